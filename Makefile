@@ -1,0 +1,51 @@
+# Two commands do everything: `make serve` and `make test`.
+PYTHON ?= python3
+PORT   ?= 8443
+BIN    := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test check format bench lock wheel clean
+
+help: ## Show what there is to do
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.venv/run.stamp: requirements/run.txt requirements/build.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt -r requirements/build.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@
+
+.venv/dev.stamp: .venv/run.stamp requirements/dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
+	$(BIN)/karta-interpreter serve --port $(PORT)
+
+test: .venv/dev.stamp ## Run the tests
+	$(BIN)/pytest --numprocesses auto
+
+check: .venv/dev.stamp ## Format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: .venv/dev.stamp ## Put every file into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/dev.stamp ## Measure the server and write docs/performance.md
+	$(BIN)/python -m tests.benchmarks
+
+wheel: .venv/dev.stamp ## Build the wheel into dist/
+	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+
+lock: ## Renew requirements/*.txt (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url pyproject.toml -o requirements/run.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group pyproject.toml:build -o requirements/build.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt --group pyproject.toml:dev -o requirements/dev.txt
+
+clean: ## Remove what the other commands made
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,3 @@
+"""Karta definitions as answers to Karmada's resource interpreter."""
+
+__version__ = "0.1.0"

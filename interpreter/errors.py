@@ -1,0 +1,117 @@
+"""The one exception tree of this project.
+
+::
+
+    InterpreterError                 everything below; catch this at an edge
+    ├── QueryError                   a jq expression
+    │   ├── QuerySyntaxError           cannot be parsed; knows the place in the text
+    │   ├── QueryRefusedError          parsed, but uses a construct that is not allowed
+    │   ├── QueryEvaluationError       failed on this object
+    │   │   └── QueryLimitError          ran too long, used too much memory or gave too many results
+    │   └── QueryWriteError            no value can be written through it
+    ├── DefinitionError              a Karta that cannot be used; carries its findings
+    ├── InterpretationError          an operation that has no right answer for this object
+    ├── QuantityError                text that is not a Kubernetes quantity
+    ├── PatchError                   a JSON Patch that does not apply
+    ├── ManifestError                YAML or JSON text that cannot be read; knows line and column
+    ├── RequestError                 a webhook request that cannot be read at all
+    ├── SuiteError                   a golden suite that cannot be read
+    └── ServeError                   the server cannot start: certificate, port, folder
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from interpreter.karta.findings import Finding
+
+
+class InterpreterError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class QueryError(InterpreterError):
+    """A jq expression that cannot be used, or failed on an object."""
+
+
+class QuerySyntaxError(QueryError):
+    """An expression that is not jq.
+
+    ``start`` and ``end`` are offsets into the expression's text.
+    """
+
+    def __init__(self, message: str, *, start: int, end: int, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.start = start
+        self.end = end
+        self.hint = hint
+
+
+class QueryRefusedError(QueryError):
+    """An expression that uses a construct which a definition may not use."""
+
+
+class QueryEvaluationError(QueryError):
+    """An expression that failed on the object it was given."""
+
+
+class QueryLimitError(QueryEvaluationError):
+    """An evaluation stopped because of its time, its memory or its number of results."""
+
+
+class QueryWriteError(QueryError):
+    """A value that cannot be written through an expression."""
+
+
+class DefinitionError(InterpreterError):
+    """A Karta that cannot be used; ``findings`` says everything that is wrong with it."""
+
+    def __init__(self, message: str, findings: "Sequence[Finding]" = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
+class InterpretationError(InterpreterError):
+    """An operation that has no right answer for an object.
+
+    ``code`` is an HTTP-like number for ``response.status.code``: 400 the request asks for something that
+    cannot be, 404 no definition, 422 the object or the definition does not give the answer, 504 too slow.
+    """
+
+    def __init__(self, message: str, *, code: int = 422) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class QuantityError(InterpreterError):
+    """Text that is not a Kubernetes quantity."""
+
+
+class PatchError(InterpreterError):
+    """A JSON Patch that does not apply to a document."""
+
+
+class ManifestError(InterpreterError):
+    """YAML or JSON text that cannot be read; ``line`` and ``column`` count from 1, 0 when unknown."""
+
+    def __init__(self, message: str, *, line: int = 0, column: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+class RequestError(InterpreterError):
+    """A webhook request that cannot be read at all; ``status`` is the HTTP status to answer with."""
+
+    def __init__(self, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class SuiteError(InterpreterError):
+    """A golden suite that cannot be read."""
+
+
+class ServeError(InterpreterError):
+    """The server cannot start; the message says what to change."""
