@@ -1,0 +1,186 @@
+"""What one replica of a pod template asks of a cluster.
+
+Follows ``GenerateReplicaRequirements`` of Karmada (``pkg/util/helper/binding.go``, ``pkg/util/resource.go``), so
+that Karmada sees the same numbers for the same template wherever they come from.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from interpreter.errors import InterpretationError, QuantityError
+from interpreter.k8s.fields import object_field, objects_field, refuse, text_field
+from interpreter.k8s.quantity import Quantity
+from interpreter.k8s.values import JSON, Object, Path, field_path
+
+_NATIVE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
+_IN_BINARY = frozenset({"memory", "ephemeral-storage"})
+_EXTENDED = re.compile(
+    r"(?!requests\.)(?=[^/]{1,244}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+    r"/(?=.{1,63}$)[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
+)
+_LONGEST_NAME = 253 + 1 + 63  # prefix, slash and name; a longer name could only fill the caches
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_SPEC: Path = ("spec",)
+
+
+@dataclass(frozen=True, slots=True)
+class PodRequirements:
+    """The resources of one replica, where it may run and how urgent it is."""
+
+    resource_request: Mapping[str, Quantity] = field(default_factory=dict)
+    node_claim: Object | None = None
+    priority_class_name: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it asks for nothing; a priority class alone asks for nothing."""
+        return not self.resource_request and self.node_claim is None
+
+    def to_json(self, *, namespace: str = "", priority_class: bool = False) -> dict[str, JSON] | None:
+        """Karmada's ReplicaRequirements without its empty keys, None when it asks for nothing.
+
+        ``namespace`` is added where one is given, the priority class where ``priority_class`` says so.
+
+        >>> PodRequirements({"cpu": Quantity.parse("2000m")}).to_json(namespace="team")
+        {'resourceRequest': {'cpu': '2'}, 'namespace': 'team'}
+        """
+        if self.is_empty:
+            return None
+        wire: dict[str, JSON] = {}
+        if self.node_claim is not None:
+            wire["nodeClaim"] = self.node_claim
+        if self.resource_request:
+            wire["resourceRequest"] = {name: str(amount) for name, amount in self.resource_request.items()}
+        if namespace:
+            wire["namespace"] = namespace
+        if priority_class and self.priority_class_name:
+            wire["priorityClassName"] = self.priority_class_name
+        return wire
+
+
+def pod_requirements(template: Object) -> PodRequirements:
+    """What one replica of a pod template asks for.
+
+    Per resource: the sum over the containers or the largest init container, whichever is more, and the overhead
+    on top. Raises InterpretationError naming the field that has the wrong type.
+
+    >>> spec = {"containers": [{"resources": {"limits": {"memory": "1Gi"}}}], "overhead": {"cpu": "250m"}}
+    >>> pod_requirements({"spec": spec}).to_json()
+    {'resourceRequest': {'cpu': '250m', 'memory': '1Gi'}}
+    """
+    spec = object_field(template, "spec", ())
+    return PodRequirements(_resource_request(spec), _node_claim(spec), text_field(spec, "priorityClassName", _SPEC))
+
+
+def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequirements:
+    """What is enough for any one of several kinds of replica.
+
+    Per resource the largest amount; a node claim or priority class only where all have the same one.
+    """
+    several = list(requirements)
+    names = sorted({name for one in several for name in one.resource_request})
+    amounts = {
+        name: max(one.resource_request[name] for one in several if name in one.resource_request) for name in names
+    }
+    return PodRequirements(
+        amounts,
+        _common([one.node_claim for one in several], None),
+        _common([one.priority_class_name for one in several], ""),
+    )
+
+
+def _common(values: Sequence[JSON], otherwise: JSON) -> JSON:
+    return values[0] if values and all(value == values[0] for value in values) else otherwise
+
+
+def _resource_request(spec: Object) -> dict[str, Quantity]:
+    totals: dict[str, int] = {}
+    for index, container in enumerate(objects_field(spec, "containers", _SPEC)):
+        _add_container(totals, container, ("spec", "containers", index), _sum)
+    # A sidecar (restartPolicy Always) is no exception for Karmada: karmada-io/karmada#5745.
+    for index, container in enumerate(objects_field(spec, "initContainers", _SPEC)):
+        _add_container(totals, container, ("spec", "initContainers", index), max)
+    overhead = object_field(spec, "overhead", _SPEC)
+    for name, value in overhead.items():
+        _add(totals, name, value, ("spec", "overhead"), _sum)
+    return {name: _quantity(name, totals[name]) for name in sorted(totals) if totals[name] > 0}
+
+
+def _add_container(totals: dict[str, int], container: Object, place: Path, combine: Callable[[int, int], int]) -> None:
+    """Count a container's requests, and its limits where it has no request for the same resource."""
+    place = (*place, "resources")
+    resources = object_field(container, "resources", place[:-1])
+    requests = object_field(resources, "requests", place)
+    for name, value in requests.items():
+        _add(totals, name, value, (*place, "requests"), combine)
+    for name, value in object_field(resources, "limits", place).items():
+        if name not in requests:
+            _add(totals, name, value, (*place, "limits"), combine)
+
+
+def _add(totals: dict[str, int], name: str, value: JSON, place: Path, combine: Callable[[int, int], int]) -> None:
+    if len(name) > _LONGEST_NAME:
+        return
+    try:
+        amount = _amount(name, value if isinstance(value, str) else _text(value, (*place, name)))
+    except QuantityError as err:
+        raise InterpretationError(f"{field_path((*place, name))}: {err}") from err
+    if amount is not None:
+        totals[name] = combine(totals.get(name, 0), amount)
+
+
+def _sum(total: int, amount: int) -> int:
+    return total + amount
+
+
+def _text(value: JSON, place: Path) -> str:
+    if value is None:
+        return "0"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        refuse(value, "a quantity", place)
+    return repr(value)
+
+
+@lru_cache(maxsize=4096)
+def _amount(name: str, text: str) -> int | None:
+    """An amount in the unit in which Karmada counts the resource; None for one that it does not count."""
+    quantity = Quantity.parse(text)
+    if name == "cpu":
+        return quantity.milli
+    return quantity.value if name in _NATIVE or _is_scalar(name) else None
+
+
+def _is_scalar(name: str) -> bool:
+    """Karmada's ``IsScalarResourceName``: extended, huge page, ``kubernetes.io/`` and attachable volumes."""
+    if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
+        return True
+    return _EXTENDED.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _quantity(name: str, amount: int) -> Quantity:
+    if name == "cpu":
+        return Quantity.of_milli(amount)
+    binary = name in _IN_BINARY or name.startswith("hugepages-")
+    return Quantity.of_value(amount, "BinarySI" if binary else "DecimalSI")
+
+
+def _node_claim(spec: Object) -> Object | None:
+    """Node selector, tolerations and the required node affinity; None where there are none of them.
+
+    A node selector that is an empty object still makes a claim, an empty one, as it does for Karmada.
+    """
+    claim: dict[str, JSON] = {}
+    affinity = object_field(spec, "affinity", _SPEC)
+    node_affinity = object_field(affinity, "nodeAffinity", ("spec", "affinity"))
+    if node_affinity.get(_REQUIRED) is not None:
+        claim["hardNodeAffinity"] = object_field(node_affinity, _REQUIRED, ("spec", "affinity", "nodeAffinity"))
+    selector = object_field(spec, "nodeSelector", _SPEC)
+    if selector:
+        place = ("spec", "nodeSelector")
+        claim["nodeSelector"] = {label: text_field(selector, label, place) for label in selector}
+    if tolerations := objects_field(spec, "tolerations", _SPEC):
+        claim["tolerations"] = tolerations
+    return claim if claim or spec.get("nodeSelector") is not None else None

@@ -1,0 +1,47 @@
+"""JSON values as Python has them."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+JSON: TypeAlias = Any
+"""None, bool, int, float, str, list of JSON, or dict from str to JSON. Never mutated once it is shared."""
+
+Object: TypeAlias = Mapping[str, Any]
+"""A JSON object, usually a Kubernetes object or a part of one."""
+
+Path: TypeAlias = tuple[str | int, ...]
+"""A place inside a JSON value: object keys and array indices, outermost first."""
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+
+
+def field_path(path: Path) -> str:
+    """A path as Kubernetes users write it; the whole document is ``.``.
+
+    >>> field_path(("spec", "containers", 0, "image"))
+    'spec.containers[0].image'
+    >>> field_path(("metadata", "annotations", "example.com/a"))
+    'metadata.annotations["example.com/a"]'
+    """
+    text = "".join(_step(step) for step in path)
+    return text.removeprefix(".") or "."
+
+
+def type_name(value: JSON) -> str:
+    """The JSON type of a value with its article, for messages.
+
+    >>> type_name([]), type_name(2.5)
+    ('a list', 'a number')
+    """
+    return _TYPE_NAMES.get(type(value), "a number")
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if _PLAIN_KEY.fullmatch(step):
+        return f".{step}"
+    return f"[{json.dumps(step, ensure_ascii=False)}]"
