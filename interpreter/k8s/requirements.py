@@ -80,12 +80,14 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
     Per resource the largest amount; a node claim or priority class only where all have the same one.
     """
     several = list(requirements)
-    names = sorted({name for one in several for name in one.resource_request})
-    amounts = {
-        name: max(one.resource_request[name] for one in several if name in one.resource_request) for name in names
-    }
+    largest: dict[str, Quantity] = {}
+    for one in several:
+        for name, amount in one.resource_request.items():
+            known = largest.get(name)
+            if known is None or known.nanos < amount.nanos:
+                largest[name] = amount
     return PodRequirements(
-        amounts,
+        {name: largest[name] for name in sorted(largest)},
         _common([one.node_claim for one in several], None),
         _common([one.priority_class_name for one in several], ""),
     )

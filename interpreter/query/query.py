@@ -1,0 +1,198 @@
+"""A jq expression, ready to read objects and to write them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, TypeVar
+
+from interpreter.errors import (
+    InterpretationError,
+    QueryError,
+    QueryEvaluationError,
+    QueryLimitError,
+    QueryRefusedError,
+    QueryWriteError,
+)
+from interpreter.k8s.edit import set_value
+from interpreter.k8s.values import JSON, Path, field_path
+from interpreter.query.bounded.child import MOST_RESULTS
+from interpreter.query.bounded.deadline import remaining
+from interpreter.query.bounded.pool import WORKERS
+from interpreter.query.grammar.parser import parse
+from interpreter.query.grammar.printer import render
+from interpreter.query.grammar.syntax import Node
+from interpreter.query.plain.compilation import compile_plain
+from interpreter.query.plain.filters import Many, One
+from interpreter.query.plain.values import equal, to_json
+from interpreter.query.vetting.verdict import Verdict, Vetting, vet
+from interpreter.query.writing.location import Location
+from interpreter.query.writing.trace import Trace, compile_trace
+from interpreter.query.writing.traced import Traced
+
+_LONGEST_QUOTE: Final = 200
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """An expression that was parsed, vetted and compiled; equal to every other one of the same text.
+
+    Plain expressions run in this process, all others in a worker process under a time limit. An object that is
+    given to a query is never changed.
+    """
+
+    text: str
+    node: Node = field(compare=False, repr=False)
+    vetting: Vetting = field(compare=False, repr=False)
+    _many: Many = field(compare=False, repr=False)
+    _one: One | None = field(compare=False, repr=False)
+    _trace: Trace | None = field(compare=False, repr=False)
+
+    @classmethod
+    def compile(cls, text: str) -> "Query":
+        """The query of an expression.
+
+        Raises QuerySyntaxError for text that is not jq, QueryRefusedError for an expression that may not be used.
+
+        >>> Query.compile(".spec.replicas // 1").evaluate({"spec": {}})
+        [1]
+        """
+        node = parse(text)
+        vetting = vet(node)
+        if vetting.verdict is Verdict.REFUSED:
+            reasons = "; ".join(refusal.message for refusal in vetting.refusals)
+            raise QueryRefusedError(f"{_quote(text)}: {reasons}")
+        if vetting.verdict is Verdict.BOUNDED:
+            return cls(text, node, vetting, _bounded(node), None, None)
+        plain = compile_plain(node)
+        return cls(text, node, vetting, plain.many, plain.one, compile_trace(node))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the expression runs in this process."""
+        return self.vetting.verdict is Verdict.PLAIN
+
+    def evaluate(self, value: JSON) -> list[JSON]:
+        """All outputs for an input.
+
+        Raises QueryEvaluationError when any part of the expression fails, and QueryLimitError for more than 999
+        outputs and for an evaluation that had to be stopped.
+        """
+        try:
+            if self._one:
+                return [self._one(value)]
+            return _capped(self._many(value))
+        except (QueryEvaluationError, RecursionError) as error:
+            raise self._failure(error) from error
+
+    def first(self, value: JSON) -> JSON | None:
+        """The first output, None when there is none; fails where `evaluate` does."""
+        outputs = self.evaluate(value)
+        return outputs[0] if outputs else None
+
+    def locate_each(self, value: JSON) -> list[Location | None]:
+        """For each output of `evaluate` the location it can be written through, None where there is none."""
+        return [output.location for output in self._traced(value)]
+
+    def locate(self, value: JSON) -> list[Location]:
+        """For each output of `evaluate` the location it can be written through.
+
+        Raises QueryWriteError when an output is a literal or computed in a way that cannot be reversed.
+
+        >>> Query.compile(".spec.replicas // 1").locate({"spec": {}})[0].path
+        ('spec', 'replicas')
+        """
+        locations = self.locate_each(value)
+        found = [location for location in locations if location is not None]
+        if len(found) < len(locations):
+            raise self._unwritable(f"output {locations.index(None) + 1} of {len(locations)} is not read from one place")
+        return found
+
+    def paths(self, value: JSON) -> list[Path]:
+        """The places whose values are the outputs, as jq's ``path(...)``; they need not exist.
+
+        Raises QueryWriteError when an output is not just the value at a place.
+        """
+        locations = self.locate(value)
+        if not all(location.is_plain for location in locations):
+            raise self._unwritable("an output is more than the value at one place")
+        return [location.path for location in locations]
+
+    def solve(self, value: JSON, number: int, index: int = 0) -> JSON:
+        """A new object for which the output at ``index`` is ``number``; the same one where it already is.
+
+        Raises QueryWriteError when there is no such object that differs in one place.
+
+        >>> Query.compile("(.replicas // 1) * (.hosts // 1)").solve({"hosts": 4}, 8)
+        {'hosts': 4, 'replicas': 2}
+        """
+        locations = self.locate_each(value)
+        location = locations[index] if index < len(locations) else None
+        if location is None:
+            raise self._unwritable(f"output {index + 1} of {len(locations)} is not read from one place")
+        try:
+            solved = location.write(value, number)
+            outputs = self.evaluate(solved)
+        except QueryError as error:
+            raise self._unwritable(str(error)) from error
+        if not equal(outputs[index : index + 1], [number]):
+            raise self._unwritable(f"writing {field_path(location.path)} does not make it {number}")
+        return solved
+
+    def assign(self, value: JSON, new: JSON) -> JSON:
+        """A new object with ``new`` at all places of the expression, as jq's ``(...) = new``.
+
+        Missing parents are created; without places the object stays as it is. Raises QueryWriteError.
+
+        >>> Query.compile(".spec.suspend").assign({"kind": "Job"}, True)
+        {'kind': 'Job', 'spec': {'suspend': True}}
+        """
+        for path in self.paths(value):
+            try:
+                value = set_value(value, path, new)
+            except InterpretationError as error:
+                raise self._unwritable(str(error)) from error
+        return value
+
+    def _traced(self, value: JSON) -> list[Traced]:
+        if self._trace is None:
+            raise self._unwritable("it is too complex to be written through")
+        try:
+            return _capped(self._trace(Traced(value, Location(()))))
+        except (QueryEvaluationError, RecursionError) as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: QueryEvaluationError | RecursionError) -> QueryEvaluationError:
+        """The error with the expression in front."""
+        if isinstance(error, RecursionError):
+            return QueryLimitError(f"{_quote(self.text)}: the object is nested too deep")
+        return type(error)(f"{_quote(self.text)}: {error}")
+
+    def _unwritable(self, reason: str) -> QueryWriteError:
+        return QueryWriteError(f"{_quote(self.text)}: {reason}")
+
+
+def _bounded(node: Node) -> Many:
+    """An expression that runs in a worker process, with the same reading of null as plain ones."""
+    program = render(node, lenient=True)
+
+    def many(value: JSON) -> list[JSON]:
+        seconds = remaining()
+        try:
+            return WORKERS.evaluate(program, to_json(value), seconds)
+        except UnicodeEncodeError as error:
+            raise QueryEvaluationError("a string of the object is not Unicode text") from error
+
+    return many
+
+
+def _capped(outputs: Iterable[T]) -> list[T]:
+    results = list(islice(outputs, MOST_RESULTS + 1))
+    if len(results) > MOST_RESULTS:
+        raise QueryLimitError(f"it gives more than {MOST_RESULTS} results")
+    return results
+
+
+def _quote(text: str) -> str:
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."

@@ -1,0 +1,132 @@
+"""What the functions of a plain expression make of their input and their arguments."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from interpreter.query.grammar.syntax import Call, Literal
+from interpreter.query.plain.functions import PLAIN_FUNCTIONS, simple_pattern
+from interpreter.query.vetting.builtins import Function
+from interpreter.query.vetting.growth import (
+    CHARACTERS,
+    CONSTANT,
+    ELEMENTS,
+    INPUT,
+    Growth,
+    clash,
+    collected,
+    combined,
+    conditional,
+    piped,
+    written,
+)
+
+NOT_HERE: Final = "does not run in this process"
+
+_Measure: TypeAlias = Callable[..., Growth | str]
+
+_ENTRIES: Final = Growth(size=3)
+_NUMBER: Final = 3
+_ANSWER: Final = Growth(small=True)
+
+
+def measure_call(node: Call, arguments: list[Growth]) -> Growth | str:
+    """What a call makes of its input, or why it is not plain."""
+    function = node.name, len(arguments)
+    if function not in PLAIN_FUNCTIONS:
+        return NOT_HERE
+    if node.name == "test":
+        return _ANSWER if _is_simple_test(node) else "has a pattern that is not simple"
+    return MEASURES[function](*arguments) if function in MEASURES else NOT_HERE
+
+
+def _is_simple_test(node: Call) -> bool:
+    match node.arguments:
+        case (Literal(str() as pattern),):
+            return simple_pattern(pattern, "")
+        case (Literal(str() as pattern), Literal(None | str() as flags)):
+            return simple_pattern(pattern, flags or "")
+        case _:
+            return False
+
+
+def _answered(body: Growth) -> Growth:
+    """One small answer from all outputs."""
+    return replace(_ANSWER, work=body.work + body.size)
+
+
+def _per_element(key: Growth) -> Growth:
+    """The input in another order."""
+    return Growth(work=key.work + 1)
+
+
+def _selected(condition: Growth) -> Growth | str:
+    reason = clash([condition, INPUT]) if condition.count is None else ""
+    return reason or conditional([condition], INPUT)
+
+
+def _added(terms: Growth) -> Growth:
+    return Growth(size=terms.size, work=terms.work + terms.size)
+
+
+def _among(candidates: Growth) -> Growth | str:
+    if candidates.count is None:
+        return "compares its input with a number of values that depends on the input"
+    return replace(_ANSWER, work=candidates.work + candidates.count)
+
+
+def _with_entries(body: Growth) -> Growth:
+    return piped(piped(_ENTRIES, ELEMENTS), body)
+
+
+def _joined(separator: Growth) -> Growth | str:
+    if not separator.small:
+        return "copies a separator of any size"
+    return _with_argument(separator, _NUMBER + separator.size)
+
+
+def _with_argument(argument: Growth, size: int = 1, *, small: bool = False) -> Growth | str:
+    """A function of the input and one value of an argument."""
+    operands = [INPUT, argument]
+    growth = combined(operands)
+    return clash(operands) or replace(growth, size=size * growth.outputs, cheap=False, small=small)
+
+
+def _asked(argument: Growth) -> Growth | str:
+    return _with_argument(argument, small=True)
+
+
+def _has(key: Growth) -> Growth:
+    growth = combined([INPUT, key])
+    return replace(growth, size=growth.outputs, small=True)
+
+
+MEASURES: Final[dict[Function, _Measure]] = {
+    **{(name, 0): lambda: CONSTANT for name in ("length", "not", "type")},
+    **{(name, 0): lambda: CONSTANT for name in ("abs", "ceil", "empty", "fabs", "floor", "round")},
+    **{(name, 0): lambda: INPUT for name in ("arrays", "booleans", "iterables", "nulls", "numbers", "objects")},
+    **{(name, 0): lambda: INPUT for name in ("first", "last", "scalars", "strings", "values")},
+    **{(name, 0): lambda: _ANSWER for name in ("all", "any", "tonumber")},
+    **{(name, 0): Growth for name in ("add", "ascii_downcase", "ascii_upcase", "flatten", "from_entries")},
+    **{(name, 0): Growth for name in ("keys", "max", "min", "reverse", "sort", "unique")},
+    **{(name, 0): lambda: written(INPUT) for name in ("tojson", "tostring")},
+    ("to_entries", 0): lambda: _ENTRIES,
+    **{(name, 1): _asked for name in ("contains", "endswith", "startswith")},
+    **{(name, 1): _with_argument for name in ("flatten", "ltrimstr", "rtrimstr")},
+    **{(name, 1): _per_element for name in ("max_by", "min_by", "sort_by", "unique_by")},
+    **{(name, 1): lambda test: _answered(piped(ELEMENTS, test)) for name in ("all", "any")},
+    **{(name, 2): lambda source, test: _answered(piped(source, test)) for name in ("all", "any")},
+    **{(name, 1): lambda source: replace(source, count=1) for name in ("first", "last")},
+    ("IN", 1): _among,
+    ("add", 1): _added,
+    ("group_by", 1): lambda key: replace(_per_element(key), size=2),
+    ("has", 1): _has,
+    ("isempty", 1): _answered,
+    ("join", 1): _joined,
+    ("map", 1): lambda body: collected(piped(ELEMENTS, body)),
+    ("map_values", 1): lambda body: Growth(size=body.size, work=body.work + 1),
+    ("select", 1): _selected,
+    ("split", 1): lambda separator: _with_argument(separator, 1 + CHARACTERS),
+    ("with_entries", 1): _with_entries,
+}
+"""What each function in process makes of the growth of its arguments."""

@@ -1,0 +1,59 @@
+"""The verdict on an expression: how it may be run, if at all.
+
+*Plain*
+    runs in this process. Each of its constructs and functions takes a time that grows with its input, and they
+    are put together so that this stays true for the whole: of the operands of a combination at most one has a
+    number of outputs that depends on the input, and then the others are light; all outputs together are at most
+    256 times as large as the input; there are at most 1024 steps for every element of it. So a plain expression
+    cannot loop, and it cannot explode. `interpreter.query.vetting.growth` has these rules in full.
+*Bounded*
+    is everything else that Karta accepts: ``reduce``, ``def``, variables, regular expressions, …. It runs in a
+    worker process that can be stopped. The notes say what keeps it from being plain.
+*Refused*
+    is what Karta refuses (assignments, ``del``, ``..``, ``range``, ``paths``, ``recurse``, ``walk``, ``repeat``),
+    what reaches out of the expression (modules, environment, further input, output), and every name that either
+    gojq or jq does not know. Calls are judged by their name, even of a function that the expression defines.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from interpreter.query.grammar.syntax import Node
+from interpreter.query.vetting.growth import Note
+from interpreter.query.vetting.meter import find_notes
+from interpreter.query.vetting.refusals import Refusal, find_refusals
+
+__all__ = ["Note", "Refusal", "Verdict", "Vetting", "vet"]
+
+
+class Verdict(StrEnum):
+    """How an expression may be run."""
+
+    PLAIN = "plain"
+    BOUNDED = "bounded"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Vetting:
+    """A verdict with its reasons: ``refusals`` why it is refused, ``notes`` why it is bounded."""
+
+    verdict: Verdict
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:
+    """Judge an expression in which ``variables``, named without ``$``, will be defined.
+
+    >>> from interpreter.query.grammar.parser import parse
+    >>> vet(parse("del(.a)")).refusals[0].message
+    '`del` is not allowed: an expression only reads'
+    >>> [note.construct for note in vet(parse("reduce .[] as $x (0; . + 1)")).notes]
+    ['reduce']
+    """
+    if refusals := find_refusals(node, variables):
+        return Vetting(Verdict.REFUSED, refusals)
+    if notes := find_notes(node):
+        return Vetting(Verdict.BOUNDED, (), notes)
+    return Vetting(Verdict.PLAIN)

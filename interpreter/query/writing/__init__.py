@@ -1,0 +1,1 @@
+"""Writing through an expression: where its outputs come from, and how to change them there."""

@@ -1,0 +1,111 @@
+"""Where in an object an output of an expression comes from, and how to write it there."""
+
+from dataclasses import dataclass, replace
+
+from interpreter.errors import InterpretationError, QueryWriteError
+from interpreter.k8s.edit import get, set_value
+from interpreter.k8s.values import JSON, Path, field_path
+from interpreter.query.plain.arithmetic import multiply
+from interpreter.query.plain.strings import to_number
+from interpreter.query.plain.values import Number, equal, less, number_text, truthy
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place whose value, changed in a known way, is an output of an expression.
+
+    The output is ``min(cap, max(floor, value * factor))``, with ``default`` for a value that is null, false or
+    absent, and a numeral read as a number if ``numeral``. ``floor`` and ``cap`` are in units of the output.
+    """
+
+    path: Path
+    default: JSON = None
+    factor: int = 1
+    floor: Number | None = None
+    cap: Number | None = None
+    numeral: bool = False
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the output is the value at the path or its default, as it is."""
+        return self.factor == 1 and self.floor is None and self.cap is None and not self.numeral
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the output is just the value at the path."""
+        return self.default is None and self.is_unchanged
+
+    def raw(self, document: JSON) -> JSON:
+        """The value at the path, None where there is none."""
+        return get(document, self.path)
+
+    def read(self, document: JSON) -> JSON:
+        """What the expression gives for the value at the path.
+
+        >>> Location(("replicas",), default=1, factor=4, cap=10).read({"replicas": 2})
+        8
+        """
+        value = self.raw(document)
+        if not truthy(value) and self.default is not None:
+            value = self.default
+        if self.numeral:
+            value = to_number(value)
+        if self.factor != 1:
+            value = multiply(value, self.factor)
+        if self.floor is not None and less(value, self.floor):
+            value = self.floor
+        if self.cap is not None and less(self.cap, value):
+            value = self.cap
+        return value
+
+    def write(self, document: JSON, number: int) -> JSON:
+        """A new document for which the expression gives ``number``; the same one where it already does.
+
+        Raises QueryWriteError when no value at this place gives that number.
+
+        >>> Location(("replicas",), factor=4).write({"replicas": 2}, 12)
+        {'replicas': 3}
+        """
+        if equal(self.read(document), number):
+            return document
+        if problem := self._problem(number):
+            raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")
+        try:
+            return set_value(document, self.path, number // self.factor)
+        except InterpretationError as error:
+            raise QueryWriteError(str(error)) from error
+
+    def scaled(self, factor: int) -> "Location":
+        """The location of the output times ``factor``, which is not negative."""
+        return replace(
+            self,
+            factor=self.factor * factor,
+            floor=None if self.floor is None else self.floor * factor,
+            cap=None if self.cap is None else self.cap * factor,
+        )
+
+    def capped(self, cap: Number) -> "Location":
+        """The location of the smaller one of the output and ``cap``."""
+        return replace(self, cap=cap if self.cap is None else min(cap, self.cap))
+
+    def raised(self, floor: Number) -> "Location":
+        """The location of the larger one of the output and ``floor``."""
+        return replace(
+            self,
+            floor=floor if self.floor is None else max(floor, self.floor),
+            cap=None if self.cap is None else max(floor, self.cap),
+        )
+
+    def _problem(self, number: int) -> str:
+        """Why a number cannot be written; empty when it can."""
+        if not self.path:
+            return "it is the whole object"
+        if self.cap is not None and number > self.cap:
+            return f"the object allows at most {number_text(self.cap)}"
+        if self.floor is not None and number < self.floor:
+            return f"the object allows at least {number_text(self.floor)}"
+        if self.factor == 0:
+            return "it is multiplied by 0"
+        if number % self.factor:
+            return f"it is not a multiple of {self.factor}"
+        return ""

@@ -1,0 +1,269 @@
+"""Locations, and the expressions through which values can be written."""
+
+import copy
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from interpreter.errors import QueryEvaluationError, QueryWriteError
+from interpreter.k8s.edit import set_value
+from interpreter.k8s.values import JSON
+from interpreter.query.grammar.parser import parse
+from interpreter.query.grammar.syntax import Node
+from interpreter.query.plain.compilation import compile_plain
+from interpreter.query.plain.values import order_key
+from interpreter.query.writing.location import Location
+from interpreter.query.writing.trace import compile_trace
+from interpreter.query.writing.traced import Traced
+from tests.query.expressions import objects, plain_expressions
+
+
+def trace(node: Node, value: JSON) -> list[Traced] | None:
+    try:
+        return list(islice(compile_trace(node)(Traced(value, Location(()))), 1000))
+    except QueryEvaluationError:
+        return None
+
+
+def evaluate(node: Node, value: JSON) -> list[JSON] | None:
+    try:
+        return list(islice(compile_plain(node).many(value), 1000))
+    except QueryEvaluationError:
+        return None
+
+
+def located(text: str, value: JSON) -> list[Location | None]:
+    outputs = trace(parse(text), value)
+    assert outputs is not None
+    return [output.location for output in outputs]
+
+
+@settings(max_examples=200, deadline=None)
+@given(plain_expressions, objects)
+def test_tracing_changes_no_output_and_locations_read_it(node: Node, value: JSON) -> None:
+    traced, outputs = trace(node, value), evaluate(node, value)
+    assert (traced is None) is (outputs is None)
+    for step, output in zip(traced or [], outputs or [], strict=True):
+        assert order_key(step.value) == order_key(output)
+        if step.location:
+            assert order_key(step.location.read(value)) == order_key(output)
+
+
+REPLICAS, HOSTS = Location(("replicas",)), Location(("hosts",))
+WORKERS = """
+.groups[] | if .suspend == true then 0
+  else ([([(.replicas // 0), (.min // 0)] | max), (.max // 9)] | min) * (.hosts // 1) end
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        pytest.param(".replicas", {}, [REPLICAS], id="a field that is absent"),
+        pytest.param(".spec.x.replicas", None, [Location(("spec", "x", "replicas"))], id="absent parents"),
+        pytest.param(".replicas // 1", {"replicas": 2}, [REPLICAS], id="a default that is not needed"),
+        pytest.param(".replicas // 1", {"replicas": None}, [replace(REPLICAS, default=1)], id="a default"),
+        pytest.param(".hosts // .replicas // 1", {}, [replace(REPLICAS, default=1)], id="the last one is written"),
+        pytest.param(".hosts // .replicas // 1", {"hosts": 2}, [HOSTS], id="the first one there is written"),
+        pytest.param(".replicas // (2 + .n)", {"n": 1}, [replace(REPLICAS, default=3)], id="a computed default"),
+        pytest.param(".x[].n // 1", {"x": [{}, {}]}, [None], id="one default for two elements has no place"),
+        pytest.param(".x[].n // 1", {"x": [{}]}, [Location(("x", 0, "n"), 1)], id="of one element it has"),
+        pytest.param(".x[].n // 1", {"x": [{}, {"n": 5}]}, [Location(("x", 1, "n"))], id="true outputs only"),
+        pytest.param(
+            ".x[] | .n // 1", {"x": [{}, {"n": 5}]}, [Location(("x", 0, "n"), 1), Location(("x", 1, "n"))], id="each"
+        ),
+        pytest.param(
+            "(.replicas // 1) * (.hosts // 1)", {"hosts": 4}, [replace(REPLICAS, default=1, factor=4)], id="product"
+        ),
+        pytest.param(
+            "2 * .replicas",
+            {"replicas": 3},
+            [replace(REPLICAS, factor=2)],
+            id="the right factor, if the left has no place",
+        ),
+        pytest.param(
+            ".replicas * ((.size // 1) - 1)",
+            {"replicas": 3, "size": 4},
+            [replace(REPLICAS, factor=3)],
+            id="a computed factor",
+        ),
+        pytest.param(
+            ".replicas | . * 2 | . * 3", {"replicas": 1}, [replace(REPLICAS, factor=6)], id="factors multiply"
+        ),
+        pytest.param(".replicas * 0.5", {"replicas": 4}, [None], id="a fraction is no factor"),
+        pytest.param(".replicas * -1", {"replicas": 4}, [None], id="nor is a negative number"),
+        pytest.param(".replicas + 1", {"replicas": 4}, [None], id="a sum is computed"),
+        pytest.param("1", {}, [None], id="a literal"),
+        pytest.param("1, .replicas", {}, [None, REPLICAS], id="one of two"),
+        pytest.param(
+            "if .suspend then 0 else .replicas end", {"suspend": True}, [None], id="the branch without a place"
+        ),
+        pytest.param("if .suspend then 0 else .replicas end", {}, [REPLICAS], id="the branch with a place"),
+        pytest.param("[.replicas, .hosts] | min", {"replicas": 5, "hosts": 3}, [replace(REPLICAS, cap=3)], id="a cap"),
+        pytest.param(
+            "[.replicas, .hosts] | max", {"replicas": 5, "hosts": 3}, [replace(REPLICAS, floor=3)], id="a floor"
+        ),
+        pytest.param("[.replicas, .hosts] | max", {"replicas": 5}, [REPLICAS], id="null is no floor"),
+        pytest.param("[.replicas, .hosts] | min", {"replicas": 5}, [None], id="null is the smallest"),
+        pytest.param("[.replicas, (.hosts // empty)] | min", {"replicas": 5}, [REPLICAS], id="no other"),
+        pytest.param(
+            '[.["replicas", "hosts"]] | min * 2',
+            {"replicas": 5, "hosts": 3},
+            [replace(REPLICAS, factor=2, cap=6)],
+            id="bounds are scaled",
+        ),
+        pytest.param(
+            WORKERS,
+            {"groups": [{"replicas": 2, "min": 1, "hosts": 4}]},
+            [Location(("groups", 0, "replicas"), None, 4, 4, 36)],
+            id="worker groups",
+        ),
+        pytest.param(
+            WORKERS,
+            {"groups": [{"suspend": True}, {}]},
+            [None, Location(("groups", 1, "replicas"), 0, 1, 0, 9)],
+            id="suspended and default groups",
+        ),
+        pytest.param(
+            ".m | to_entries[] | .value.n // 1",
+            {"m": {"b": {}, "a": {}}},
+            [Location(("m", "a", "n"), 1), Location(("m", "b", "n"), 1)],
+            id="through entries",
+        ),
+        pytest.param(".m | to_entries[] | .key", {"m": {"b": {}}}, [None], id="a key is no place"),
+        pytest.param(
+            ".m | map(.n) | first, last",
+            {"m": {"b": {}, "a": {}}},
+            [Location(("m", "a", "n")), Location(("m", "b", "n"))],
+            id="through map",
+        ),
+        pytest.param(
+            ".x | first.n, last.n, .[-2].n",
+            {"x": [{}, {}]},
+            [Location(("x", i, "n")) for i in (0, 1, 0)],
+            id="ends of a list",
+        ),
+        pytest.param(
+            "first(.x[]), last(.x[])", {"x": [1, 2]}, [Location(("x", 0)), Location(("x", 1))], id="ends of a generator"
+        ),
+        pytest.param(".x[-1]", {"x": []}, [None], id="no last element"),
+        pytest.param(".x[1:][]", {"x": [1, 2]}, [None], id="a slice is computed"),
+        pytest.param(".x[] | select(.n > 1).n", {"x": [{"n": 1}, {"n": 2}]}, [Location(("x", 1, "n"))], id="selected"),
+        pytest.param(".x[] | numbers", {"x": ["a", 1]}, [Location(("x", 1))], id="selected by type"),
+        pytest.param(".x[.k]", {"x": {"n": 1}, "k": "n"}, [Location(("x", "n"))], id="a key of the object"),
+        pytest.param(".x?, .y.z?", {"y": 1}, [Location(("x",))], id="optional"),
+        pytest.param(".n | tonumber", {"n": "3"}, [Location(("n",), numeral=True)], id="a numeral"),
+        pytest.param(
+            '(.n // "4") | tonumber * 2', {}, [Location(("n",), "4", 2, numeral=True)], id="a default numeral"
+        ),
+        pytest.param("(.spec // {}) | .n // 1", {}, [Location(("spec", "n"), 1)], id="a default object"),
+    ],
+)
+def test_locations(text: str, value: JSON, expected: list[Location | None]) -> None:
+    assert located(text, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("location", "value", "number", "expected"),
+    [
+        pytest.param(REPLICAS, {}, 3, {"replicas": 3}, id="a new field"),
+        pytest.param(replace(REPLICAS, default=3), {}, 3, {}, id="the default needs no field"),
+        pytest.param(replace(REPLICAS, default=3), {"replicas": None}, 0, {"replicas": 0}, id="zero is not absent"),
+        pytest.param(replace(REPLICAS, factor=4), {"replicas": 1}, 12, {"replicas": 3}, id="divided"),
+        pytest.param(replace(REPLICAS, factor=0), {"replicas": 7}, 0, {"replicas": 7}, id="already zero"),
+        pytest.param(replace(REPLICAS, cap=3), {"replicas": 5}, 3, {"replicas": 5}, id="already capped"),
+        pytest.param(replace(REPLICAS, cap=3), {"replicas": 5}, 2, {"replicas": 2}, id="below the cap"),
+        pytest.param(
+            replace(REPLICAS, numeral=True), {"replicas": "5"}, 2, {"replicas": 2}, id="a numeral becomes a number"
+        ),
+        pytest.param(Location(("a", 1, "n")), {"a": [1, {"n": 1}]}, 2, {"a": [1, {"n": 2}]}, id="inside of a list"),
+    ],
+)
+def test_write(location: Location, value: JSON, number: int, expected: JSON) -> None:
+    before = copy.deepcopy(value)
+    assert location.write(value, number) == expected
+    assert value == before
+
+
+@pytest.mark.parametrize(
+    ("location", "value", "message"),
+    [
+        pytest.param(
+            replace(REPLICAS, factor=2), {"replicas": 1}, "replicas .*give 7: it is not a multiple of 2", id="odd"
+        ),
+        pytest.param(replace(REPLICAS, factor=0), {"replicas": 1}, "it is multiplied by 0", id="times zero"),
+        pytest.param(replace(REPLICAS, cap=6), {"replicas": 1}, "at most 6", id="above the cap"),
+        pytest.param(replace(REPLICAS, floor=8.5), {"replicas": 1}, "at least 8.5", id="below the floor"),
+        pytest.param(Location(()), 1, "the whole object", id="the whole object"),
+        pytest.param(Location(("a", 1)), {"a": [1]}, "a is a list of 1", id="behind the end of a list"),
+        pytest.param(Location(("a", "b")), {"a": False}, "a is a boolean", id="inside of a boolean"),
+    ],
+)
+def test_values_that_cannot_be_written(location: Location, value: JSON, message: str) -> None:
+    with pytest.raises(QueryWriteError, match=message):
+        location.write(value, 7)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The text of an expression that can be written through, and the fields it reads."""
+
+    text: str
+    names: frozenset[str]
+
+
+def _leaf(name: str, default: int | None) -> Formula:
+    return Formula(f".{name}" if default is None else f"(.{name} // {default})", frozenset({name}))
+
+
+def _combined(form: str, *parts: Formula) -> Formula:
+    return Formula(form.format(*(part.text for part in parts)), frozenset().union(*(part.names for part in parts)))
+
+
+_forms = st.sampled_from(
+    [
+        "({0}) * ({1})",
+        "([({0}), ({1})] | min)",
+        "([({0}), ({1})] | max)",
+        "if .flag then ({0}) else ({1}) end",
+        "({0} | . * 2)",
+        "first({0}, {1})",
+        "({0}) * (({1}) + 1)",
+        "[{0}, {1}][0]",
+        "({0} | select(. != 77))",
+    ]
+)
+formulas = st.recursive(
+    st.builds(_leaf, st.sampled_from("abcdefgh"), st.integers(0, 5) | st.none()),
+    lambda inner: st.builds(_combined, _forms, inner, inner),
+    max_leaves=5,
+)
+_numbers = st.integers(0, 6)
+_groups = st.dictionaries(st.sampled_from([*"abcdefgh", "flag"]), _numbers | st.none(), max_size=9)
+
+
+@settings(max_examples=200, deadline=None)
+@given(formulas, st.lists(_groups, min_size=1, max_size=3), st.data())
+def test_every_number_in_reach_can_be_written(formula: Formula, groups: list[JSON], data: st.DataObject) -> None:
+    node = parse(f".groups[] | {formula.text}")
+    value = {"groups": groups}
+    outputs = trace(node, value)
+    assume(outputs is not None and len(outputs) == len(groups))
+    assert outputs is not None
+    index = data.draw(st.integers(0, len(outputs) - 1))
+    location = outputs[index].location
+    assume(location is not None and formula.text.count(f".{location.path[-1]}") == 1)
+    assert location is not None
+    number = location.read(set_value(value, location.path, data.draw(_numbers)))
+    before = copy.deepcopy(value)
+    written = location.write(value, number)
+    assert value == before
+    assert [*_other(evaluate(node, written), index)] == [*_other(evaluate(node, value), index)]
+    assert (evaluate(node, written) or [])[index] == number
+
+
+def _other(outputs: list[JSON] | None, index: int) -> list[JSON]:
+    return [output for position, output in enumerate(outputs or []) if position != index]
