@@ -1,0 +1,226 @@
+"""The annotations of a Karta, read and judged."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from interpreter.errors import InterpretationError, ManifestError, QuerySyntaxError
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.manifest import read_documents
+from interpreter.k8s.values import JSON, Path, type_name
+from interpreter.karta.annotations import (
+    NAMES,
+    OPERATIONS,
+    PREFIX,
+    AggregateRule,
+    Annotations,
+    ExtraDependency,
+    PathPattern,
+)
+from interpreter.karta.expressions import judge
+from interpreter.karta.findings import Finding, Severity, error, warning
+from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
+from interpreter.karta.places import names_places
+from interpreter.karta.suggestion import closest, did_you_mean
+from interpreter.query import Query, parse
+from interpreter.query.grammar.syntax import Identity, Index, Iterate, Literal, Node
+
+_DEPENDENCY_FIELDS = ("apiVersion", "kind", "name", "namespace")
+
+
+def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
+    """The annotations of a Karta, and what is wrong with them.
+
+    What is wrong is left out of the result; the findings have an error for it.
+    """
+    parser = _Parser(karta)
+    return parser.annotations(), parser.findings
+
+
+class _Parser:
+    """One reading of one Karta's annotations; collects the findings."""
+
+    def __init__(self, karta: Karta) -> None:
+        self._karta = karta
+        self._texts = {
+            key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)
+        }
+        self.findings: list[Finding] = list(_unknown(self._texts))
+
+    def annotations(self) -> Annotations:
+        return Annotations(
+            elastic=self._elastic(),
+            retain=self._retain(),
+            dependencies=self._dependencies(),
+            aggregate=self._aggregate(),
+            health=self._health(),
+            operations=self._operations(),
+        )
+
+    def _elastic(self) -> tuple[str, ...] | None:
+        components = {component.name: component for _, component in self._karta.spec.structure_definition.components}
+        names = self._names("elastic", "component", components)
+        for name in names or ():
+            self._check_elastic(components[name])
+        return names
+
+    def _check_elastic(self, component: ComponentDefinition) -> None:
+        scale = component.scale_definition or ScaleDefinition()
+        if component.spec_definition is None:
+            hint = "name the component that has the pods"
+            self._error("elastic", f'the component "{component.name}" has no pods', hint)
+        elif scale.replicas_path is None and scale.min_replicas_path is None:
+            message = f'the component "{component.name}" has no number of replicas to change'
+            self._error("elastic", message, "add scaleDefinition.replicasPath to it")
+
+    def _operations(self) -> frozenset[str] | None:
+        names = self._names("operations", "operation", OPERATIONS)
+        return None if names is None else frozenset(names)
+
+    def _names(self, annotation: str, noun: str, known: Iterable[str]) -> tuple[str, ...] | None:
+        """The names of a comma separated list that are known; None when there is no such annotation."""
+        if annotation not in self._texts:
+            return None
+        names = [name.strip() for name in self._texts[annotation].split(",") if name.strip()]
+        if not names:
+            self._error(annotation, f"names no {noun}", "remove the annotation, or name one")
+        for name in names:
+            if name not in known:
+                self._error(annotation, f'there is no {noun} "{name}"', did_you_mean(name, known))
+        return tuple(dict.fromkeys(name for name in names if name in known))
+
+    def _retain(self) -> tuple[Query, ...]:
+        found = (self._query("retain", text) for text in self._lines("retain"))
+        queries = tuple(query for query in found if query is not None)
+        for query in queries:
+            if not names_places(query):
+                hint = "write a path, such as .spec.suspend"
+                self._error("retain", f"`{query.text}` computes a value; it names no place", hint)
+        return queries
+
+    def _lines(self, annotation: str) -> list[str]:
+        text = self._texts.get(annotation, "").strip()
+        if not text.startswith(("[", "-")):
+            return [line.strip() for line in text.splitlines() if line.strip()]
+        entries = self._yaml(annotation, list)
+        for entry in entries:
+            if not isinstance(entry, str):
+                self._error(annotation, f"an entry is {type_name(entry)} where a jq path belongs")
+        return [entry for entry in entries if isinstance(entry, str)]
+
+    def _health(self) -> Query | None:
+        text = self._texts.get("health")
+        return None if text is None else self._query("health", text)
+
+    def _dependencies(self) -> tuple[ExtraDependency, ...]:
+        entries = self._yaml("dependencies", list)
+        found = (self._dependency(index, entry) for index, entry in enumerate(entries))
+        return tuple(dependency for dependency in found if dependency is not None)
+
+    def _dependency(self, index: int, entry: JSON) -> ExtraDependency | None:
+        problems = list(_dependency_problems(entry))
+        for message, hint in problems:
+            self._error("dependencies", f"entry {index}: {message}", hint)
+        if problems:
+            return None
+        name = self._query("dependencies", entry["name"])
+        namespace = self._query("dependencies", entry["namespace"]) if "namespace" in entry else None
+        return None if name is None else ExtraDependency(entry["apiVersion"], entry["kind"], name, namespace)
+
+    def _aggregate(self) -> Mapping[PathPattern, AggregateRule]:
+        rules: dict[PathPattern, AggregateRule] = {}
+        for text, name in self._yaml("aggregate", dict).items():
+            pattern = self._pattern(text)
+            if name not in list(AggregateRule):
+                self._error("aggregate", f"{text}: there is no rule {name}", did_you_mean(str(name), AggregateRule))
+            elif pattern is not None:
+                rules[pattern] = AggregateRule(name)
+        return MappingProxyType(rules)
+
+    def _pattern(self, text: str) -> PathPattern | None:
+        try:
+            pattern = _steps(parse(text))
+        except QuerySyntaxError:
+            pattern = None
+        if pattern is None or pattern[:1] != ("status",) or not pattern[1:]:
+            hint = "write it like .status.active or .status.jobs[].active"
+            self._error("aggregate", f"`{text}` is not a path below .status", hint)
+            return None
+        return pattern
+
+    def _yaml(self, annotation: str, expected: type) -> JSON:
+        """The value of a YAML annotation; an empty one when it is absent or unusable."""
+        empty = expected()
+        if annotation not in self._texts:
+            return empty
+        noun = type_name(empty)
+        try:
+            documents = read_documents(self._texts[annotation], annotation)
+        except ManifestError as err:
+            self._error(annotation, f"is not YAML: {err} (line {err.line}, column {err.column})")
+            return empty
+        value = documents[0].value if len(documents) == 1 else None
+        if not isinstance(value, expected):
+            self._error(annotation, f"must be {noun} in YAML or JSON, not {type_name(value)}")
+            return empty
+        return value
+
+    def _query(self, annotation: str, text: str) -> Query | None:
+        usable, findings = judge(_path(annotation), text)
+        self.findings += findings
+        return None if usable is None else Query.compile(text)
+
+    def _error(self, annotation: str, message: str, hint: str = "") -> None:
+        self.findings.append(error(f"annotation-{annotation}", _path(annotation), message, hint))
+
+
+def _unknown(names: Iterable[str]) -> Iterator[Finding]:
+    for name in names:
+        if name == "lua":
+            yield warning("annotation-lua", _path(name), "scripts are not run by this version")
+        elif name not in NAMES:
+            meant = closest(name, NAMES)
+            severity = Severity.ERROR if meant else Severity.WARNING
+            hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
+            yield Finding(severity, "unknown-annotation", _path(name), f"there is no annotation {name}", hint)
+
+
+def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:
+    """What is wrong with one entry of the dependencies: message and hint."""
+    if not isinstance(entry, dict):
+        yield f"must be an object, not {type_name(entry)}", ""
+        return
+    for field in entry:
+        if field not in _DEPENDENCY_FIELDS:
+            yield f"there is no field {field}", did_you_mean(field, _DEPENDENCY_FIELDS)
+    for field in _DEPENDENCY_FIELDS:
+        if field not in entry and field != "namespace":
+            yield f"the field {field} is missing", ""
+        elif not isinstance(entry.get(field, ""), str):
+            yield f"{field} must be a string, not {type_name(entry[field])}", ""
+    api_version, kind = entry.get("apiVersion"), entry.get("kind")
+    if isinstance(api_version, str) and isinstance(kind, str):
+        yield from _kind_problems(api_version, kind)
+
+
+def _kind_problems(api_version: str, kind: str) -> Iterator[tuple[str, str]]:
+    try:
+        GVK.parse(api_version, kind)
+    except InterpretationError as err:
+        yield str(err), ""
+
+
+def _steps(node: Node) -> PathPattern | None:
+    match node:
+        case Identity():
+            return ()
+        case Index(target, Literal(str(key))):
+            before = _steps(target)
+            return None if before is None else (*before, key)
+        case Iterate(target):
+            before = _steps(target)
+            return None if before is None else (*before, None)
+    return None
+
+
+def _path(annotation: str) -> Path:
+    return ("metadata", "annotations", PREFIX + annotation)

@@ -1,0 +1,84 @@
+"""What Karmada needs and the Karta schema cannot say: annotations under ``karta-interpreter.io/``.
+
+================  =====================================================================================
+``elastic``       the components that take part when Karmada changes the number of replicas,
+                  separated by commas: ``worker``
+``retain``        fields that belong to the member cluster: jq paths, one per line or a YAML list
+``dependencies``  objects to bring along: a YAML list of ``{apiVersion, kind, name, namespace}``,
+                  the last two jq expressions, ``namespace`` optional
+``aggregate``     how a status field of several clusters becomes one: a YAML mapping of path to
+                  rule (see `AggregateRule`), ``.status.active: sum``
+``health``        a jq expression that is true when the workload is healthy
+``operations``    the only operations to answer for this kind, separated by commas:
+                  ``InterpretStatus, InterpretHealth``
+``lua``           kept for scripts; this version does not run them
+================  =====================================================================================
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from interpreter.query import Query
+
+PREFIX = "karta-interpreter.io/"
+
+NAMES = ("elastic", "retain", "dependencies", "aggregate", "health", "operations", "lua")
+"""Every annotation there is, without the prefix."""
+
+OPERATIONS = (
+    "InterpretReplica",
+    "InterpretComponent",
+    "ReviseReplica",
+    "Retain",
+    "AggregateStatus",
+    "InterpretStatus",
+    "InterpretHealth",
+    "InterpretDependency",
+)
+"""The operations of Karmada's resource interpreter (`pkg/apis/config/v1alpha1`)."""
+
+
+class AggregateRule(StrEnum):
+    """How one status field of several clusters becomes one value."""
+
+    SUM = "sum"
+    MAX = "max"
+    MIN = "min"
+    ANY = "any"
+    ALL = "all"
+    FIRST = "first"
+    CONCAT = "concat"
+    LATEST = "latest"
+    EARLIEST = "earliest"
+
+
+PathPattern = tuple[str | None, ...]
+"""A path into an object, None standing for every element of a list: ``.status.jobs[].active`` is
+``("status", "jobs", None, "active")``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraDependency:
+    """Objects that a workload needs beside those its pods name.
+
+    ``name`` may yield several names; ``namespace`` is that of the workload when it is None.
+    """
+
+    api_version: str
+    kind: str
+    name: Query
+    namespace: Query | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """The annotations of one definition, parsed; None and empty mean that it does not say."""
+
+    elastic: tuple[str, ...] | None = None
+    retain: tuple[Query, ...] = ()
+    dependencies: tuple[ExtraDependency, ...] = ()
+    aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))
+    health: Query | None = None
+    operations: frozenset[str] | None = None

@@ -1,0 +1,96 @@
+"""A Karta in the form that operations work with: frozen, every expression compiled once."""
+
+from dataclasses import dataclass, field
+
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.values import JSON
+from interpreter.karta.annotations import Annotations
+from interpreter.karta.findings import Finding
+from interpreter.karta.status_rules import StatusRules
+from interpreter.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class PodTemplate:
+    """Pods given as whole templates (`podTemplateSpecPath`)."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class PodSpec:
+    """Pods given as bare pod specs (`podSpecPath`), their metadata elsewhere (`metadataPath`)."""
+
+    query: Query
+    metadata: Query | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Pods given in pieces (`fragmentedPodSpecDefinition`): schema field name and expression of each piece."""
+
+    queries: tuple[tuple[str, Query], ...]
+
+
+PodDefinition = PodTemplate | PodSpec | Fragments
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendAction:
+    """One write of a suspend or resume: ``value`` goes to every place that ``path`` names."""
+
+    path: Query
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One part of a workload; ``owner`` is the name of the component it belongs to, None for the root.
+
+    ``definition`` is the name of the definition, for messages.
+    """
+
+    definition: str
+    name: str
+    gvk: GVK | None = None
+    owner: str | None = None
+    pods: PodDefinition | None = None
+    instance_ids: Query | None = None
+    replicas: Query | None = None
+    min_replicas: Query | None = None
+    max_replicas: Query | None = None
+    suspend: tuple[SuspendAction, ...] = ()
+    resume: tuple[SuspendAction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Everything a Karta says about one kind of workload.
+
+    ``components`` has the root first and the children in the order of the definition; ``findings`` are the
+    warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process.
+    """
+
+    name: str
+    gvk: GVK
+    components: tuple[Component, ...]
+    status: StatusRules | None = None
+    annotations: Annotations = field(default_factory=Annotations)
+    source: str = ""
+    uses_bounded: bool = False
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def root(self) -> Component:
+        """The component that is the workload object itself."""
+        return self.components[0]
+
+    @property
+    def suspend(self) -> tuple[SuspendAction, ...]:
+        """The writes that suspend the workload: the children's first, then the root's, as Karta applies them."""
+        children = [action for component in self.components[1:] for action in component.suspend]
+        return (*children, *self.root.suspend)
+
+    def component(self, name: str) -> Component | None:
+        """The component of that name, None when there is none."""
+        return next((component for component in self.components if component.name == name), None)

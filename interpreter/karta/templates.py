@@ -1,0 +1,61 @@
+"""The pod template of each instance of a component."""
+
+from collections.abc import Iterable
+
+from interpreter.k8s.values import JSON, Object, type_name
+from interpreter.karta.definition import Component, Fragments, PodDefinition, PodSpec, PodTemplate
+from interpreter.karta.evaluation import aligned, aligned_or_absent, failure
+from interpreter.karta.fragments import assembled
+from interpreter.query import Query
+
+
+def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
+    """One pod template per instance, None for an instance whose pods do not exist.
+
+    A template that is null, or has no `spec`, describes no pods: a workload without its worker section has no
+    worker, whatever its replicas path says.
+    """
+    match pods:
+        case PodTemplate(query):
+            found = _mappings(component, "podTemplateSpecPath", query, obj, ids)
+            return [_whole(component, query, template) for template in found]
+        case PodSpec(query, metadata):
+            specs = _mappings(component, "podSpecPath", query, obj, ids)
+            return list(map(_joined, specs, _metadata(component, metadata, obj, ids)))
+        case Fragments():
+            return assembled(component, pods, obj, ids)
+
+
+def _mappings(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
+    read = aligned_or_absent if component.instance_ids is None else aligned
+    return _checked(component, field, query, read(component, field, query, obj, ids))
+
+
+def _metadata(component: Component, query: Query | None, obj: Object, ids: tuple[str, ...]) -> Iterable[JSON]:
+    if query is None:
+        return [None] * len(ids)
+    results = aligned_or_absent(component, "metadataPath", query, obj, ids)
+    return _checked(component, "metadataPath", query, results)
+
+
+def _checked(component: Component, field: str, query: Query, values: list[JSON]) -> list[JSON]:
+    for value in values:
+        if value is not None and type(value) is not dict:
+            raise failure(component, field, query, f"gives {type_name(value)} where an object belongs")
+    return values
+
+
+def _whole(component: Component, query: Query, template: JSON) -> Object | None:
+    if template is None or template.get("spec") is None:
+        return None
+    if type(template["spec"]) is not dict:
+        found = type_name(template["spec"])
+        raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {found}")
+    whole: Object = template
+    return whole
+
+
+def _joined(spec: JSON, metadata: JSON) -> Object | None:
+    if spec is None:
+        return None
+    return {"metadata": metadata, "spec": spec} if metadata else {"spec": spec}

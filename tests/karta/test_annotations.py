@@ -1,0 +1,261 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from interpreter.k8s import edit
+from interpreter.karta.annotations import AggregateRule, Annotations
+from interpreter.karta.findings import Finding, Severity
+from interpreter.karta.loading import load_definition
+
+Raw = dict[str, Any]
+FindingsOf = Callable[[Raw], list[Finding]]
+
+
+def annotated(raw: Raw, **annotations: str) -> Raw:
+    keyed = {f"karta-interpreter.io/{name}": text for name, text in annotations.items()}
+    changed: Raw = edit.set_value(raw, ("metadata", "annotations"), keyed)
+    return changed
+
+
+def read(raw: Raw, **annotations: str) -> Annotations:
+    return load_definition(annotated(raw, **annotations)).annotations
+
+
+def test_without_annotations_nothing_is_said(orchestra: Raw) -> None:
+    assert load_definition(orchestra).annotations == Annotations()
+
+
+def test_annotations_of_others_are_theirs(orchestra: Raw, findings_of: FindingsOf) -> None:
+    raw = edit.set_value(orchestra, ("metadata", "annotations"), {"example.com/elastic": "nothing", "retain": "?"})
+    assert findings_of(raw) == []
+
+
+def test_elastic(orchestra: Raw) -> None:
+    assert read(orchestra, elastic=" section ,section,").elastic == ("section",)
+
+
+def test_operations(orchestra: Raw) -> None:
+    found = read(orchestra, operations="InterpretStatus, InterpretHealth").operations
+    assert found == frozenset({"InterpretStatus", "InterpretHealth"})
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        pytest.param(".spec.a", [".spec.a"], id="one path"),
+        pytest.param(".spec.a\n\n  .spec.b[].c\n", [".spec.a", ".spec.b[].c"], id="one per line"),
+        pytest.param("- .spec.a\n- .spec.b[].c\n", [".spec.a", ".spec.b[].c"], id="a YAML list"),
+        pytest.param('[".spec.a", ".spec.b[].c"]', [".spec.a", ".spec.b[].c"], id="a JSON list"),
+        pytest.param("", [], id="nothing"),
+        pytest.param("[]", [], id="an empty list"),
+    ],
+)
+def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
+    assert [query.text for query in read(orchestra, retain=text).retain] == paths
+
+
+def test_dependencies(orchestra: Raw) -> None:
+    text = """
+    - apiVersion: v1
+      kind: ConfigMap
+      name: .spec.scores[]
+    - {apiVersion: storage.k8s.io/v1, kind: StorageClass, name: .spec.class, namespace: '""'}
+    """
+    scores, storage = read(orchestra, dependencies=text).dependencies
+    assert (scores.api_version, scores.kind, scores.name.text) == ("v1", "ConfigMap", ".spec.scores[]")
+    assert scores.namespace is None
+    assert storage.namespace is not None
+    assert storage.namespace.text == '""'
+
+
+def test_aggregate(orchestra: Raw) -> None:
+    text = """
+    .status.desiredCPU: sum
+    .status.jobs[].active: max
+    .status["a.b"].done: all
+    """
+    assert read(orchestra, aggregate=text).aggregate == {
+        ("status", "desiredCPU"): AggregateRule.SUM,
+        ("status", "jobs", None, "active"): AggregateRule.MAX,
+        ("status", "a.b", "done"): AggregateRule.ALL,
+    }
+
+
+def test_aggregate_keeps_its_order(orchestra: Raw) -> None:
+    found = read(orchestra, aggregate='{".status.b": "first", ".status.a": "concat"}').aggregate
+    assert list(found) == [("status", "b"), ("status", "a")]
+
+
+@pytest.mark.parametrize("rule", ["sum", "max", "min", "any", "all", "first", "concat", "latest", "earliest"])
+def test_every_rule(orchestra: Raw, rule: str) -> None:
+    assert read(orchestra, aggregate=f".status.x: {rule}").aggregate == {("status", "x"): rule}
+
+
+def test_health(orchestra: Raw) -> None:
+    found = read(orchestra, health='.status.mood == "fine"').health
+    assert found is not None
+    assert found.evaluate({"status": {"mood": "fine"}}) == [True]
+
+
+def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
+    assert not load_definition(annotated(orchestra, health=".status.x")).uses_bounded
+    bounded = annotated(orchestra, health="reduce .x[] as $x (true; . and $x)")
+    assert load_definition(bounded).uses_bounded
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rule", "message", "hint"),
+    [
+        pytest.param(
+            "elastic", "sections", "annotation-elastic", 'there is no component "sections"',
+            "did you mean section?", id="elastic: a component that does not exist",
+        ),
+        pytest.param(
+            "elastic", " , ", "annotation-elastic", "names no component", "remove", id="elastic: nobody"
+        ),
+        pytest.param(
+            "elastic", "orchestra", "annotation-elastic", 'the component "orchestra" has no pods',
+            "name the component", id="elastic: a component without pods",
+        ),
+        pytest.param(
+            "elastic", "conductor", "annotation-elastic", "has no number of replicas to change",
+            "replicasPath", id="elastic: a component without a scale",
+        ),
+        pytest.param(
+            "operations", "Retain,InterpretHelth", "annotation-operations",
+            'there is no operation "InterpretHelth"', "did you mean InterpretHealth?",
+            id="operations: one that does not exist",
+        ),
+        pytest.param(
+            "operations", "", "annotation-operations", "names no operation", "", id="operations: none"
+        ),
+        pytest.param(
+            "retain", ".spec.a +", "expression-syntax", "", "", id="retain: not jq"
+        ),
+        pytest.param(
+            "retain", "del(.spec.a)", "expression-refused", "", "", id="retain: refused"
+        ),
+        pytest.param(
+            "retain", ".spec.a + 1", "annotation-retain", "`.spec.a + 1` computes a value",
+            "write a path", id="retain: computed",
+        ),
+        pytest.param(
+            "retain", "- 1", "annotation-retain", "an entry is a number where a jq path belongs", "",
+            id="retain: a number",
+        ),
+        pytest.param(
+            "retain", "[.spec.a", "annotation-retain", "is not YAML", "", id="retain: an open list"
+        ),
+        pytest.param(
+            "dependencies", "v1/ConfigMap", "annotation-dependencies",
+            "must be a list in YAML or JSON, not a string", "", id="dependencies: text",
+        ),
+        pytest.param(
+            "dependencies", "", "annotation-dependencies", "must be a list in YAML or JSON, not null", "",
+            id="dependencies: nothing",
+        ),
+        pytest.param(
+            "dependencies", "- x", "annotation-dependencies", "entry 0: must be an object, not a string", "",
+            id="dependencies: an entry of text",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: v1, kind: Secret}", "annotation-dependencies",
+            "entry 0: the field name is missing", "", id="dependencies: nameless",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: v1, kind: Secret, name: .a, nmespace: .b}",
+            "annotation-dependencies", "entry 0: there is no field nmespace", "did you mean namespace?",
+            id="dependencies: a slip",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: 1, kind: Secret, name: .a}", "annotation-dependencies",
+            "entry 0: apiVersion must be a string, not a number", "", id="dependencies: a number as version",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: a/b/c, kind: Secret, name: .a}", "annotation-dependencies",
+            'entry 0: apiVersion "a/b/c"', "", id="dependencies: no apiVersion",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: v1, kind: Secret, name: '.a['}", "expression-syntax", "", "",
+            id="dependencies: not jq",
+        ),
+        pytest.param(
+            "aggregate", "- .status.a", "annotation-aggregate", "must be an object in YAML", "",
+            id="aggregate: a list",
+        ),
+        pytest.param(
+            "aggregate", ".status.a: {", "annotation-aggregate", "is not YAML", "", id="aggregate: not YAML"
+        ),
+        pytest.param(
+            "aggregate", ".status.a: summ", "annotation-aggregate", ".status.a: there is no rule summ",
+            "did you mean sum?", id="aggregate: a rule that does not exist",
+        ),
+        pytest.param(
+            "aggregate", ".status.a: 1", "annotation-aggregate", "there is no rule 1", "there are: sum",
+            id="aggregate: a number as rule",
+        ),
+        pytest.param(
+            "aggregate", ".spec.a: sum", "annotation-aggregate", "`.spec.a` is not a path below .status",
+            ".status.active", id="aggregate: outside of the status",
+        ),
+        pytest.param(
+            "aggregate", ".status: first", "annotation-aggregate", "`.status` is not a path below .status",
+            "", id="aggregate: the whole status",
+        ),
+        pytest.param(
+            "aggregate", ".status.a | .b: sum", "annotation-aggregate", "is not a path below .status", "",
+            id="aggregate: more than a path",
+        ),
+        pytest.param(
+            "aggregate", "status.a: sum", "annotation-aggregate", "`status.a` is not a path below .status",
+            "", id="aggregate: without the leading dot",
+        ),
+        pytest.param(
+            "aggregate", "'.status[': sum", "annotation-aggregate", "`.status[` is not a path below", "",
+            id="aggregate: not jq",
+        ),
+        pytest.param("health", ".status.", "expression-syntax", "", "", id="health: not jq"),
+        pytest.param("health", "", "expression-syntax", "", "", id="health: nothing"),
+        pytest.param(
+            "retian", ".a", "unknown-annotation", "there is no annotation retian",
+            "did you mean karta-interpreter.io/retain?", id="a slip",
+        ),
+    ],
+)  # fmt: skip
+def test_errors(
+    orchestra: Raw,
+    findings_of: FindingsOf,
+    name: str,
+    text: str,
+    rule: str,
+    message: str,
+    hint: str,
+) -> None:
+    (finding,) = findings_of(annotated(orchestra, **{name: text}))
+    assert (finding.severity, finding.rule) == (Severity.ERROR, rule)
+    assert finding.path == ("metadata", "annotations", f"karta-interpreter.io/{name}")
+    assert message in finding.message
+    assert hint in finding.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "message"),
+    [
+        pytest.param("lua", "annotation-lua", "scripts are not run by this version", id="kept for later"),
+        pytest.param("colour", "unknown-annotation", "there is no annotation colour", id="like none there is"),
+    ],
+)
+def test_warnings(orchestra: Raw, findings_of: FindingsOf, name: str, rule: str, message: str) -> None:
+    (finding,) = findings_of(annotated(orchestra, **{name: "x"}))
+    assert (finding.severity, finding.rule, finding.message) == (Severity.WARNING, rule, message)
+
+
+def test_every_fault_of_a_dependency(orchestra: Raw, findings_of: FindingsOf) -> None:
+    findings = findings_of(annotated(orchestra, dependencies="- {kind: 1}\n- {apiVersion: v1, kind: A, name: '..'}"))
+    assert [finding.message for finding in findings][:3] == [
+        "entry 0: the field apiVersion is missing",
+        "entry 0: kind must be a string, not a number",
+        "entry 0: the field name is missing",
+    ]
+    assert findings[3].rule == "expression-refused"

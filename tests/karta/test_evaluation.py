@@ -1,0 +1,70 @@
+import pytest
+
+from interpreter.errors import InterpretationError
+from interpreter.karta.definition import Component
+from interpreter.karta.evaluation import aligned, aligned_or_absent, evaluate
+from interpreter.query import Query, deadline
+
+PART = Component("toy", "part")
+PARTS = Component("toy", "part", instance_ids=Query.compile(".ids[]"))
+
+
+def test_what_an_expression_yields() -> None:
+    assert evaluate(PART, "somePath", Query.compile(".x[]"), {"x": [1, 2]}) == [1, 2]
+
+
+def test_a_failure_says_what_and_where_once() -> None:
+    with pytest.raises(InterpretationError) as caught:
+        evaluate(PART, "somePath", Query.compile(".x.y"), {"x": 1})
+    message = str(caught.value)
+    assert message.startswith("definition toy, component part, somePath `.x.y`: ")
+    assert message.count(".x.y") == 1
+    assert caught.value.code == 422
+
+
+def test_a_long_expression_is_cut_in_messages() -> None:
+    text = f'.x.y + "{"a" * 500}"'
+    with pytest.raises(InterpretationError) as caught:
+        evaluate(PART, "somePath", Query.compile(text), {"x": 1})
+    assert len(str(caught.value)) < 400
+    assert text[:200] in str(caught.value)
+
+
+def test_999_results_are_the_most() -> None:
+    query = Query.compile(".x[]")
+    assert len(evaluate(PART, "somePath", query, {"x": [0] * 999})) == 999
+    with pytest.raises(InterpretationError, match=r"somePath `\.x\[\]`: .*999"):
+        evaluate(PART, "somePath", query, {"x": [0] * 1000})
+
+
+def test_an_expression_without_end_is_stopped() -> None:
+    with deadline(0.2), pytest.raises(InterpretationError, match="component part, somePath `def f: f; f`: "):
+        evaluate(PART, "somePath", Query.compile("def f: f; f"), {})
+
+
+@pytest.mark.parametrize(
+    ("component", "ids", "results"),
+    [
+        pytest.param(PART, ("",), [7], id="one for the only instance"),
+        pytest.param(PARTS, ("a", "b"), [7, 8], id="one for each instance"),
+        pytest.param(PARTS, (), [], id="none for no instance"),
+    ],
+)
+def test_as_many_results_as_instances(component: Component, ids: tuple[str, ...], results: list[int]) -> None:
+    query = Query.compile(".x[]")
+    assert aligned(component, "somePath", query, {"x": results}, ids) == results
+    assert aligned_or_absent(component, "somePath", query, {"x": results}, ids) == results
+
+
+def test_no_result_at_all() -> None:
+    query = Query.compile(".x[]")
+    assert aligned_or_absent(PARTS, "somePath", query, {}, ("a", "b")) == [None, None]
+    assert aligned_or_absent(PARTS, "somePath", None, {}, ("a", "b")) == [None, None]
+    with pytest.raises(InterpretationError, match=r"gives 0 results for 2 instance ids of instanceIdPath `\.ids\[\]`"):
+        aligned(PARTS, "somePath", query, {}, ("a", "b"))
+
+
+@pytest.mark.parametrize("read", [aligned, aligned_or_absent])
+def test_another_number_of_results(read: type) -> None:
+    with pytest.raises(InterpretationError, match="gives 1 result for 2 instance ids"):
+        read(PARTS, "somePath", Query.compile(".x[]"), {"x": [1]}, ("a", "b"))

@@ -1,0 +1,44 @@
+import pytest
+
+from interpreter.errors import InterpretationError
+from interpreter.karta.definition import Component
+from interpreter.karta.instances import instance_ids
+from interpreter.query import Query
+
+
+def component(path: str | None) -> Component:
+    return Component("toy", "part", instance_ids=None if path is None else Query.compile(path))
+
+
+@pytest.mark.parametrize(
+    ("path", "obj", "ids"),
+    [
+        pytest.param(None, {"x": 1}, ("",), id="no path: one instance without a name"),
+        pytest.param(".x[].n", {"x": [{"n": "b"}, {"n": "a"}]}, ("b", "a"), id="a list keeps its order"),
+        pytest.param(".x | keys[]", {"x": {"b": 1, "a": 2}}, ("a", "b"), id="a map is in order of its keys"),
+        pytest.param(".x | to_entries[] | .key", {"x": {"b": 1, "a": 2}}, ("a", "b"), id="entries too"),
+        pytest.param(".x[].n", {}, (), id="a list that is not there has no instances"),
+        pytest.param(".x[].n", {"x": []}, (), id="an empty list has no instances"),
+    ],
+)
+def test_ids(path: str | None, obj: object, ids: tuple[str, ...]) -> None:
+    assert instance_ids(component(path), obj) == ids  # type: ignore[arg-type]  # tables hold any JSON
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        pytest.param(["a", ""], "result 1 is an empty string", id="an empty id names nothing"),
+        pytest.param(["a", None], "result 1 is null", id="null is an empty string upstream, an error as well"),
+        pytest.param([1], "result 0 is a number", id="numbers are not names"),
+        pytest.param([["a"]], "result 0 is a list", id="lists are not names"),
+        pytest.param(["a", "b", "a"], 'two instances have the id "a"', id="equal ids would lose an instance"),
+    ],
+)
+def test_unusable_ids(names: list[object], reason: str) -> None:
+    obj = {"x": [{"n": name} for name in names]}
+    with pytest.raises(InterpretationError) as caught:
+        instance_ids(component(".x[].n"), obj)
+    assert str(caught.value).startswith("definition toy, component part, instanceIdPath `.x[].n`: ")
+    assert reason in str(caught.value)
+    assert caught.value.code == 422

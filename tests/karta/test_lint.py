@@ -1,0 +1,228 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from interpreter.k8s import edit
+from interpreter.k8s.values import JSON, Path
+from interpreter.karta.findings import Finding, Severity, format_path
+
+Raw = dict[str, Any]
+FindingsOf = Callable[[Raw], list[Finding]]
+
+STRUCTURE = ("spec", "structureDefinition")
+ROOT = (*STRUCTURE, "rootComponent")
+STATUS = (*ROOT, "statusDefinition")
+CONDUCTOR = (*STRUCTURE, "childComponents", 0)
+SECTION = (*STRUCTURE, "childComponents", 1)
+SCALE = (*SECTION, "scaleDefinition")
+GANG = ("spec", "optimizationInstructions", "gangScheduling")
+ELASTIC = ("metadata", "annotations", "karta-interpreter.io/elastic")
+SUSPEND = {"path": ".spec.pause", "value": "true"}
+
+REMOVED = object()
+
+
+def changed(raw: Raw, *changes: tuple[Path, JSON]) -> Raw:
+    for path, value in changes:
+        raw = edit.remove(raw, path) if value is REMOVED else edit.set_value(raw, path, value)
+    return raw
+
+
+def suspension(**action: JSON) -> Raw:
+    return {"suspendActions": [{**SUSPEND, **action}], "resumeActions": [SUSPEND]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "at", "message"),
+    [
+        pytest.param(
+            [((*CONDUCTOR, "specDefinition"), REMOVED), ((*CONDUCTOR, "scaleDefinition", "replicasPath"), ".spec.n")],
+            "scale-without-pods", (*CONDUCTOR, "scaleDefinition"), "has a scale but no pods",
+            id="a scale of nothing",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "scaleDefinition"), {})], "scale-empty", (*CONDUCTOR, "scaleDefinition"), "has no path",
+            id="a scale without paths",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "specDefinition"), {"fragmentedPodSpecDefinition": {}})], "fragments-empty",
+            (*CONDUCTOR, "specDefinition", "fragmentedPodSpecDefinition"), "has no path",
+            id="pieces without paths",
+        ),
+        pytest.param(
+            [((*SECTION, "specDefinition", "metadataPath"), ".spec.sections[].meta")], "metadata-path-unused",
+            (*SECTION, "specDefinition", "metadataPath"), "beside podSpecPath only",
+            id="metadata beside a template",
+        ),
+        pytest.param(
+            [((*SECTION, "podSelector", "componentTypeSelector", "keyPath"), ".metadata.labels.part // .x")],
+            "selector-alternative", (*SECTION, "podSelector", "componentTypeSelector", "keyPath"), "comparison",
+            id="a default in a selector that is compared",
+        ),
+        pytest.param(
+            [((*ROOT, "suspendDefinition"), suspension(value="Suspended"))], "suspend-value-not-json",
+            (*ROOT, "suspendDefinition", "suspendActions", 0, "value"), "the value is not JSON: Suspended",
+            id="a bare word is not JSON",
+        ),
+        pytest.param(
+            [((*ROOT, "suspendDefinition"), suspension(value=""))], "suspend-value-not-json",
+            (*ROOT, "suspendDefinition", "suspendActions", 0, "value"), "the value is not JSON",
+            id="neither is nothing",
+        ),
+        pytest.param(
+            [((*ROOT, "suspendDefinition"), suspension(value="NaN"))], "suspend-value-not-json",
+            (*ROOT, "suspendDefinition", "suspendActions", 0, "value"), "the value is not JSON: NaN",
+            id="nor what only Python reads",
+        ),
+        pytest.param(
+            [((*ROOT, "suspendDefinition"), suspension(value="[" * 100_000))], "suspend-value-not-json",
+            (*ROOT, "suspendDefinition", "suspendActions", 0, "value"), "the value is not JSON: [[[",
+            id="nor what is nested without end",
+        ),
+        pytest.param(
+            [((*ROOT, "suspendDefinition"), suspension(path=".spec.pause | not"))], "suspend-path-not-writable",
+            (*ROOT, "suspendDefinition", "suspendActions", 0, "path"), "nothing can be written",
+            id="a place that is computed",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "kind"), {"group": "", "version": "", "kind": "Pod"})], "child-kind-incomplete",
+            (*CONDUCTOR, "kind"), "no version or no kind", id="half a kind",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "statusDefinition"), {"statusMappings": {}})], "child-status-unused",
+            (*CONDUCTOR, "statusDefinition"), "only the root's", id="the status of a child",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "suspendDefinition"), suspension())], "child-suspends",
+            (*CONDUCTOR, "suspendDefinition"), "leave out the actions of a child", id="a child that suspends",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "specDefinition"), REMOVED), ((*SECTION, "specDefinition"), REMOVED)], "no-pods", ROOT,
+            "no component has a pod definition", id="nothing to count",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "podSelector"), REMOVED)], "type-selector-missing", CONDUCTOR,
+            'the pods of the component "conductor" cannot be told', id="pods of two components",
+        ),
+        pytest.param(
+            [((*STRUCTURE, "additionalChildKinds"), [{"group": g, "version": "v1", "kind": "Pod"} for g in "ab"])],
+            "repeated-list-key", (*STRUCTURE, "additionalChildKinds", 1, "kind"), 'a second entry has the kind "Pod"',
+            id="one kind of two groups",
+        ),
+        pytest.param(
+            [((*GANG, "podGroups"), [{"name": "all", "members": []}] * 2)], "repeated-list-key",
+            (*GANG, "podGroups", 1, "name"), 'the name "all"', id="two pod groups of one name",
+        ),
+        pytest.param(
+            [((*GANG, "podGroups"), [{"name": "all", "members": [{"componentName": "section"}] * 2}])],
+            "repeated-list-key", (*GANG, "podGroups", 0, "members", 1, "componentName"), 'componentName "section"',
+            id="a member twice",
+        ),
+        pytest.param(
+            [((*GANG, "podGroup"), {"name": "all", "subGroups": [{"componentName": "section"}] * 2})],
+            "repeated-list-key", (*GANG, "podGroup", "subGroups", 1, "componentName"), 'componentName "section"',
+            id="a subgroup twice",
+        ),
+        pytest.param(
+            [((*GANG, "podGroup"), {"name": "all", "subGroups": [{"componentName": "sections"}]})],
+            "sub-group-not-found", (*GANG, "podGroup", "subGroups", 0, "componentName"), '"sections" is not a',
+            id="a subgroup of strangers",
+        ),
+        pytest.param(
+            [((*STATUS, "statusMappings"), {})], "status-mappings-empty", (*STATUS, "statusMappings"),
+            "no status is ever matched", id="no mapping",
+        ),
+        pytest.param(
+            [((*STATUS, "statusMappings", "failed"), [{}])], "matcher-empty", (*STATUS, "statusMappings", "failed", 0),
+            "always matches", id="a matcher without tests",
+        ),
+        pytest.param(
+            [((*STATUS, "statusMappings", "failed"), [{"byPhase": "Failed"}])], "phase-definition-missing",
+            (*STATUS, "statusMappings", "failed", 0, "byPhase"), "never matches", id="a phase from nowhere",
+        ),
+        pytest.param(
+            [((*STATUS, "conditionsDefinition"), REMOVED)], "conditions-definition-missing",
+            (*STATUS, "statusMappings", "running", 0, "byConditions"), "never matches",
+            id="conditions from nowhere",
+        ),
+        pytest.param(
+            [((*STATUS, "statusMappings", "running", 0, "byConditions", 0, "status"), REMOVED)],
+            "condition-without-status", (*STATUS, "statusMappings", "running", 0, "byConditions", 0),
+            'the condition "Playing" matches whatever its status is', id="a condition that may be false",
+        ),
+        pytest.param(
+            [((*SCALE, "replicasPath"), ".spec.sections[].players // 1")], "shared-default", (*SCALE, "replicasPath"),
+            "`.spec.sections[].players // 1` drops every instance", id="one default for all instances",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "specDefinition", "podSpecPath"), ".spec.conductors[].pod")], "several-without-ids",
+            (*CONDUCTOR, "specDefinition", "podSpecPath"), "may give several results", id="several without names",
+        ),
+        pytest.param(
+            [((*SECTION, "specDefinition", "podTemplateSpecPath"), ".spec.sections[] | select(.on) | .template")],
+            "select-differs", (*SECTION, "specDefinition", "podTemplateSpecPath"), "paired by position",
+            id="templates that leave instances out",
+        ),
+        pytest.param(
+            [((*SCALE, "replicasPath"), ".spec.sections | length")], "replicas-not-writable",
+            (*SCALE, "replicasPath"), 'the component "section" is elastic', id="bounds on a computed number",
+        ),
+        pytest.param(
+            [(ELASTIC, "conductor"), ((*CONDUCTOR, "scaleDefinition", "replicasPath"), "1")], "replicas-not-writable",
+            (*CONDUCTOR, "scaleDefinition", "replicasPath"), 'the component "conductor" is elastic',
+            id="an elastic constant",
+        ),
+    ],
+)  # fmt: skip
+def test_a_rule(
+    orchestra: Raw,
+    findings_of: FindingsOf,
+    changes: list[tuple[Path, JSON]],
+    rule: str,
+    at: Path,
+    message: str,
+) -> None:
+    found = {finding.rule: finding for finding in findings_of(changed(orchestra, *changes))}
+    assert rule in found
+    finding = found[rule]
+    severity = Severity.ERROR if rule == "suspend-value-not-json" else Severity.WARNING
+    assert finding.severity is severity
+    assert format_path(finding.path) == format_path(at)
+    assert message in finding.message
+    assert finding.hint
+
+
+def test_ids_that_leave_instances_out_make_every_other_path_differ(orchestra: Raw, findings_of: FindingsOf) -> None:
+    raw = changed(orchestra, ((*SECTION, "instanceIdPath"), ".spec.sections[] | select(.on) | .name"))
+    assert [finding.rule for finding in findings_of(raw)] == ["select-differs"] * 4
+
+
+def test_equal_selections_agree(orchestra: Raw, findings_of: FindingsOf) -> None:
+    each = ".spec.sections[] | select(.on) | "
+    raw = changed(
+        orchestra,
+        ((*SECTION, "instanceIdPath"), f"{each} .name"),
+        ((*SECTION, "specDefinition", "podTemplateSpecPath"), f"{each} .template"),
+        (SCALE, {"replicasPath": f"{each} .players"}),
+    )
+    assert findings_of(raw) == []
+
+
+def test_the_hint_writes_the_better_default(orchestra: Raw, findings_of: FindingsOf) -> None:
+    raw = changed(orchestra, ((*SCALE, "replicasPath"), ".spec.sections[].players // 1"))
+    (finding,) = findings_of(raw)
+    assert finding.hint == "write `.spec.sections[] | .players // 1`"
+    assert finding.expression == ".spec.sections[].players // 1"
+
+
+@pytest.mark.parametrize(
+    "path", [".spec.n", ".spec.n // 1", "(.spec.n // 1) * (.spec.m // 1)", ".spec.x[0].n", ".spec.n | tonumber"]
+)
+def test_numbers_that_can_be_written(brew: Raw, findings_of: FindingsOf, path: str) -> None:
+    raw = changed(brew, (ELASTIC, "brew"), ((*ROOT, "scaleDefinition", "replicasPath"), path))
+    assert findings_of(raw) == []
+
+
+def test_a_fixed_number_is_no_finding(brew: Raw, findings_of: FindingsOf) -> None:
+    assert findings_of(changed(brew, ((*ROOT, "scaleDefinition", "replicasPath"), "1"))) == []

@@ -1,0 +1,116 @@
+from typing import Any
+
+import pytest
+import yaml
+
+from interpreter.errors import DefinitionError
+from interpreter.k8s import edit
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.findings import Severity
+from interpreter.karta.loading import load_definition, load_documents
+
+Raw = dict[str, Any]
+
+BREW = GVK("toys.example.com", "v1", "Brew")
+ROOT = ("spec", "structureDefinition", "rootComponent")
+
+
+def test_several_documents(texts: dict[str, str]) -> None:
+    loaded = load_documents("---".join(texts.values()), "toys.yaml")
+    assert [one.name for one in loaded] == ["brew", "orchestra", "harbor"]
+    assert all(one.definition is not None for one in loaded)
+    assert loaded[0].gvk == BREW
+    assert {one.source for one in loaded} == {"toys.yaml"}
+
+
+@pytest.mark.parametrize("kind", ["List", "KartaList", "ResourceInterfaceList"])
+def test_lists(toys: dict[str, Raw], kind: str) -> None:
+    text = yaml.safe_dump({"apiVersion": "v1", "kind": kind, "items": list(toys.values())})
+    assert [one.name for one in load_documents(text, "-")] == list(toys)
+
+
+def test_an_empty_list_has_no_definitions() -> None:
+    assert load_documents("{apiVersion: v1, kind: List, items: []}", "-") == []
+    assert load_documents("# nothing\n---\n", "-") == []
+
+
+def test_one_bad_definition_leaves_the_others(toys: dict[str, Raw]) -> None:
+    broken = edit.remove(toys["brew"], (*ROOT, "statusDefinition"))
+    text = yaml.safe_dump({"kind": "List", "items": [broken, {"kind": "Pod"}, toys["harbor"]]})
+    bad, stranger, good = load_documents(text, "-")
+    assert (bad.definition, bad.name, bad.gvk) == (None, "brew", BREW)
+    assert (stranger.definition, stranger.gvk) == (None, None)
+    assert good.definition is not None
+
+
+def test_text_that_cannot_be_read() -> None:
+    (loaded,) = load_documents("spec:\n  a: [1\n  b: 2\n", "bad.yaml")
+    assert loaded.definition is None
+    (finding,) = loaded.findings
+    assert (finding.rule, finding.severity, finding.source) == ("unreadable", Severity.ERROR, "bad.yaml")
+    assert finding.line == 3
+
+
+POSITIONS = """\
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata:
+  name: brew
+  annotations:
+    karta-interpreter.io/elastic: kettle
+spec:
+  structureDefinition:
+    rootComponent:
+      name: brew
+      kind: {group: toys.example.com, version: v1, kind: Brew}
+      specDefinition:
+        podTemplateSpecPath: del(.spec.template)
+      scaleDefinition: {replicasPath: .spec.kettles, replicaPath: .x}
+      statusDefinition:
+        statusMappings:
+          running: [{}, {byPhase: Boiling}]
+"""
+
+
+@pytest.mark.parametrize("indent", [0, 4])
+def test_findings_know_their_place(indent: int) -> None:
+    text = POSITIONS
+    if indent:
+        lines = [f"  {line}" for line in POSITIONS.splitlines(keepends=True)]
+        text = "kind: List\nitems:\n- " + "".join(lines)[2:]
+    line, column = (2, 2) if indent else (0, 0)
+    (loaded,) = load_documents(text, "brew.yaml")
+    places = {finding.rule: (finding.line - line, finding.column - column) for finding in loaded.findings}
+    assert places == {
+        "unknown-field": (14, 67),
+        "annotation-elastic": (6, 35),
+        "expression-refused": (13, 30),
+        "matcher-empty": (17, 21),
+        "phase-definition-missing": (17, 35),
+    }
+    assert {finding.source for finding in loaded.findings} == {"brew.yaml"}
+
+
+def test_warnings_stay_with_the_definition(texts: dict[str, str]) -> None:
+    text = texts["brew"].replace("byPhase: Boiling", "")
+    (loaded,) = load_documents(text, "brew.yaml")
+    assert loaded.definition is not None
+    assert [finding.rule for finding in loaded.findings] == ["matcher-empty"]
+    assert loaded.definition.findings == loaded.findings
+    assert loaded.definition.findings[0].line > 0
+    assert loaded.definition.source == "brew.yaml"
+
+
+def test_a_definition_of_an_object(brew: Raw) -> None:
+    definition = load_definition(brew, "here")
+    assert (definition.name, definition.gvk, definition.source) == ("brew", BREW, "here")
+
+
+def test_an_object_that_is_no_definition(brew: Raw) -> None:
+    raw = edit.set_value(brew, (*ROOT, "specDefinition", "podTemplateSpecPath"), ".spec | del(.a)")
+    raw = edit.set_value(raw, (*ROOT, "ownerRef"), "me")
+    with pytest.raises(DefinitionError) as caught:
+        load_definition(raw)
+    assert {finding.rule for finding in caught.value.findings} == {"expression-refused", "root-has-owner"}
+    assert str(caught.value).startswith("definition brew cannot be used:\n")
+    assert f"error: {'.'.join(ROOT)}.ownerRef: the root component cannot have an owner" in str(caught.value)

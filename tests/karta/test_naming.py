@@ -1,0 +1,46 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interpreter.karta.naming import LONGEST, unique_names
+
+TEXT = st.text(st.characters(codec="ascii", categories=["L", "Nd", "Pd"]), min_size=1, max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("parts", "names"),
+    [
+        pytest.param([("head", ""), ("worker", "gpu")], ["head", "gpu"], id="the id, else the component"),
+        pytest.param([("a", "x"), ("b", "x")], ["a-x", "b-x"], id="equal ids take their component along"),
+        pytest.param([("gpu", ""), ("worker", "gpu")], ["gpu", "worker-gpu"], id="an id like a component"),
+        pytest.param([("a", "x"), ("b", "x"), ("c", "y")], ["a-x", "b-x", "y"], id="others keep theirs"),
+        pytest.param([("w", "n" * 32)], ["n" * 32], id="32 characters fit"),
+    ],
+)
+def test_names(parts: list[tuple[str, str]], names: list[str]) -> None:
+    assert unique_names(parts) == names
+
+
+def test_a_name_that_is_too_long_keeps_its_beginning() -> None:
+    (name,) = unique_names([("worker", "a" * 33)])
+    assert name.startswith("a" * 23 + "-")
+    assert len(name) == 32
+
+
+def test_long_names_that_begin_alike_stay_apart() -> None:
+    first, second = unique_names([("w", "a" * 40), ("w", "a" * 41)])
+    assert first != second
+
+
+def test_a_name_that_looks_like_a_qualified_one() -> None:
+    names = unique_names([("a", "x"), ("b", "x"), ("c", "a-x")])
+    assert len(set(names)) == 3
+
+
+@given(st.sets(st.tuples(TEXT, TEXT | st.just("")), max_size=6))
+def test_names_are_unique_short_and_stable(parts: set[tuple[str, str]]) -> None:
+    ordered = sorted(parts)
+    names = unique_names(ordered)
+    assert len(set(names)) == len(ordered)
+    assert all(1 <= len(name) <= LONGEST for name in names)
+    assert names == unique_names(ordered)

@@ -1,0 +1,212 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from interpreter.k8s import edit
+from interpreter.k8s.values import JSON, Path
+from interpreter.karta.findings import Finding, Severity, format_path
+from interpreter.karta.schema import name_of, read_karta
+
+Raw = dict[str, Any]
+FindingsOf = Callable[[Raw], list[Finding]]
+
+STRUCTURE = ("spec", "structureDefinition")
+ROOT = (*STRUCTURE, "rootComponent")
+STATUS = (*ROOT, "statusDefinition")
+CHILD = (*STRUCTURE, "childComponents", 1)
+
+
+def test_the_toys_are_without_findings(toys: dict[str, Raw], findings_of: FindingsOf) -> None:
+    assert {name: findings_of(raw) for name, raw in toys.items()} == {"brew": [], "orchestra": [], "harbor": []}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param({"apiVersion": "run.ai/v1alpha1", "kind": "Karta"}, id="today's form"),
+        pytest.param(
+            {"apiVersion": "optimization.nvidia.com/v1alpha1", "kind": "ResourceInterface"}, id="the older form"
+        ),
+        pytest.param({}, id="a bare spec"),
+    ],
+)  # fmt: skip
+def test_forms(brew: Raw, form: Raw) -> None:
+    karta, findings = read_karta({**form, "metadata": brew["metadata"], "spec": brew["spec"]})
+    assert findings == []
+    assert karta is not None
+    assert karta.name == "brew"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "root", "name"),
+    [
+        pytest.param({"name": "given"}, {"name": "Root"}, "given", id="its own name"),
+        pytest.param(None, {"name": "PyFlow"}, "pyflow", id="else that of the root component"),
+        pytest.param({}, {"kind": {"kind": "PyFlow"}}, "pyflow", id="else its kind"),
+        pytest.param({"name": 3}, {}, "", id="else none"),
+    ],
+)
+def test_names(metadata: Any, root: Raw, name: str) -> None:
+    raw = {"metadata": metadata, "spec": {"structureDefinition": {"rootComponent": root}}}
+    assert name_of(raw) == name
+
+
+def test_defaults_of_the_schema_are_applied(orchestra: Raw) -> None:
+    karta, _ = read_karta(orchestra)
+    assert karta is not None
+    status = karta.spec.structure_definition.root_component.status_definition
+    assert status is not None
+    rule = status.conditions_definition
+    assert rule is not None
+    names = (rule.type_field_name, rule.status_field_name, rule.message_field_name, rule.reason_field_name)
+    assert names == ("type", "status", "message", "reason")
+
+
+def test_an_explicit_null_is_an_absent_field(brew: Raw, findings_of: FindingsOf) -> None:
+    raw = edit.set_value(brew, (*STATUS, "conditionsDefinition", "typeFieldName"), None)
+    raw = edit.set_value(raw, (*STRUCTURE, "childComponents"), None)
+    raw = edit.set_value(raw, ("spec", "optimizationInstructions"), None)
+    assert findings_of(raw) == []
+
+
+@pytest.mark.parametrize("value", ["true", True, None, 0, {"a": 1}, '"Suspended"'])
+def test_a_suspend_value_is_json_or_text_that_holds_it(brew: Raw, findings_of: FindingsOf, value: JSON) -> None:
+    at = (*ROOT, "suspendDefinition", "suspendActions", 0, "value")
+    assert findings_of(edit.set_value(brew, at, value)) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        pytest.param([], "a Karta is an object, not a list", id="not an object"),
+        pytest.param({}, "an object without apiVersion and kind is not a definition", id="nothing"),
+        pytest.param({"apiVersion": "v1", "kind": "Pod", "spec": {}}, "apiVersion v1, kind Pod", id="another kind"),
+        pytest.param({"kind": "Karta", "spec": {}}, "kind Karta is not a definition", id="half a type"),
+        pytest.param(
+            {"apiVersion": "run.ai/v1beta1", "kind": "Karta"}, "apiVersion run.ai/v1beta1, kind Karta",
+            id="a version of the future",
+        ),
+        pytest.param(
+            {"apiVersion": "run.ai/v1alpha1", "kind": "Karta"}, "the field spec is missing", id="without a spec"
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_karta(value: JSON, message: str) -> None:
+    karta, findings = read_karta(value)
+    assert karta is None
+    (finding,) = findings
+    assert finding.severity is Severity.ERROR
+    assert message in finding.message
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message", "hint"),
+    [
+        pytest.param(("metadata",), [], "must be an object, not a list", "", id="metadata"),
+        pytest.param(("metadata", "annotations"), "x", "must be an object, not a string", "", id="annotations"),
+        pytest.param(
+            ("metadata", "annotations", "karta-interpreter.io/retain"), [".spec"],
+            "an annotation must be a string, not a list", "starts with |", id="a list as an annotation",
+        ),
+        pytest.param(("spec",), [], "must be an object, not a list", "", id="spec"),
+        pytest.param((*ROOT, "kind", "version"), 1, "must be a string, not a number", "quotes", id="a number"),
+        pytest.param(
+            (*STATUS, "statusMappings", "failed", 0, "byConditions", 0, "status"), True,
+            "must be a string, not a boolean", "quotes", id="an unquoted True",
+        ),
+        pytest.param(
+            (*STATUS, "statusMappings", "running"), {"byPhase": "x"}, "must be a list, not an object", "dash",
+            id="a matcher that is not in a list",
+        ),
+        pytest.param((*ROOT, "specDefinition"), ".spec", "must be an object, not a string", "", id="a path as object"),
+        pytest.param(
+            (*ROOT, "suspendDefinition", "resumeActions"), [], "needs at least one entry", "", id="no action"
+        ),
+        pytest.param((*ROOT, "podSelector"), {"replicaSelector": {"keyPath": 1}}, "must be a string", "quotes",
+            id="deep inside"),
+    ],
+)  # fmt: skip
+def test_wrong_types(brew: Raw, findings_of: FindingsOf, path: Path, value: JSON, message: str, hint: str) -> None:
+    (finding,) = findings_of(edit.set_value(brew, path, value))
+    assert finding.severity is Severity.ERROR
+    assert finding.rule == "schema"
+    assert finding.path[: len(path)] == path
+    assert message in finding.message
+    assert hint in finding.hint
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        STRUCTURE,
+        ROOT,
+        (*ROOT, "name"),
+        (*ROOT, "kind", "group"),
+        (*STATUS, "statusMappings"),
+        (*STATUS, "phaseDefinition", "path"),
+        (*STATUS, "statusMappings", "failed", 0, "byConditions", 0, "type"),
+        (*STATUS, "statusMappings", "degraded", 0, "byExpression", "expectedResult"),
+        (*ROOT, "suspendDefinition", "resumeActions"),
+        (*ROOT, "suspendDefinition", "suspendActions", 0, "value"),
+    ],
+    ids=format_path,
+)
+def test_missing_fields(brew: Raw, findings_of: FindingsOf, path: Path) -> None:
+    (finding,) = findings_of(edit.remove(brew, path))
+    assert (finding.severity, finding.rule, finding.path) == (Severity.ERROR, "schema", path)
+    assert finding.message == f"the field {path[-1]} is missing"
+
+
+@pytest.mark.parametrize(
+    ("path", "severity", "hint"),
+    [
+        pytest.param((*CHILD, "ownerName"), "error", "write ownerRef", id="as older documents have it"),
+        pytest.param(
+            (*CHILD, "specDefinition", "fragmentedPodDefinition"), "error", "fragmentedPodSpecDefinition",
+            id="as older documents have it, too",
+        ),
+        pytest.param((*STRUCTURE, "referencedComponents"), "warning", "never had an effect", id="it did nothing"),
+        pytest.param((*STRUCTURE, "references"), "error", "not supported", id="a design that was not built"),
+        pytest.param((*CHILD, "scaleDefinition", "replicaPath"), "error", "did you mean replicasPath?", id="a slip"),
+        pytest.param(
+            (*CHILD, "scaleDefinition", "replicas_path"), "error", "did you mean replicasPath?", id="snake case"
+        ),
+        pytest.param(
+            (*STATUS, "conditionsDefinition", "TypeFieldName"), "error", "did you mean typeFieldName?", id="case"
+        ),
+        pytest.param(
+            (*CHILD, "podSelector", "componentTypeSelector", "keypath"), "error", "did you mean keyPath?", id="deep"
+        ),
+        pytest.param((*CHILD, "colour"), "warning", "remove it", id="something else"),
+        pytest.param(("spec", "expressionLanguages"), "warning", "remove it", id="something else in the spec"),
+        pytest.param(("specs",), "error", "did you mean spec?", id="beside the spec"),
+        pytest.param(("colour",), "warning", "remove it", id="something else beside the spec"),
+    ],
+)  # fmt: skip
+def test_unknown_fields(orchestra: Raw, findings_of: FindingsOf, path: Path, severity: str, hint: str) -> None:
+    (finding,) = findings_of(edit.set_value(orchestra, path, "x"))
+    assert (finding.severity, finding.rule, finding.path) == (severity, "unknown-field", path)
+    assert f"there is no field {path[-1]}" in finding.message
+    assert hint in finding.hint
+
+
+def test_everything_is_said_at_once(brew: Raw, findings_of: FindingsOf) -> None:
+    raw = edit.remove(brew, (*ROOT, "name"))
+    raw = edit.set_value(raw, (*ROOT, "nmae"), "brew")
+    raw = edit.set_value(raw, (*ROOT, "kind", "version"), 1)
+    raw = edit.set_value(raw, ("spec", "expressionLanguage"), "cel")
+    rules = sorted((finding.rule, format_path(finding.path[3:])) for finding in findings_of(raw))
+    assert rules == [
+        ("expression-language", ""),
+        ("schema", "kind.version"),
+        ("schema", "name"),
+        ("unknown-field", "nmae"),
+    ]
+
+
+def test_only_jq_is_spoken(brew: Raw, findings_of: FindingsOf) -> None:
+    assert findings_of(edit.set_value(brew, ("spec", "expressionLanguage"), "jq")) == []
+    (finding,) = findings_of(edit.set_value(brew, ("spec", "expressionLanguage"), "cel"))
+    assert finding.severity is Severity.ERROR
+    assert finding.message == "the expression language cel is not supported"

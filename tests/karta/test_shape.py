@@ -1,0 +1,68 @@
+import pytest
+
+from interpreter.karta.shape import selections, several, shared_default
+from interpreter.query import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        pytest.param(".a", False, id="a path"),
+        pytest.param(".a[]", True, id="the elements of a list"),
+        pytest.param(".a[].b", True, id="a field of each"),
+        pytest.param(".a[]?", True, id="the elements, if it is a list"),
+        pytest.param(".a[] | .b", True, id="behind a pipe"),
+        pytest.param(".a | keys[]", True, id="keys"),
+        pytest.param(".a, .b", True, id="two results"),
+        pytest.param(".a[0]", False, id="one element"),
+        pytest.param("[.a[]]", False, id="collected"),
+        pytest.param("first(.a[])", False, id="picked"),
+        pytest.param(".a | any(.b > 1)", False, id="one answer about all"),
+        pytest.param(".a[] // 1", True, id="with a default"),
+        pytest.param(".a // .b[]", True, id="in the default"),
+        pytest.param("(.a[]) * 2", True, id="in arithmetic"),
+        pytest.param("if .a then .b[] else 1 end", True, id="in a branch"),
+        pytest.param("if .a[] then 1 else 2 end", True, id="in a condition"),
+        pytest.param(".a as $x | $x[]", True, id="behind a variable"),
+        pytest.param(".a[] as $x | $x", True, id="of a variable"),
+        pytest.param(".a[.b[]]", True, id="in an index"),
+        pytest.param('.a | splits(",")', True, id="a function that yields several"),
+    ],
+)
+def test_several(text: str, answer: bool) -> None:
+    assert several(parse(text)) is answer
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param(".a[].b", [], id="none"),
+        pytest.param(".a[] | select(.b) | .c", ["select(.b)"], id="in the stream"),
+        pytest.param(".a[] | first(.b[] | select(.c))", ["select(.c)"], id="picking may find nothing"),
+        pytest.param(".a[] | [.b[] | select(.c)]", [], id="a list may be empty, but is there"),
+        pytest.param(".a | any(.b; select(.c))", [], id="in an answer"),
+    ],
+)
+def test_selections(text: str, found: list[str]) -> None:
+    assert selections(parse(text)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "better"),
+    [
+        pytest.param(".a[].b // 1", ".a[] | .b // 1", id="a field of each"),
+        pytest.param(".a[].b.c // 1", ".a[] | .b.c // 1", id="a deep field of each"),
+        pytest.param(".a[] // 1", ".a[] | . // 1", id="each"),
+        pytest.param("(.r // 1) * (.a[].b // 1)", ".a[] | .b // 1", id="in a product"),
+        pytest.param("(.a[] | .b) // 1", ".a[] | .b // 1", id="behind a pipe"),
+    ],
+)
+def test_a_shared_default(text: str, better: str) -> None:
+    found = shared_default(parse(text))
+    assert found is not None
+    assert found[1] == better
+
+
+@pytest.mark.parametrize("text", [".a // 1", ".a[] | .b // 1", "(.a // [])[] | .b", "first(.a[]) // 1"])
+def test_a_default_of_its_own(text: str) -> None:
+    assert shared_default(parse(text)) is None
