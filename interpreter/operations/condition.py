@@ -1,0 +1,125 @@
+"""Merging the conditions of several clusters, type by type.
+
+- A status that the definition maps to Failed or Degraded counts as soon as one such cluster has it.
+- So does one that it maps only to what goes on (Initializing, Suspending, Resuming): it goes on somewhere.
+- Where all clusters have the same status, that is it.
+- Of an unmapped type that sounds like a failure, one true is enough.
+- Everything else is a success, and true only when true everywhere: else it is false if any cluster says so, unknown
+  if any says that, and left out while clusters have not said anything.
+
+The merged condition has the reason of the first cluster with its status, the messages of all such clusters behind
+their names, and the latest of their times.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from interpreter.k8s.values import JSON, Object
+from interpreter.karta.status import Status
+from interpreter.karta.status_rules import StatusRules
+from interpreter.operations.reduction import is_time, latest
+from interpreter.operations.report import Part
+
+_FAILING = frozenset({Status.FAILED, Status.DEGRADED})
+_GOING_ON = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
+_SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
+
+
+@dataclass(frozen=True, slots=True)
+class Polarity:
+    """Which condition types a definition maps at all, and which of their statuses one cluster is enough for."""
+
+    mapped: frozenset[str]
+    failing: frozenset[tuple[str, str]]
+    going_on: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, rules: StatusRules | None) -> "Polarity":
+        """Read the polarity out of a definition's status mappings."""
+        meanings: dict[tuple[str, str], set[Status]] = {}
+        for status, matchers in rules.mappings if rules is not None else ():
+            for condition in (condition for matcher in matchers for condition in matcher.conditions):
+                meanings.setdefault((condition.type, condition.status or "True"), set()).add(status)
+        return cls(
+            mapped=frozenset(name for name, _ in meanings),
+            failing=frozenset(said for said, means in meanings.items() if means & _FAILING),
+            going_on=frozenset(said for said, means in meanings.items() if means <= _GOING_ON),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What one cluster says about a condition type; an absent condition is empty."""
+
+    part: Part
+    condition: Object
+
+    @property
+    def status(self) -> JSON:
+        return self.condition.get("status")
+
+    @property
+    def fails(self) -> bool:
+        return not _FAILING.isdisjoint(self.part.report.matched)
+
+
+def are_conditions(elements: Sequence[JSON]) -> bool:
+    """Tell whether the elements of a list are conditions: objects with a type and a status."""
+    return bool(elements) and all(
+        isinstance(element, dict) and isinstance(element.get("type"), str) and "status" in element
+        for element in elements
+    )
+
+
+def merge_conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
+    """Return the merged conditions, in the order in which the clusters first name their types."""
+    types = dict.fromkeys(condition["type"] for part in parts for condition in part.value)
+    merged = (_merge(polarity, name, [_Told(part, _find(part.value, name)) for part in parts]) for name in types)
+    return [condition for condition in merged if condition is not None]
+
+
+def _find(conditions: Iterable[Object], name: str) -> Object:
+    """Return the condition of that type; of duplicates the last, as Karta's status rules read them."""
+    return {condition["type"]: condition for condition in conditions}.get(name, {})
+
+
+def _merge(polarity: Polarity, name: str, told: Sequence[_Told]) -> JSON:
+    status = _status(polarity, name, told)
+    if status is None:
+        return None
+    return _condition(name, status, [one for one in told if one.condition and one.status == status])
+
+
+def _status(polarity: Polarity, name: str, told: Sequence[_Told]) -> JSON:
+    for one in told:
+        if one.fails and (name, one.status) in polarity.failing:
+            return one.status
+    statuses = [one.status for one in told]
+    for status in statuses:
+        if (name, status) in polarity.going_on:
+            return status
+    if all(status == statuses[0] for status in statuses):
+        return statuses[0]
+    if name not in polarity.mapped and _sounds_like_failure(name) and "True" in statuses:
+        return "True"
+    return next((status for status in ("False", "Unknown") if status in statuses), None)
+
+
+def _sounds_like_failure(name: str) -> bool:
+    return any(word in name.lower() for word in _SOUNDS_LIKE_FAILURE)
+
+
+def _condition(name: str, status: JSON, contributing: Sequence[_Told]) -> dict[str, JSON]:
+    first = contributing[0].condition
+    condition: dict[str, JSON] = {key: value for key, value in first.items() if key != "observedGeneration"}
+    condition |= {"type": name, "status": status, "message": "; ".join(map(_message, contributing))}
+    for key, value in first.items():
+        if is_time(value):
+            times = [one.condition.get(key) for one in contributing]
+            condition[key] = latest([time for time in times if is_time(time)])
+    return condition
+
+
+def _message(one: _Told) -> str:
+    message = one.condition.get("message")
+    return f"{one.part.report.cluster}: {message}" if message else one.part.report.cluster

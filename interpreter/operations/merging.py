@@ -1,0 +1,94 @@
+"""Merging the statuses of several clusters, field by field.
+
+A field is merged by the definition's ``aggregate`` annotation where that names it, else by what its values are:
+
+- numbers are added, truth values hold when all hold, objects are merged key by key;
+- lists of conditions are merged by type (`interpreter.operations.condition`), lists of named objects by name,
+  other lists are concatenated without repeating an element;
+- times: of a start the earliest, of an end the latest and only when every cluster has it, else the latest;
+- any other text is kept when all agree, else the worst cluster's word counts;
+- ``observedGeneration`` is never merged: a member's generations mean nothing to the template.
+"""
+
+from collections.abc import Sequence
+
+from interpreter.errors import InterpretationError
+from interpreter.k8s.values import JSON
+from interpreter.karta.annotations import PathPattern
+from interpreter.karta.definition import Definition
+from interpreter.operations.condition import Polarity, are_conditions, merge_conditions
+from interpreter.operations.reduction import earliest, is_number, is_time, latest, reduce_values, total
+from interpreter.operations.report import Part, Report
+
+_ENDINGS = ("complet", "finish", "end")
+
+
+class Merging:
+    """Merges statuses by the rules of one definition."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._name = definition.name
+        self._rules = definition.annotations.aggregate
+        self._polarity = Polarity.of(definition.status)
+
+    def status(self, reports: Sequence[Report]) -> dict[str, JSON]:
+        """Return the merged status of two or more reports."""
+        return self._objects(("status",), [Part(report, report.status) for report in reports])
+
+    def _value(self, path: PathPattern, parts: Sequence[Part]) -> JSON:
+        present = [part for part in parts if part.value is not None]
+        values = [part.value for part in present]
+        if not values:
+            return None
+        if path in self._rules:
+            return self._ruled(path, values)
+        if all(isinstance(value, bool) for value in values):
+            return len(present) == len(parts) and all(values)
+        if all(is_number(value) for value in values):
+            return total(values)
+        if all(isinstance(value, dict) for value in values):
+            return self._objects(path, present)
+        if all(isinstance(value, list) for value in values):
+            return self._lists(path, parts)
+        return _text(path, parts, values)
+
+    def _ruled(self, path: PathPattern, values: Sequence[JSON]) -> JSON:
+        try:
+            return reduce_values(self._rules[path], values)
+        except InterpretationError as error:
+            field = "".join("[]" if step is None else f".{step}" for step in path)
+            raise InterpretationError(f"definition {self._name}, annotation aggregate, {field}: {error}") from error
+
+    def _objects(self, path: PathPattern, parts: Sequence[Part]) -> dict[str, JSON]:
+        keys = dict.fromkeys(key for part in parts for key in part.value if key != "observedGeneration")
+        merged = {key: self._value((*path, key), [part.at(key) for part in parts]) for key in keys}
+        return {key: value for key, value in merged.items() if value is not None}
+
+    def _lists(self, path: PathPattern, parts: Sequence[Part]) -> list[JSON]:
+        lists = [Part(part.report, part.value or []) for part in parts]
+        elements = [element for part in lists for element in part.value]
+        if are_conditions(elements):
+            return merge_conditions(self._polarity, lists)
+        if all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
+            return self._named((*path, None), lists)
+        return [element for index, element in enumerate(elements) if element not in elements[:index]]
+
+    def _named(self, path: PathPattern, parts: Sequence[Part]) -> list[JSON]:
+        named: dict[str, list[Part]] = {}
+        for part in parts:
+            for element in part.value:
+                named.setdefault(element["name"], []).append(Part(part.report, element))
+        return [self._objects(path, same) for same in named.values()]
+
+
+def _text(path: PathPattern, parts: Sequence[Part], values: Sequence[JSON]) -> JSON:
+    if all(map(is_time, values)):
+        field = str(path[-1]).lower()
+        if field.startswith("start"):
+            return earliest(values)
+        if field.startswith(_ENDINGS) and len(values) < len(parts):
+            return None
+        return latest(values)
+    if all(part.value == values[0] for part in parts):
+        return values[0]
+    return min(parts, key=lambda part: part.report.severity).value

@@ -1,0 +1,110 @@
+"""Many values of one field become one, by the rule that a definition names."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import reduce
+from operator import add
+
+from interpreter.errors import InterpretationError, QuantityError
+from interpreter.k8s.quantity import Quantity
+from interpreter.k8s.values import JSON
+from interpreter.karta.annotations import AggregateRule
+
+UNLIMITED = 2**31 - 1
+
+
+def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
+    """Return the one value that the rule makes of one or more, in the order of cluster names.
+
+    >>> reduce_values(AggregateRule.SUM, ["500m", "1500m"])
+    '2'
+    """
+    return _REDUCTIONS[rule](values)
+
+
+def total(numbers: Sequence[JSON]) -> JSON:
+    """Return the sum of some numbers; the largest int32 stands for "unlimited" in Kubernetes, and stays it.
+
+    >>> total([1, 2]), total([2147483647, 2147483647])
+    (3, 2147483647)
+    """
+    return UNLIMITED if UNLIMITED in numbers else sum(numbers)
+
+
+def is_time(value: JSON) -> bool:
+    """Tell whether a value is an RFC 3339 time, as Kubernetes writes them."""
+    return isinstance(value, str) and _time(value) is not None
+
+
+def earliest(values: Sequence[JSON]) -> JSON:
+    """Return the earliest of some times, as it was written."""
+    return min(values, key=_time_or_raise)
+
+
+def latest(values: Sequence[JSON]) -> JSON:
+    """Return the latest of some times, as it was written."""
+    return max(values, key=_time_or_raise)
+
+
+def _time(text: str) -> datetime | None:
+    if len(text) < len("2026-01-01T00:00:00Z") or text[10] != "T":
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time.replace(tzinfo=time.tzinfo or UTC)
+
+
+def _time_or_raise(value: JSON) -> datetime:
+    time = _time(value) if isinstance(value, str) else None
+    if time is None:
+        raise InterpretationError(f"{value!r} is not a time such as 2026-01-31T12:00:00Z")
+    return time
+
+
+def is_number(value: JSON) -> bool:
+    """Tell whether a value is a JSON number; a truth value is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _quantity(value: JSON) -> Quantity:
+    if not isinstance(value, str) and not is_number(value):
+        raise InterpretationError(f"{value!r} is neither a number nor a quantity")
+    try:
+        return Quantity.parse(value)
+    except QuantityError as error:
+        raise InterpretationError(str(error)) from error
+
+
+def _sum(values: Sequence[JSON]) -> JSON:
+    if all(map(is_number, values)):
+        return total(values)
+    return str(reduce(add, map(_quantity, values)))
+
+
+def _truths(values: Sequence[JSON]) -> Sequence[bool]:
+    for value in values:
+        if not isinstance(value, bool):
+            raise InterpretationError(f"{value!r} is neither true nor false")
+    return values
+
+
+def _concat(values: Sequence[JSON]) -> list[JSON]:
+    for value in values:
+        if not isinstance(value, list):
+            raise InterpretationError(f"{value!r} is not a list")
+    return [element for value in values for element in value]
+
+
+_REDUCTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
+    AggregateRule.SUM: _sum,
+    AggregateRule.MAX: lambda values: max(values, key=_quantity),
+    AggregateRule.MIN: lambda values: min(values, key=_quantity),
+    AggregateRule.ANY: lambda values: any(_truths(values)),
+    AggregateRule.ALL: lambda values: all(_truths(values)),
+    AggregateRule.FIRST: lambda values: values[0],
+    AggregateRule.CONCAT: _concat,
+    AggregateRule.LATEST: latest,
+    AggregateRule.EARLIEST: earliest,
+}

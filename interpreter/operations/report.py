@@ -1,0 +1,104 @@
+"""What each member cluster reports, made ready to be merged."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from interpreter.errors import InterpretationError
+from interpreter.k8s.values import JSON, Object
+from interpreter.karta.definition import Definition
+from interpreter.karta.status import Status, match_status
+from interpreter.operations.call import StatusItem
+
+BOOKKEEPING = ("generation", "resourceTemplateGeneration")
+"""The fields that InterpretStatus adds for AggregateStatus; they are no part of a workload's status."""
+
+_WORST_FIRST = (
+    Status.FAILED,
+    Status.DEGRADED,
+    Status.UNDEFINED,
+    Status.SUSPENDING,
+    Status.SUSPENDED,
+    Status.RESUMING,
+    Status.INITIALIZING,
+    Status.RUNNING,
+    Status.COMPLETED,
+)
+_RANK = {status: rank for rank, status in enumerate(_WORST_FIRST)}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The status of one cluster, without bookkeeping fields, and what the definition makes of it."""
+
+    cluster: str
+    status: Object
+    matched: tuple[Status, ...]
+
+    @property
+    def severity(self) -> tuple[int, ...]:
+        """A sort key, worst first: clusters that share a status are told apart by their others."""
+        return tuple(sorted(_RANK[status] for status in self.matched))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One cluster's value of one status field; None where the cluster does not have it."""
+
+    report: Report
+    value: JSON
+
+    def at(self, key: str) -> "Part":
+        """Return the same cluster's value of a field inside this one."""
+        return Part(self.report, self.value.get(key))
+
+
+def reports_of(definition: Definition, template: Object, items: Iterable[StatusItem]) -> list[Report]:
+    """Return the reports to merge, in the order of cluster names.
+
+    A cluster without a status is left out, unless another one has completed: the workload as a whole has not, as
+    long as a cluster that it was sent to has yet to say anything.
+    """
+    ordered = sorted(items, key=lambda item: item.cluster)
+    reports = [_report(definition, template, item) for item in ordered]
+    if any(Status.COMPLETED in report.matched for report in reports):
+        return reports
+    return [report for report in reports if report.status]
+
+
+def _report(definition: Definition, template: Object, item: StatusItem) -> Report:
+    status = _status_of(item)
+    if not status:
+        return Report(item.cluster, {}, (Status.UNDEFINED,))
+    status = {key: value for key, value in status.items() if key not in BOOKKEEPING}
+    return Report(item.cluster, status, match_status(definition, {**template, "status": status}).matched)
+
+
+def have_caught_up(items: Sequence[StatusItem], template_generation: int | None) -> bool:
+    """Tell whether every member's controller has seen the present generation of the template.
+
+    As Karmada's native interpreter has it (``native/aggregatestatus.go``): a member is current when its controller
+    observed the member object's generation, and that object was made from the template's generation.
+    """
+    return template_generation is not None and all(
+        _has_caught_up(_status_of(item), template_generation) for item in items
+    )
+
+
+def _has_caught_up(status: Object, template_generation: int) -> bool:
+    observed, generation, of_template = (
+        status.get(key) for key in ("observedGeneration", "generation", "resourceTemplateGeneration")
+    )
+    if not (isinstance(observed, int) and isinstance(generation, int) and isinstance(of_template, int)):
+        return False
+    return observed >= generation and of_template >= template_generation
+
+
+def _status_of(item: StatusItem) -> dict[str, JSON]:
+    if item.status is None:
+        return {}
+    if not isinstance(item.status, dict):
+        raise InterpretationError(
+            f"the status of cluster {item.cluster} must be an object, but is a {type(item.status).__name__}",
+            code=400,
+        )
+    return item.status

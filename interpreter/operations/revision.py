@@ -1,0 +1,83 @@
+"""ReviseReplica: write a number of pods so that InterpretReplica then reads exactly that number."""
+
+from collections.abc import Sequence
+
+from interpreter.errors import InterpretationError, QueryWriteError
+from interpreter.k8s.values import Object
+from interpreter.karta.definition import Definition
+from interpreter.karta.pods import ScaleLocation, pod_sets, scale_locations
+from interpreter.operations.lever import Lever, levers_of
+from interpreter.operations.sharing import share
+
+_ADVICE = "do not divide it: place it with replicaSchedulingType Duplicated, or on one cluster by a spread constraint"
+
+
+def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object:
+    """Return the object with a total of ``replicas`` pods, itself when it has that many already.
+
+    The elastic pod sets share what the others leave, in proportion to what they have today. A number that cannot be
+    reached is an error that says why, never a number near it.
+    """
+    scales = scale_locations(definition, obj)
+    if replicas == sum(scale.pod_set.replicas for scale in scales):
+        return obj
+    levers = levers_of(scales, _elastic(definition, scales))
+    moved = {name for lever in levers for name in lever.pod_sets}
+    fixed = [scale for scale in scales if scale.pod_set.name not in moved]
+    counts = _shared(definition, replicas, levers, fixed)
+    revised = obj
+    try:
+        for lever, count in zip(levers, counts, strict=True):
+            revised = lever.write(revised, count)
+    except QueryWriteError as error:
+        raise _cannot(definition, replicas, str(error)) from error
+    reached = sum(pods.replicas for pods in pod_sets(definition, revised))
+    if reached != replicas:
+        raise _cannot(definition, replicas, f"the object would then have {reached}")
+    return revised
+
+
+def _elastic(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:
+    """Return the names of the pod sets whose count may change.
+
+    Those of the components in the ``elastic`` annotation; without it a lone pod set, else those of components with
+    bounds, else those with more than one replica: a master of one is meant to stay alone.
+    """
+    named = definition.annotations.elastic
+    if named is not None:
+        return frozenset(scale.pod_set.name for scale in scales if scale.pod_set.component in named)
+    if len(scales) == 1:
+        return frozenset({scales[0].pod_set.name})
+    bounded = {part.name for part in definition.components if part.min_replicas or part.max_replicas}
+    elastic = [scale.pod_set.name for scale in scales if scale.pod_set.component in bounded]
+    return frozenset(elastic or (scale.pod_set.name for scale in scales if scale.pod_set.replicas > 1))
+
+
+def _shared(
+    definition: Definition, replicas: int, levers: Sequence[Lever], fixed: Sequence[ScaleLocation]
+) -> Sequence[int]:
+    if not levers:
+        raise _cannot(definition, replicas, _nothing_elastic(definition, fixed))
+    rest = replicas - sum(scale.pod_set.replicas for scale in fixed)
+    counts = share(rest, levers) if rest >= 0 else None
+    if counts is None:
+        raise _cannot(definition, replicas, "; ".join(map(str, (*levers, *map(_describe, fixed)))))
+    return counts
+
+
+def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:
+    if not fixed:
+        return "the object has no pod template"
+    parts = ", ".join(sorted({part.name for part in definition.components if part.pods is not None}))
+    return (
+        f"{'; '.join(map(_describe, fixed))}; name the components that may change in the annotation "
+        f"karta-interpreter.io/elastic (there are: {parts})"
+    )
+
+
+def _describe(scale: ScaleLocation) -> str:
+    return f"{scale.pod_set.name} stays at {scale.pod_set.replicas}"
+
+
+def _cannot(definition: Definition, replicas: int, reason: str) -> InterpretationError:
+    return InterpretationError(f"definition {definition.name}: cannot set {replicas} replicas: {reason}; {_ADVICE}")

@@ -1,0 +1,226 @@
+"""AggregateStatus: one status out of many."""
+
+from typing import Any
+
+import pytest
+
+from interpreter.errors import InterpretationError
+from interpreter.karta.definition import Definition
+from interpreter.operations import Call, Operation, StatusItem, interpret
+from tests.operations.conftest import Define, component
+
+ROOT = component("train", ".spec.template", ".spec.replicas // 1")
+MAPPINGS = {
+    "running": [{"byConditions": [{"type": "Ready", "status": "True"}]}],
+    "completed": [{"byConditions": [{"type": "Complete", "status": "True"}]}],
+    "failed": [{"byConditions": [{"type": "Failed", "status": "True"}]}],
+    "initializing": [{"byPhase": "Pending"}, {"byConditions": [{"type": "Progressing", "status": "True"}]}],
+}
+
+
+@pytest.fixture
+def train(define: Define) -> Definition:
+    return define(root=ROOT, mappings=MAPPINGS)
+
+
+def template(status: dict[str, Any] | None = None, generation: int = 1) -> dict[str, Any]:
+    metadata = {"name": "t", "generation": generation}
+    obj = {"apiVersion": "example.io/v1", "kind": "Train", "metadata": metadata, "spec": {}}
+    return obj if status is None else {**obj, "status": status}
+
+
+def aggregate(definition: Definition, obj: dict[str, Any], *statuses: Any) -> dict[str, Any]:
+    """Aggregate statuses of clusters a, b, c, ..."""
+    items = tuple(StatusItem(chr(ord("a") + index), status) for index, status in enumerate(statuses))
+    aggregated: dict[str, Any] = interpret(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items))[
+        "aggregatedStatus"
+    ]
+    backwards = interpret(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items[::-1]))["aggregatedStatus"]
+    assert backwards == aggregated, "the order in which clusters report does not matter"
+    assert {**aggregated, "status": 0} == {**obj, "status": 0}, "only the status changes"
+    return aggregated
+
+
+def condition(type_: str, status: str, **more: str) -> dict[str, str]:
+    return {"type": type_, "status": status, **more}
+
+
+@pytest.mark.parametrize(
+    "statuses",
+    [
+        pytest.param((), id="no cluster"),
+        pytest.param((None, {}), id="clusters that have not reported"),
+    ],
+)
+def test_without_reports_nothing_changes(train: Definition, statuses: tuple[Any, ...]) -> None:
+    obj = template({"phase": "Pending"})
+    assert aggregate(train, obj, *statuses) is obj
+
+
+def test_a_lone_report_is_taken_as_it_is(train: Definition) -> None:
+    status = {"phase": "Active", "active": 2, "conditions": [condition("Ready", "True", message="m")]}
+    assert aggregate(train, template(), status)["status"] == status
+
+
+def test_the_same_status_again_changes_nothing(train: Definition) -> None:
+    obj = template({"active": 3})
+    assert aggregate(train, obj, {"active": 1}, {"active": 2}) is obj
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        pytest.param([{"active": 2}, {"active": 3, "failed": 1}], {"active": 5, "failed": 1}, id="counters add up"),
+        pytest.param(
+            [{"most": 2147483647}, {"most": 5}],
+            {"most": 2147483647},
+            id="unlimited stays what an int32 field can hold",
+        ),
+        pytest.param([{"ready": True}, {"ready": True}], {"ready": True}, id="true when all say so"),
+        pytest.param([{"ready": True}, {"ready": False}], {"ready": False}, id="one false is enough"),
+        pytest.param([{"ready": True}, {"active": 1}], {"ready": False, "active": 1}, id="silence is not true"),
+        pytest.param(
+            [{"roles": {"w": {"active": 1}}}, {"roles": {"w": {"active": 2}, "m": {"active": 1}}}],
+            {"roles": {"w": {"active": 3}, "m": {"active": 1}}},
+            id="maps merge by key",
+        ),
+        pytest.param(
+            [{"jobs": [{"name": "x", "ready": 1}]}, {"jobs": [{"name": "y", "ready": 1}, {"name": "x", "ready": 2}]}],
+            {"jobs": [{"name": "x", "ready": 3}, {"name": "y", "ready": 1}]},
+            id="named objects merge by name",
+        ),
+        pytest.param([{"ips": ["1", "2"]}, {"ips": ["2", "3"]}], {"ips": ["1", "2", "3"]}, id="lists without repeats"),
+        pytest.param([{"note": "x"}, {"note": "x"}], {"note": "x"}, id="agreed text"),
+        pytest.param(
+            [{"phase": "Active", "conditions": [condition("Ready", "True")]}, {"phase": "Pending"}],
+            {"phase": "Pending", "conditions": []},
+            id="the worst cluster's phase; Ready is not true everywhere, and no cluster says it is false",
+        ),
+        pytest.param(
+            [{"startTime": "2026-01-02T00:00:00Z"}, {"startTime": "2026-01-01T00:00:00Z"}],
+            {"startTime": "2026-01-01T00:00:00Z"},
+            id="started with the first",
+        ),
+        pytest.param(
+            [{"completionTime": "2026-01-02T00:00:00Z"}, {"completionTime": "2026-01-03T00:00:00Z"}],
+            {"completionTime": "2026-01-03T00:00:00Z"},
+            id="completed with the last",
+        ),
+        pytest.param(
+            [{"completionTime": "2026-01-02T00:00:00Z", "active": 0}, {"active": 1}],
+            {"active": 1},
+            id="not completed while one goes on",
+        ),
+        pytest.param([{"a": 1}, {"a": "x"}], {"a": 1}, id="unlike values: the worst, here the first, cluster's"),
+        pytest.param([{"a": None}, {"a": 1}], {"a": 1}, id="null says nothing"),
+    ],
+)
+def test_fields_are_merged_by_what_they_are(
+    train: Definition, statuses: list[dict[str, Any]], expected: dict[str, Any]
+) -> None:
+    assert aggregate(train, template(), *statuses)["status"] == expected
+
+
+@pytest.mark.parametrize(
+    ("clusters", "expected"),
+    [
+        pytest.param(
+            [[condition("Failed", "True", reason="OOM", message="killed")], [condition("Failed", "False")]],
+            [condition("Failed", "True", reason="OOM", message="a: killed")],
+            id="one failure fails the whole, and its cluster is named",
+        ),
+        pytest.param(
+            [[condition("Complete", "True", message="done")], [condition("Complete", "True", message="too")]],
+            [condition("Complete", "True", message="a: done; b: too")],
+            id="complete when all are",
+        ),
+        pytest.param(
+            [[condition("Complete", "True")], [condition("Ready", "True")]],
+            [],
+            id="what holds in one cluster and is unknown in another does not hold",
+        ),
+        pytest.param(
+            [[condition("Ready", "True")], [condition("Ready", "False", reason="Pulling", message="image")]],
+            [condition("Ready", "False", reason="Pulling", message="b: image")],
+            id="not ready while one is not",
+        ),
+        pytest.param(
+            [[condition("Ready", "True")], [condition("Ready", "Unknown")]],
+            [condition("Ready", "Unknown", message="b")],
+            id="unknown while one is",
+        ),
+        pytest.param(
+            [[condition("Progressing", "False")], [condition("Progressing", "True")]],
+            [condition("Progressing", "True", message="b")],
+            id="what goes on in one cluster goes on",
+        ),
+        pytest.param(
+            [[condition("ReplicaFailure", "True")], []],
+            [condition("ReplicaFailure", "True", message="a")],
+            id="a type that sounds like a failure and is not mapped: one is enough",
+        ),
+        pytest.param(
+            [
+                [condition("Ready", "True", lastTransitionTime="2026-01-01T00:00:00Z", observedGeneration="1")],
+                [condition("Ready", "True", lastTransitionTime="2026-01-02T00:00:00Z", observedGeneration="7")],
+            ],
+            [condition("Ready", "True", message="a; b", lastTransitionTime="2026-01-02T00:00:00Z")],
+            id="the latest transition; members' generations are dropped",
+        ),
+    ],
+)
+def test_conditions(train: Definition, clusters: list[list[dict[str, str]]], expected: list[dict[str, str]]) -> None:
+    merged = aggregate(train, template(), *({"conditions": conditions} for conditions in clusters))
+    assert merged["status"]["conditions"] == expected
+
+
+def test_a_silent_cluster_keeps_the_whole_from_being_complete(train: Definition) -> None:
+    done = {"completionTime": "2026-01-01T00:00:00Z", "conditions": [condition("Complete", "True")], "succeeded": 2}
+    assert aggregate(train, template(), done, None)["status"] == {"conditions": [], "succeeded": 2}
+
+
+@pytest.mark.parametrize(
+    ("generation", "members", "expected"),
+    [
+        pytest.param(3, [(5, 5, 3), (9, 9, 3)], 3, id="every member has caught up"),
+        pytest.param(3, [(5, 5, 3), (9, 8, 3)], 2, id="a controller has not seen its object's last change"),
+        pytest.param(3, [(5, 5, 3), (9, 9, 2)], 2, id="a member's object is made from an older template"),
+        pytest.param(3, [(5, 5, 3), None], 2, id="a member has not reported"),
+    ],
+)
+def test_observed_generation_is_the_templates(
+    train: Definition, generation: int, members: list[Any], expected: int
+) -> None:
+    statuses = [
+        member and {"generation": member[0], "observedGeneration": member[1], "resourceTemplateGeneration": member[2]}
+        for member in members
+    ]
+    merged = aggregate(train, template({"observedGeneration": 2}, generation), *statuses)
+    assert merged["status"] == {"observedGeneration": expected}
+
+
+def test_a_members_generation_never_gets_into_a_template_without_one(train: Definition) -> None:
+    assert aggregate(train, template(), {"observedGeneration": 7, "active": 1})["status"] == {"active": 1}
+
+
+def test_the_annotation_decides_where_it_names_a_field(define: Define) -> None:
+    rules = "{.status.cpu: sum, '.status.pools[].peak': max, .status.ready: any}"
+    definition = define(root=ROOT, mappings=MAPPINGS, aggregate=rules)
+    statuses = [
+        {"cpu": "500m", "ready": False, "pools": [{"name": "p", "peak": 4}]},
+        {"cpu": "1", "ready": True, "pools": [{"name": "p", "peak": 9}]},
+    ]
+    merged = aggregate(definition, template(), *statuses)["status"]
+    assert merged == {"cpu": "1500m", "ready": True, "pools": [{"name": "p", "peak": 9}]}
+
+
+def test_a_rule_that_does_not_fit_is_explained(define: Define) -> None:
+    definition = define(root=ROOT, mappings=MAPPINGS, aggregate="{.status.cpu: sum}")
+    with pytest.raises(InterpretationError, match=r'definition train, annotation aggregate, \.status\.cpu: "lots"'):
+        aggregate(definition, template(), {"cpu": "lots"}, {"cpu": "1"})
+
+
+def test_a_status_that_is_no_object_is_the_callers_mistake(train: Definition) -> None:
+    with pytest.raises(InterpretationError, match="cluster a must be an object") as caught:
+        aggregate(train, template(), "fine")
+    assert caught.value.code == 400

@@ -1,0 +1,199 @@
+"""The operations that only read: replica, component, dependency, status, health."""
+
+from typing import Any
+
+import pytest
+
+from interpreter.errors import InterpretationError
+from interpreter.karta.definition import Definition
+from interpreter.operations import Call, Operation, Options, interpret
+from tests.operations.conftest import Define, component, template
+
+MASTER = component("master", ".spec.master.template", ".spec.master.replicas // 1")
+WORKER = component("worker", ".spec.worker.template", ".spec.worker.replicas // 1")
+
+
+def requests(**quantities: str) -> dict[str, Any]:
+    return template(resources={"requests": quantities})
+
+
+def obj(status: Any = None, metadata: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": "t", "namespace": "ml", **(metadata or {})}
+    found = {"apiVersion": "example.io/v1", "kind": "Train", "metadata": metadata, "spec": spec}
+    return found if status is None else {**found, "status": status}
+
+
+def ask(definition: Definition, operation: Operation, subject: dict[str, Any], options: Options | None = None) -> Any:
+    return interpret(definition, Call(operation, subject), options or Options())
+
+
+def test_replica_adds_pods_and_takes_the_largest_requests(define: Define) -> None:
+    subject = obj(
+        master={"template": requests(cpu="4", memory="1Gi")},
+        worker={"template": requests(cpu="2", memory="8Gi"), "replicas": 3},
+    )
+    answer = ask(define(MASTER, WORKER), Operation.INTERPRET_REPLICA, subject)
+    assert answer == {"replica": 4, "requires": {"resourceRequest": {"cpu": "4", "memory": "8Gi"}}}
+
+
+def test_replica_ignores_what_is_scaled_to_zero_unless_all_is(define: Define) -> None:
+    master = {"template": requests(cpu="9"), "replicas": 0}
+    small = {"template": requests(cpu="1"), "replicas": 1}
+    definition = define(MASTER, WORKER)
+    answer = ask(definition, Operation.INTERPRET_REPLICA, obj(master=master, worker=small))
+    assert answer == {"replica": 1, "requires": {"resourceRequest": {"cpu": "1"}}}
+    answer = ask(definition, Operation.INTERPRET_REPLICA, obj(master=master, worker={**small, "replicas": 0}))
+    assert answer == {"replica": 0, "requires": {"resourceRequest": {"cpu": "9"}}}, "still a workload to Karmada"
+
+
+def test_a_node_claim_counts_where_all_agree(define: Define) -> None:
+    def on(zone: str) -> dict[str, Any]:
+        return {"spec": {**template()["spec"], "nodeSelector": {"zone": zone}}}
+
+    definition = define(MASTER, WORKER)
+    same = ask(definition, Operation.INTERPRET_REPLICA, obj(master={"template": on("a")}, worker={"template": on("a")}))
+    assert same["requires"] == {"nodeClaim": {"nodeSelector": {"zone": "a"}}}
+    mixed = obj(master={"template": on("a")}, worker={"template": on("b")})
+    assert ask(definition, Operation.INTERPRET_REPLICA, mixed)["requires"] is None
+
+
+def test_quota_estimate_names_namespace_and_priority_class(define: Define) -> None:
+    urgent = {"spec": {**requests(cpu="1")["spec"], "priorityClassName": "urgent"}}
+    definition, subject = define(MASTER), obj(master={"template": urgent})
+    native = {"resourceRequest": {"cpu": "1"}}
+    assert ask(definition, Operation.INTERPRET_REPLICA, subject)["requires"] == native
+    gate = Options(resource_quota_estimate=True)
+    assert ask(definition, Operation.INTERPRET_REPLICA, subject, gate)["requires"] == {
+        **native,
+        "namespace": "ml",
+        "priorityClassName": "urgent",
+    }
+    [found] = ask(definition, Operation.INTERPRET_COMPONENT, subject, gate)["components"]
+    assert found["replicaRequirements"] == {**native, "priorityClassName": "urgent"}, (
+        "components have no namespace field"
+    )
+
+
+def test_components_come_in_definition_order(define: Define) -> None:
+    subject = obj(worker={"template": requests(cpu="1"), "replicas": 2}, master={"template": template()})
+    assert ask(define(MASTER, WORKER), Operation.INTERPRET_COMPONENT, subject)["components"] == [
+        {"name": "master", "replicas": 1},
+        {"name": "worker", "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}},
+    ]
+
+
+def test_an_unreadable_template_names_its_pod_set(define: Define) -> None:
+    subject = obj(master={"template": requests(cpu="lots")})
+    with pytest.raises(InterpretationError, match=r"definition train, pod template of master: .*cpu"):
+        ask(define(MASTER), Operation.INTERPRET_REPLICA, subject)
+
+
+def test_dependencies_are_sorted_and_single(define: Define) -> None:
+    pods = {"spec": {**template()["spec"], "serviceAccountName": "runner", "imagePullSecrets": [{"name": "pull"}]}}
+    extra = '[{apiVersion: v1, kind: ConfigMap, name: ".spec.config, .spec.other"}]'
+    definition = define(MASTER, WORKER, dependencies=extra)
+    subject = obj(master={"template": pods}, worker={"template": pods}, config="settings")
+    found = ask(definition, Operation.INTERPRET_DEPENDENCY, subject)["dependencies"]
+    assert [(one["kind"], one["namespace"], one["name"]) for one in found] == [
+        ("ConfigMap", "ml", "settings"),
+        ("Secret", "ml", "pull"),
+        ("ServiceAccount", "ml", "runner"),
+    ]
+
+
+def test_a_dependency_name_must_be_text(define: Define) -> None:
+    definition = define(MASTER, dependencies='[{apiVersion: v1, kind: Secret, name: ".spec.secret"}]')
+    with pytest.raises(InterpretationError, match="annotation dependencies"):
+        ask(definition, Operation.INTERPRET_DEPENDENCY, obj(secret=7))
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        pytest.param(obj(), {}, id="no status is an empty one: Karmada refuses null"),
+        pytest.param(obj({"phase": "x"}), {"phase": "x"}, id="the status as it is"),
+        pytest.param(
+            obj({"observedGeneration": 2}, {"generation": 3}),
+            {"observedGeneration": 2, "generation": 3},
+            id="with observedGeneration the object's generation comes along",
+        ),
+        pytest.param(
+            obj(
+                {"observedGeneration": 3},
+                {"generation": 3, "annotations": {"resourcetemplate.karmada.io/generation": "12"}},
+            ),
+            {"observedGeneration": 3, "generation": 3, "resourceTemplateGeneration": 12},
+            id="and the template's, as a number",
+        ),
+    ],
+)
+def test_status(define: Define, subject: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert ask(define(MASTER), Operation.INTERPRET_STATUS, subject) == {"status": expected}
+
+
+@pytest.mark.parametrize(
+    ("subject", "words"),
+    [
+        pytest.param(obj("fine"), "must be an object", id="text as a status"),
+        pytest.param(
+            obj({"observedGeneration": 1}, {"annotations": {"resourcetemplate.karmada.io/generation": "x"}}),
+            "must be a number",
+            id="a generation that is no number",
+        ),
+    ],
+)
+def test_status_of_the_wrong_shape(define: Define, subject: dict[str, Any], words: str) -> None:
+    with pytest.raises(InterpretationError, match=words):
+        ask(define(MASTER), Operation.INTERPRET_STATUS, subject)
+
+
+MAPPINGS = {
+    "running": [{"byPhase": "Up"}, {"byPhase": "Flaky"}],
+    "degraded": [{"byPhase": "Flaky"}],
+    "completed": [{"byPhase": "Done"}],
+    "suspended": [{"byPhase": "Paused"}],
+    "initializing": [{"byPhase": "Starting"}],
+    "failed": [{"byPhase": "Broken"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("phase", "expected"),
+    [
+        pytest.param("Up", True, id="running"),
+        pytest.param("Done", True, id="completed"),
+        pytest.param("Paused", True, id="suspended on purpose"),
+        pytest.param("Flaky", False, id="running, but degraded"),
+        pytest.param("Starting", False, id="not there yet"),
+        pytest.param("Broken", False, id="failed"),
+        pytest.param("Strange", False, id="undefined"),
+        pytest.param(None, False, id="no status yet"),
+    ],
+)
+def test_health(define: Define, phase: str | None, expected: bool) -> None:
+    subject = obj(phase and {"phase": phase})
+    assert ask(define(MASTER, mappings=MAPPINGS), Operation.INTERPRET_HEALTH, subject) == {"healthy": expected}
+
+
+@pytest.mark.parametrize(("observed", "expected"), [(3, False), (4, True)])
+def test_a_status_of_an_older_generation_is_not_healthy(define: Define, observed: int, expected: bool) -> None:
+    subject = obj({"phase": "Up", "observedGeneration": observed}, {"generation": 4})
+    assert ask(define(MASTER, mappings=MAPPINGS), Operation.INTERPRET_HEALTH, subject) == {"healthy": expected}
+
+
+def test_the_health_annotation_decides(define: Define) -> None:
+    definition = define(MASTER, mappings=MAPPINGS, health='.status.phase == "Starting"')
+    assert ask(definition, Operation.INTERPRET_HEALTH, obj({"phase": "Starting"})) == {"healthy": True}
+    assert ask(definition, Operation.INTERPRET_HEALTH, obj({"phase": "Up"})) == {"healthy": False}
+
+
+def test_health_must_be_true_or_false(define: Define) -> None:
+    with pytest.raises(InterpretationError, match="must yield true or false"):
+        ask(define(MASTER, health=".status.phase"), Operation.INTERPRET_HEALTH, obj({"phase": "Up"}))
+
+
+def test_an_operation_that_the_definition_does_not_allow_is_refused(define: Define) -> None:
+    definition = define(MASTER, operations="InterpretHealth,InterpretReplica")
+    with pytest.raises(InterpretationError, match="allows InterpretHealth, InterpretReplica") as caught:
+        ask(definition, Operation.INTERPRET_STATUS, obj())
+    assert caught.value.code == 400

@@ -1,0 +1,68 @@
+"""The rules of the aggregate annotation."""
+
+from typing import Any
+
+import pytest
+
+from interpreter.errors import InterpretationError
+from interpreter.karta.annotations import AggregateRule
+from interpreter.operations.reduction import is_time, reduce_values
+
+EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:30:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("rule", "values", "expected"),
+    [
+        pytest.param("sum", [1, 2, 3], 6, id="counters stay integers"),
+        pytest.param("sum", ["500m", "1"], "1500m", id="quantities add exactly"),
+        pytest.param("sum", ["1Gi", "512Mi"], "1536Mi", id="binary quantities stay binary"),
+        pytest.param("sum", ["2", 1], "3", id="a quantity may be a number"),
+        pytest.param("max", [1, 7, 3], 7, id="largest number"),
+        pytest.param("max", ["1Gi", "900Mi"], "1Gi", id="largest quantity, as it was written"),
+        pytest.param("min", ["1Gi", "900Mi"], "900Mi", id="smallest quantity"),
+        pytest.param("any", [False, True], True, id="one true is enough"),
+        pytest.param("any", [False, False], False, id="none is true"),
+        pytest.param("all", [True, False], False, id="one false is too many"),
+        pytest.param("all", [True, True], True, id="all true"),
+        pytest.param("first", ["b", "a"], "b", id="the first cluster's, whatever it is"),
+        pytest.param("concat", [[1], [1, 2]], [1, 1, 2], id="lists keep their duplicates"),
+        pytest.param("latest", [LATE, EARLY], LATE, id="instants are compared, not texts"),
+        pytest.param("earliest", [LATE, EARLY], EARLY, id="the earliest"),
+        pytest.param("earliest", ["2026-01-01T01:00:00+02:00", EARLY], "2026-01-01T01:00:00+02:00", id="offsets count"),
+    ],
+)
+def test_reduction(rule: str, values: list[Any], expected: Any) -> None:
+    reduced = reduce_values(AggregateRule(rule), values)
+    assert reduced == expected
+    assert type(reduced) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("rule", "values", "words"),
+    [
+        pytest.param("sum", [[1]], "neither a number nor a quantity", id="a list has no sum"),
+        pytest.param("sum", ["many"], "many", id="text that is no quantity"),
+        pytest.param("sum", [True], "neither a number", id="a truth value is no number"),
+        pytest.param("any", [1], "neither true nor false", id="one is not true"),
+        pytest.param("concat", ["ab"], "not a list", id="text is not a list"),
+        pytest.param("latest", ["yesterday"], "not a time", id="a word is no time"),
+    ],
+)
+def test_values_that_a_rule_cannot_take(rule: str, values: list[Any], words: str) -> None:
+    with pytest.raises(InterpretationError, match=words):
+        reduce_values(AggregateRule(rule), values)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        pytest.param(EARLY, True, id="as Kubernetes writes it"),
+        pytest.param("2026-01-01T00:00:00.123456Z", True, id="MicroTime"),
+        pytest.param("2026-01-01", False, id="a date is a word"),
+        pytest.param("20260101T000000Z-abcdef", False, id="a name that starts like a time"),
+        pytest.param(20260101, False, id="a number"),
+    ],
+)
+def test_what_is_a_time(value: Any, expected: bool) -> None:
+    assert is_time(value) is expected

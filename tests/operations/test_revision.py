@@ -1,0 +1,134 @@
+"""ReviseReplica writes the number it was asked for, or says why it cannot."""
+
+from typing import Any
+
+import pytest
+
+from interpreter.errors import InterpretationError
+from interpreter.karta.definition import Definition
+from interpreter.operations import Call, Operation, interpret
+from tests.operations.conftest import Define, component, template
+
+MASTER = component("master", ".spec.master.template", ".spec.master.replicas // 1")
+WORKER = component("worker", ".spec.worker.template", ".spec.worker.replicas // 1")
+
+
+def revise(definition: Definition, obj: dict[str, Any], replicas: int) -> dict[str, Any]:
+    revised: dict[str, Any] = interpret(definition, Call(Operation.REVISE_REPLICA, obj, replicas=replicas))["revised"]
+    total = interpret(definition, Call(Operation.INTERPRET_REPLICA, revised))["replica"]
+    assert total == replicas, "what is revised is read back"
+    return revised
+
+
+def obj(**spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "example.io/v1", "kind": "Train", "metadata": {"name": "t"}, "spec": spec}
+
+
+def job(master: dict[str, Any], worker: dict[str, Any]) -> dict[str, Any]:
+    return obj(master={"template": template(), **master}, worker={"template": template(), **worker})
+
+
+def test_a_lone_pod_set_is_written_where_its_count_is_read(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", ".spec.replicas // 1"))
+    before = obj(template=template())
+    after = revise(definition, before, 4)
+    assert after["spec"]["replicas"] == 4
+    assert "replicas" not in before["spec"], "the object that was asked about is left alone"
+
+
+def test_todays_number_changes_nothing(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", "1"))
+    before = obj(template=template())
+    assert revise(definition, before, 1) is before
+
+
+def test_without_annotation_the_pod_sets_of_several_pods_are_elastic(define: Define) -> None:
+    after = revise(define(MASTER, WORKER), job({}, {"replicas": 3}), 6)
+    assert after["spec"]["worker"]["replicas"] == 5, "the master stays alone: 6 - 1"
+    assert "replicas" not in after["spec"]["master"]
+
+
+def test_the_annotation_names_the_elastic_components(define: Define) -> None:
+    after = revise(define(MASTER, WORKER, elastic="worker"), job({"replicas": 3}, {"replicas": 1}), 5)
+    assert after["spec"]["worker"]["replicas"] == 2, "3 masters stay, although they are several"
+
+
+def test_components_with_bounds_come_before_those_with_many_pods(define: Define) -> None:
+    bounded = component("worker", ".spec.worker.template", ".spec.worker.replicas", min=".spec.min", max=".spec.max")
+    before = job({"replicas": 3}, {"replicas": 1})
+    before["spec"] |= {"min": 1, "max": 4}
+    assert revise(define(MASTER, bounded), before, 7)["spec"]["worker"]["replicas"] == 4
+
+
+def test_pod_sets_that_share_a_place_move_together(define: Define) -> None:
+    leader = component("leader", ".spec.template", ".spec.replicas // 1")
+    worker = component("worker", ".spec.template", "(.spec.replicas // 1) * ((.spec.size // 1) - 1)")
+    definition = define(leader, worker, elastic="leader,worker")
+    before = obj(template=template(), replicas=2, size=4)
+    assert revise(definition, before, 12)["spec"]["replicas"] == 3, "12 pods are 3 groups of 4"
+    with pytest.raises(InterpretationError, match=r"cannot set 6 replicas: leader and worker can change in steps of 4"):
+        revise(definition, before, 6)
+
+
+def test_a_count_with_hosts_moves_in_steps(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", "(.spec.replicas // 1) * (.spec.hosts // 1)"))
+    assert revise(definition, obj(template=template(), replicas=1, hosts=2), 6)["spec"]["replicas"] == 3
+    with pytest.raises(InterpretationError, match="in steps of 2"):
+        revise(definition, obj(template=template(), replicas=1, hosts=2), 3)
+
+
+def test_instances_share_in_proportion(define: Define) -> None:
+    groups = component("group", ".spec.groups[].template", ".spec.groups[].replicas")
+    groups |= {"instanceIdPath": ".spec.groups[].name"}
+    groups["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.group"}
+    pools = [{"name": name, "replicas": count, "template": template()} for name, count in (("a", 4), ("b", 2))]
+    after = revise(define(groups), obj(groups=pools), 9)
+    assert [pool["replicas"] for pool in after["spec"]["groups"]] == [6, 3]
+
+
+def test_only_bounds_set_the_minimum_and_raise_a_lower_maximum(define: Define) -> None:
+    service = component("train", ".spec.template", min=".spec.min", max=".spec.max")
+    before = obj(template=template(), min=1, max=3)
+    assert revise(define(root=service), before, 2)["spec"] | {"template": 0} == {"template": 0, "min": 2, "max": 3}
+    assert revise(define(root=service), before, 5)["spec"] | {"template": 0} == {"template": 0, "min": 5, "max": 5}
+
+
+def test_zero_is_a_number(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", ".spec.replicas // 1"))
+    assert revise(definition, obj(template=template(), replicas=3), 0)["spec"]["replicas"] == 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "replicas", "words"),
+    [
+        pytest.param({"replicas": 3}, 0, "master stays at 1", id="below what is fixed"),
+        pytest.param({"replicas": 1}, 5, "karta-interpreter.io/elastic", id="two pod sets of one: none is elastic"),
+        pytest.param({"replicas": 3}, 0, "Duplicated", id="the way out is named"),
+    ],
+)
+def test_impossible_numbers_are_explained(define: Define, spec: dict[str, Any], replicas: int, words: str) -> None:
+    with pytest.raises(InterpretationError, match=words):
+        revise(define(MASTER, WORKER), job({}, spec), replicas)
+
+
+def test_a_literal_count_cannot_be_written(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", "1"))
+    with pytest.raises(InterpretationError, match="train stays at 1"):
+        revise(definition, obj(template=template()), 2)
+
+
+def test_a_master_alone_stays_alone_when_the_workers_are_the_elastic_ones(define: Define) -> None:
+    with pytest.raises(InterpretationError, match="master stays at 1"):
+        revise(define(MASTER, WORKER, elastic="worker"), obj(master={"template": template()}), 2)
+
+
+def test_an_object_without_pods_cannot_be_scaled(define: Define) -> None:
+    with pytest.raises(InterpretationError, match="no pod template"):
+        revise(define(MASTER, WORKER), obj(), 2)
+
+
+@pytest.mark.parametrize("replicas", [None, -1])
+def test_the_number_must_be_there_and_not_negative(define: Define, replicas: int | None) -> None:
+    with pytest.raises(InterpretationError, match="from 0 up") as caught:
+        interpret(define(MASTER), Call(Operation.REVISE_REPLICA, obj(), replicas=replicas))
+    assert caught.value.code == 400

@@ -1,0 +1,65 @@
+"""Sharing pods among levers."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interpreter.operations.lever import UNBOUNDED, Lever
+from interpreter.operations.sharing import share
+
+
+def lever(units: int, *, step: int = 1, least: int = 0, most: int = UNBOUNDED) -> Lever:
+    return Lever(scales=(), step=step, units=units, least=least, most=most)
+
+
+@pytest.mark.parametrize(
+    ("total", "levers", "expected"),
+    [
+        pytest.param(5, [lever(3)], (5,), id="a lone lever takes everything"),
+        pytest.param(6, [lever(2, step=4)], None, id="six pods are no whole groups of four"),
+        pytest.param(8, [lever(3, step=4)], (2,), id="eight pods are two groups of four"),
+        pytest.param(9, [lever(4), lever(2)], (6, 3), id="two to one stays two to one"),
+        pytest.param(4, [lever(4), lever(2)], (3, 1), id="2.67 and 1.33: the larger remainder gets the odd one"),
+        pytest.param(1, [lever(1), lever(1)], (1, 0), id="equal remainders: the earlier lever"),
+        pytest.param(4, [lever(0), lever(0)], (2, 2), id="all at zero share equally"),
+        pytest.param(0, [lever(4), lever(2)], (0, 0), id="to zero"),
+        pytest.param(10, [lever(1, most=2), lever(1)], (2, 8), id="what a full lever cannot take, the other does"),
+        pytest.param(4, [lever(9), lever(1, least=2)], (2, 2), id="a floor is kept, the other gives way"),
+        pytest.param(3, [lever(1, least=2), lever(1, least=2)], None, id="less than the floors add up to"),
+        pytest.param(5, [lever(1, most=2), lever(1, most=2)], None, id="more than the caps add up to"),
+        pytest.param(6, [lever(1, step=2), lever(1, step=3)], (0, 2), id="2a + 3b = 6, nearest to 1.2 and 1.2"),
+        pytest.param(1, [lever(1, step=2), lever(1, step=4)], None, id="odd numbers are out of reach of even steps"),
+        pytest.param(8, [lever(0), lever(4)], (0, 8), id="a lever at zero has no share of a proportion"),
+    ],
+)
+def test_share(total: int, levers: list[Lever], expected: tuple[int, ...] | None) -> None:
+    assert share(total, levers) == expected
+
+
+levers = st.builds(
+    lambda units, step, least, room: lever(units, step=step, least=least, most=least + room),
+    st.integers(0, 50),
+    st.integers(1, 5),
+    st.integers(0, 5),
+    st.integers(0, 60),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(levers, min_size=1, max_size=5), st.integers(0, 400))
+def test_what_is_shared_adds_up_within_bounds(some: list[Lever], total: int) -> None:
+    units = share(total, some)
+    if units is None:
+        return
+    assert sum(unit * one.step for unit, one in zip(units, some, strict=True)) == total
+    assert all(one.least <= unit <= one.most for unit, one in zip(units, some, strict=True))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.builds(lever, st.integers(0, 50)), min_size=1, max_size=6), st.integers(0, 1000))
+def test_single_steps_always_add_up_and_stay_within_one_of_proportion(some: list[Lever], total: int) -> None:
+    units = share(total, some)
+    assert units is not None
+    weights = [one.units for one in some] if any(one.units for one in some) else [1] * len(some)
+    for unit, weight in zip(units, weights, strict=True):
+        assert abs(unit - total * weight / sum(weights)) < 1
