@@ -1,0 +1,59 @@
+"""Running a case: the call is answered, and the answer compared with what the case expects."""
+
+from dataclasses import dataclass
+
+from interpreter.errors import InterpretationError
+from interpreter.karta.definition import Definition
+from interpreter.operations import DEFAULT_OPTIONS, Options, Results, interpret
+from interpreter.suites.comparison import differences
+from interpreter.suites.suite import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a case: ``failures`` says every way in which it is not what was expected."""
+
+    case: Case
+    failures: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case gave what it expects."""
+        return not self.failures
+
+
+def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) -> Outcome:
+    """Answer a case from a definition and compare.
+
+    As in Karmada's harness, every expected result must be there, and a result that the case does not mention is
+    not looked at. A refusal is a failure, except where the case expects one.
+    """
+    try:
+        results = interpret(definition, case.call, options)
+    except InterpretationError as error:
+        return Outcome(case, _judge_refusal(case, str(error)))
+    if case.error is not None:
+        return Outcome(case, (f'expected an error that says "{case.error}", got {_names(results)}',))
+    return Outcome(case, _judge(case.expected, results))
+
+
+def _judge_refusal(case: Case, message: str) -> tuple[str, ...]:
+    if case.error is None:
+        return (f"error: {message}",)
+    if case.error not in message:
+        return (f'expected an error that says "{case.error}", got the error: {message}',)
+    return ()
+
+
+def _judge(expected: Results, results: Results) -> tuple[str, ...]:
+    failures: list[str] = []
+    for name, value in expected.items():
+        if name in results:
+            failures += differences(name, value, results[name])
+        else:
+            failures.append(f"{name}: expected {value!r}, but there is no such result ({_names(results)})")
+    return tuple(failures)
+
+
+def _names(results: Results) -> str:
+    return ", ".join(results) or "nothing"

@@ -1,0 +1,128 @@
+"""The number of pods of each kind, against the controllers' own arithmetic written down once more in Python."""
+
+from functools import cache
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.values import Object
+from interpreter.karta.definition import Definition
+from interpreter.karta.pods import PodSet, pod_sets, scale_locations
+from interpreter.sources.catalogue import find_in_catalogue
+
+_TEMPLATE = {"spec": {"containers": [{"name": "main"}]}}
+_LARGEST = 2**31 - 1
+
+_settings = settings(max_examples=100, deadline=None)
+
+counts = st.integers(0, 6)
+unset = st.none()
+
+
+def _fields(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects in which each field is absent, null or given: a control plane has seen no defaulting webhook."""
+    return st.fixed_dictionaries({}, optional={name: unset | value for name, value in fields.items()})
+
+
+@cache
+def _definition(gvk: GVK) -> Definition:
+    found = find_in_catalogue(gvk)
+    assert found is not None
+    return found.definition
+
+
+def _pod_sets(api_version: str, kind: str, spec: Object) -> list[PodSet]:
+    obj = {"apiVersion": api_version, "kind": kind, "spec": spec}
+    return list(pod_sets(_definition(GVK.of(obj)), obj))
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _pods_at_once(job: Object) -> int:
+    """What ``wantPods`` of the Job controller comes to before any pod has run."""
+    parallelism = _or(job.get("parallelism"), 1)
+    completions = job.get("completions")
+    return parallelism if completions is None else min(parallelism, completions)
+
+
+@_settings
+@given(_fields(parallelism=counts, completions=counts))
+def test_job(spec: Object) -> None:
+    (pods,) = _pod_sets("batch/v1", "Job", {**spec, "template": _TEMPLATE})
+    assert pods.replicas == _pods_at_once(spec)
+
+
+@_settings
+@given(st.lists(st.tuples(_fields(replicas=counts), _fields(parallelism=counts, completions=counts)), max_size=3))
+def test_jobset(entries: list[tuple[Object, Object]]) -> None:
+    jobs = [
+        {**entry, "name": f"job-{index}", "template": {"spec": {**job, "template": _TEMPLATE}}}
+        for index, (entry, job) in enumerate(entries)
+    ]
+    found = _pod_sets("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": jobs})
+    assert {pods.name: pods.replicas for pods in found} == {
+        f"job-{index}": _or(entry.get("replicas"), 1) * _pods_at_once(job) for index, (entry, job) in enumerate(entries)
+    }
+
+
+@_settings
+@given(_fields(replicas=counts), _fields(size=st.integers(1, 6)), st.booleans())
+def test_leaderworkerset(spec: Object, template: Object, has_leader: bool) -> None:
+    leader = {"leaderTemplate": _TEMPLATE} if has_leader else {}
+    whole = {**spec, "leaderWorkerTemplate": {**template, **leader, "workerTemplate": _TEMPLATE}}
+    found = _pod_sets("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", whole)
+    groups, size = _or(spec.get("replicas"), 1), _or(template.get("size"), 1)
+    assert [pods.replicas for pods in found] == [groups, groups * (size - 1)]
+
+
+worker_groups = _fields(
+    suspend=st.booleans(),
+    replicas=counts,
+    minReplicas=counts,
+    maxReplicas=counts | st.just(_LARGEST),
+    numOfHosts=st.integers(1, 4),
+)
+
+
+def _desired_replicas(group: Object) -> int:
+    """``GetWorkerGroupDesiredReplicas`` of KubeRay, with the defaults of its CRD."""
+    least, most = _or(group.get("minReplicas"), 0), _or(group.get("maxReplicas"), _LARGEST)
+    replicas = group.get("replicas")
+    if group.get("suspend"):
+        return 0
+    if least > most:
+        replicas = most
+    elif replicas is None or replicas < least:
+        replicas = least
+    elif replicas > most:
+        replicas = most
+    return replicas * _or(group.get("numOfHosts"), 1)
+
+
+@_settings
+@given(st.lists(worker_groups, max_size=3))
+def test_raycluster(groups: list[Object]) -> None:
+    named = [{**group, "groupName": f"group-{index}", "template": _TEMPLATE} for index, group in enumerate(groups)]
+    spec = {"headGroupSpec": {"template": _TEMPLATE}, "workerGroupSpecs": named}
+    head, *workers = _pod_sets("ray.io/v1", "RayCluster", spec)
+    assert (head.name, head.replicas) == ("head", 1)
+    assert [pods.replicas for pods in workers] == [_desired_replicas(group) for group in groups]
+
+
+@_settings
+@given(st.lists(worker_groups, max_size=3))
+def test_the_bounds_of_raycluster_are_pods(groups: list[Object]) -> None:
+    named = [{**group, "groupName": f"group-{index}", "template": _TEMPLATE} for index, group in enumerate(groups)]
+    obj = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "spec": {"workerGroupSpecs": named}}
+    found = scale_locations(_definition(GVK.of(obj)), obj)
+    assert [(one.scale.minimum, one.scale.maximum) for one in found] == [_bounds(group) for group in groups]
+
+
+def _bounds(group: Object) -> tuple[int, int]:
+    hosts = 0 if group.get("suspend") else _or(group.get("numOfHosts"), 1)
+    most = _or(group.get("maxReplicas"), _LARGEST) * hosts
+    return _or(group.get("minReplicas"), 0) * hosts, min(most, _LARGEST)

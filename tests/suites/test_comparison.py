@@ -1,0 +1,82 @@
+"""When two results count as the same, and how a difference reads."""
+
+import pytest
+
+from interpreter.k8s.values import JSON
+from interpreter.suites.comparison import differences
+
+_GPU = {"nodeClaim": {"nodeSelector": {"gpu": "a100"}}, "resourceRequest": {"cpu": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "actual"),
+    [
+        pytest.param("replica", 3, 3, id="equal numbers"),
+        pytest.param("replica", 3, 3.0, id="equal numbers, whatever their type in Python"),
+        pytest.param("requires", None, {}, id="no requirements and empty ones"),
+        pytest.param("requires", {"resourceRequest": {"cpu": 0.5}}, {"resourceRequest": {"cpu": "500m"}},
+                     id="quantities by value, as number or text"),
+        pytest.param("requires", {"resourceRequest": {"memory": "1Gi"}}, {"resourceRequest": {"memory": "1024Mi"}},
+                     id="quantities by value, in any unit"),
+        pytest.param("requires", {**_GPU, "namespace": ""}, {**_GPU, "priorityClassName": None},
+                     id="empty like absent"),
+        pytest.param("components",
+                     [{"name": "a", "replicas": 1}, {"name": "b", "replicas": 2, "replicaRequirements": _GPU}],
+                     [{"name": "b", "replicas": 2, "replicaRequirements": _GPU}, {"name": "a", "replicas": 1}],
+                     id="components by name"),
+        pytest.param("components", None, [], id="no components"),
+        pytest.param("dependencies",
+                     [{"apiVersion": "v1", "kind": "Secret", "name": "b"},
+                      {"apiVersion": "v1", "kind": "Secret", "name": "a"}],
+                     [{"apiVersion": "v1", "kind": "Secret", "name": "a", "namespace": ""},
+                      {"apiVersion": "v1", "kind": "Secret", "name": "b"}],
+                     id="dependencies in any order"),
+        pytest.param("aggregatedStatus", {"status": {"time": "{{EXCLUDE}}"}}, {"status": {"time": "now"}},
+                     id="a value that is left out"),
+        pytest.param("aggregatedStatus", {"status": {"time": "{{EXCLUDE}}"}}, {"status": {}},
+                     id="a value that is left out and not there"),
+        pytest.param("revised", {"a": [{"b": "{{EXCLUDE}}", "c": 1}]}, {"a": [{"b": 2, "c": 1}]},
+                     id="a value that is left out inside a list"),
+    ],
+)  # fmt: skip
+def test_same(name: str, expected: JSON, actual: JSON) -> None:
+    assert differences(name, expected, actual) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "actual", "difference"),
+    [
+        pytest.param("replica", 1, 2, "replica: expected 1, got 2", id="another number"),
+        pytest.param("replica", 1, True, "replica: expected 1, got true", id="true is no number"),
+        pytest.param("healthy", True, 1, "healthy: expected true, got 1", id="a number is not true"),
+        pytest.param("healthy", True, "true", 'healthy: expected true, got "true"', id="text is not true"),
+        pytest.param("requires", {"resourceRequest": {"cpu": "1"}}, None,
+                     'requires: expected {"resourceRequest": {"cpu": "1"}}, got null', id="requirements missing"),
+        pytest.param("requires", {"resourceRequest": {"cpu": "1"}}, {"resourceRequest": {"cpu": "2"}},
+                     'requires.resourceRequest.cpu: expected "1", got "2"', id="another quantity"),
+        pytest.param("components", [{"name": "a", "replicas": 1}], [{"name": "a", "replicas": 0}],
+                     "components[0].replicas: expected 1, got 0", id="a count of 0 is not an empty field"),
+        pytest.param("components", [{"name": "a"}, {"name": "b"}], [{"name": "b"}],
+                     'components: expected [{"name": "a"}, {"name": "b"}], got [{"name": "b"}]',
+                     id="a component too few"),
+        pytest.param("dependencies", [], [{"kind": "Secret", "name": "a"}],
+                     'dependencies: expected [], got [{"kind": "Secret", "name": "a"}]', id="one too many"),
+        pytest.param("status", {}, {"conditions": []}, "status.conditions: expected nothing, got []",
+                     id="outside of the typed results empty is not absent"),
+        pytest.param("status", {"a": None}, {}, "status.a: expected null, got nothing", id="null is not absent"),
+        pytest.param("revised", {"spec": {"a": 1}}, {"spec": {"a": 1, "b.c": 2}},
+                     'revised.spec["b.c"]: expected nothing, got 2', id="a field too many"),
+        pytest.param("retained", {"a": [1, 2]}, {"a": [2, 1]}, "retained.a[0]: expected 1, got 2",
+                     id="lists of an object have an order"),
+    ],
+)  # fmt: skip
+def test_different(name: str, expected: JSON, actual: JSON, difference: str) -> None:
+    assert differences(name, expected, actual)[0] == difference
+
+
+def test_every_difference_is_told() -> None:
+    assert differences("status", {"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 0, "d": 4}) == (
+        "status.b: expected 2, got 0",
+        "status.c: expected 3, got nothing",
+        "status.d: expected nothing, got 4",
+    )

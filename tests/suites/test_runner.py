@@ -1,0 +1,85 @@
+"""What passes, what fails, and how a report tells it."""
+
+from textwrap import dedent
+
+import pytest
+import yaml
+
+from interpreter.karta.definition import Definition
+from interpreter.karta.loading import load_definition
+from interpreter.suites import Outcome, read_suite, render, run
+
+_KARTA = """
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata: {name: brew}
+spec:
+  structureDefinition:
+    rootComponent:
+      name: brew
+      kind: {group: toys.example.com, version: v1, kind: Brew}
+      specDefinition: {podTemplateSpecPath: .spec.template}
+      scaleDefinition: {replicasPath: .spec.kettles // 1}
+      statusDefinition: {statusMappings: {}}
+"""
+
+_CASE = """
+name: two kettles
+description: Kettles are pods.
+desiredObj:
+  apiVersion: toys.example.com/v1
+  kind: Brew
+  spec: {kettles: %s, template: {spec: {containers: [{name: kettle}]}}}
+operation: InterpretReplica
+output: %s
+"""
+
+
+@pytest.fixture(scope="module")
+def brew() -> Definition:
+    return load_definition(yaml.safe_load(_KARTA))
+
+
+def _run(brew: Definition, kettles: str, output: str) -> Outcome:
+    (case,) = read_suite(_CASE % (kettles, output), "brew.yaml")
+    return run(brew, case)
+
+
+@pytest.mark.parametrize(
+    ("kettles", "output"),
+    [
+        pytest.param("2", "{replica: 2, requires: null}", id="every result is as expected"),
+        pytest.param("2", "{replica: 2}", id="a result that is not mentioned is not looked at, as in Karmada"),
+        pytest.param("2", "{}", id="a case without output only has to be answered"),
+        pytest.param("two", "{error: whole number}", id="the error that was expected"),
+    ],
+)
+def test_passes(brew: Definition, kettles: str, output: str) -> None:
+    assert _run(brew, kettles, output).passed
+
+
+@pytest.mark.parametrize(
+    ("kettles", "output", "failure"),
+    [
+        pytest.param("2", "{replica: 3}", "replica: expected 3, got 2", id="another answer"),
+        pytest.param("2", "{error: whole number}",
+                     'expected an error that says "whole number", got replica, requires', id="an answer at all"),
+        pytest.param("two", "{error: negative}", 'expected an error that says "negative", got the error: ',
+                     id="another error"),
+        pytest.param("two", "{replica: 2}", "error: ", id="an error where an answer was expected"),
+    ],
+)  # fmt: skip
+def test_fails(brew: Definition, kettles: str, output: str, failure: str) -> None:
+    outcome = _run(brew, kettles, output)
+    assert not outcome.passed
+    assert outcome.failures[0].startswith(failure)
+
+
+def test_the_report_tells_the_failed_cases_and_counts(brew: Definition) -> None:
+    outcomes = [_run(brew, "2", "{replica: 2}"), _run(brew, "2", "{replica: 3}")]
+    assert render(outcomes) == dedent("""\
+        FAILED brew.yaml:2 [InterpretReplica] two kettles
+          Kettles are pods.
+          - replica: expected 3, got 2
+        1 failed, 1 passed""")
+    assert render(outcomes[:1]) == "1 passed"

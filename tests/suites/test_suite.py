@@ -1,0 +1,154 @@
+"""What a suite file may say, and what becomes of it."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from interpreter.errors import SuiteError
+from interpreter.operations import Operation, StatusItem
+from interpreter.suites import Case, find_suites, load_suite, read_suite
+
+_JOB = "{apiVersion: batch/v1, kind: Job}"
+
+
+def _only(text: str) -> Case:
+    (case,) = read_suite(dedent(text), "a.yaml")
+    return case
+
+
+def test_one_case_per_document_with_its_place() -> None:
+    first, second = read_suite(
+        dedent(f"""\
+            # a comment, then an empty document
+            ---
+            name: first
+            desiredObj: {_JOB}
+            operation: InterpretReplica
+            output: {{replica: 1}}
+            ---
+            name: second
+            description: because
+            observedObj: {_JOB}
+            operation: InterpretHealth
+            output: {{healthy: true}}
+            """),
+        "a.yaml",
+    )
+    assert (first.name, first.description, first.source, first.line) == ("first", "", "a.yaml", 3)
+    assert (second.name, second.description, second.line) == ("second", "because", 8)
+    assert second.expected == {"healthy": True}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("interprethealth", id="Karmada compares without case"),
+        pytest.param("InterpretHealth", id="the name as it is documented"),
+    ],
+)
+def test_names_of_operations(name: str) -> None:
+    assert _only(f"{{name: a, desiredObj: {_JOB}, operation: {name}}}").call.operation is Operation.INTERPRET_HEALTH
+
+
+def test_the_object_is_whichever_is_given() -> None:
+    desired = _only("{name: a, operation: InterpretStatus, desiredObj: {kind: Desired}}")
+    observed = _only("{name: a, operation: InterpretStatus, observedObj: {kind: Observed}}")
+    assert desired.call.object == {"kind": "Desired"}
+    assert observed.call.object == {"kind": "Observed"}
+    assert observed.call.observed is None
+
+
+def test_retain_has_both_objects() -> None:
+    case = _only("{name: a, operation: Retain, desiredObj: {kind: D}, observedObj: {kind: O}}")
+    assert (case.call.object, case.call.observed) == ({"kind": "D"}, {"kind": "O"})
+
+
+def test_replicas_default_to_zero_as_in_go() -> None:
+    assert _only(f"{{name: a, operation: ReviseReplica, desiredObj: {_JOB}}}").call.replicas == 0
+    assert _only(f"{{name: a, operation: ReviseReplica, desiredObj: {_JOB}, inputReplicas: 4}}").call.replicas == 4
+
+
+def test_status_items_as_karmada_writes_them() -> None:
+    case = _only(f"""
+        name: a
+        operation: AggregateStatus
+        desiredObj: {_JOB}
+        statusItems:
+          - {{clusterName: north, applied: true, status: {{active: 1}}, health: Healthy}}
+          - {{clusterName: south, appliedMessage: refused, health: Unknown}}
+        """)
+    assert case.call.items == (
+        StatusItem("north", {"active": 1}, applied=True, health="Healthy"),
+        StatusItem("south", None, applied=False, message="refused", health="Unknown"),
+    )
+
+
+def test_a_case_that_must_fail() -> None:
+    case = _only(f"{{name: a, operation: InterpretReplica, desiredObj: {_JOB}, output: {{error: no template}}}}")
+    assert (case.error, case.expected) == ("no template", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("- a", "a case must be an object, but is a list", id="not an object"),
+        pytest.param("{name: a, ouput: {}}", 'case "a": case has the unknown key "ouput"; did you mean "output"?',
+                     id="a misspelt key would make a case that checks nothing"),
+        pytest.param("{operation: Retain}", "name must be a string that is not empty", id="no name"),
+        pytest.param("{name: a}", "operation must be a string", id="no operation"),
+        pytest.param("{name: a, operation: Prune}", 'operation "Prune" is none of InterpretReplica',
+                     id="Prune is never called"),
+        pytest.param("{name: a, operation: Retain, desiredObj: {}}", "Retain needs both", id="Retain without observed"),
+        pytest.param("{name: a, operation: InterpretHealth}", "needs desiredObj or observedObj", id="no object"),
+        pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, observedObj: {}}", "not both",
+                     id="which of the two would be asked about?"),
+        pytest.param("{name: a, operation: InterpretHealth, desiredObj: text}", "desiredObj must be an object",
+                     id="text for an object"),
+        pytest.param("{name: a, operation: ReviseReplica, desiredObj: {}, inputReplicas: two}",
+                     "inputReplicas must be an integer, but is a string", id="text for a number"),
+        pytest.param("{name: a, operation: ReviseReplica, desiredObj: {}, inputReplicas: true}",
+                     "inputReplicas must be an integer, but is a boolean", id="true is no number"),
+        pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: {}}",
+                     "statusItems must be a list", id="an object for a list") ,
+        pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: [north]}",
+                     "statusItems[0] must be an object", id="an item that is text"),
+        pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: [{cluster: north}]}",
+                     'did you mean "clusterName"?', id="a misspelt key of an item"),
+        pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: [{applied: yes please}]}",
+                     "statusItems[0].applied must be a boolean", id="an item's flag that is text"),
+        pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: [{clusterName: 1}]}",
+                     "statusItems[0].clusterName must be a string, but is a number", id="a cluster called 1"),
+        pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, output: [healthy]}",
+                     "output must be an object", id="a list for an output"),
+        pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, output: {health: true}}",
+                     'did you mean "healthy"?', id="a result that this operation never has"),
+        pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, output: {error: x, healthy: true}}",
+                     "the only output", id="an error and a result exclude each other"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_says_where_and_what(text: str, message: str) -> None:
+    with pytest.raises(SuiteError) as caught:
+        read_suite(f"# a comment\n{text}\n", "a.yaml")
+    assert str(caught.value).startswith("a.yaml:2: ")
+    assert message in str(caught.value)
+
+
+def test_broken_yaml_says_its_line() -> None:
+    with pytest.raises(SuiteError, match=r"^a\.yaml:2: "):
+        read_suite("name: a\noperation: {Retain]\n", "a.yaml")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match="cannot read the suite"):
+        load_suite(tmp_path / "none.yaml")
+
+
+def test_suites_are_the_yaml_files_in_testdata(tmp_path: Path) -> None:
+    for name in ("Job/karta.yaml", "Job/testdata/b.yaml", "Job/testdata/a.yml", "Job/testdata/notes.md", "c.yaml"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    found = ["a.yml", "b.yaml"]
+    assert [path.name for path in find_suites(tmp_path)] == found
+    assert [path.name for path in find_suites(tmp_path / "Job" / "testdata")] == found
