@@ -1,0 +1,198 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from interpreter.k8s.gvk import GVK
+from interpreter.sources.files import MAX_BYTES
+from interpreter.sources.folders import Folder
+from interpreter.sources.precedence import combine
+
+Karta = Callable[..., str]
+Kind = Callable[[str], GVK]
+
+_BROKEN = ".spec.replicas |"
+
+
+def _replicas(folder: Folder, gvk: GVK) -> str | None:
+    """The text of the one expression that tests change; None when the kind is not served."""
+    definition = combine([folder.layer()]).find(gvk)
+    return definition.root.replicas.text if definition and definition.root.replicas else None
+
+
+def _kinds(folder: Folder) -> list[str]:
+    return [gvk.kind for gvk in combine([folder.layer()]).kinds()]
+
+
+def test_definitions_come_from_every_document_of_every_file(folder: Path, karta: Karta) -> None:
+    (folder / "two.yaml").write_text(f"{karta('A')}---\n{karta('B')}")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "c.yml").write_text(karta("C"))
+
+    layer = Folder(folder).read().layer()
+
+    assert [(entry.definition.name, entry.origin) for entry in layer.entries] == [
+        ("c", str(folder / "sub" / "c.yml")),
+        ("a", str(folder / "two.yaml")),
+        ("b", str(folder / "two.yaml")),
+    ]
+
+
+def test_a_single_file_is_a_folder_of_one(folder: Path, karta: Karta) -> None:
+    file = folder / "karta.txt"
+    file.write_text(karta("A"))
+
+    assert _kinds(Folder(file).read()) == ["A"]
+
+
+def test_a_folder_that_did_not_change_reads_as_equal(folder: Path, karta: Karta) -> None:
+    (folder / "a.yaml").write_text(karta("A"))
+    first = Folder(folder).read()
+    (folder / "a.yaml").touch()
+
+    second = first.read()
+
+    assert second == first
+    assert second.layer().entries[0].definition is first.layer().entries[0].definition
+
+
+def test_a_broken_file_keeps_its_last_good_version(folder: Path, karta: Karta, gvk: Kind) -> None:
+    file = folder / "a.yaml"
+    file.write_text(karta("A", replicas=".spec.good"))
+    good = Folder(folder).read()
+    file.write_text(karta("A", replicas=_BROKEN))
+
+    broken = good.read()
+
+    assert _replicas(broken, gvk("A")) == ".spec.good"
+    (quarantined,) = broken.layer().quarantined
+    assert (quarantined.source, quarantined.name, quarantined.gvk) == (str(file), "a", gvk("A"))
+    assert quarantined.serving_last_good
+    assert quarantined.findings
+
+
+def test_the_last_good_version_outlives_several_broken_ones(folder: Path, karta: Karta, gvk: Kind) -> None:
+    file = folder / "a.yaml"
+    state = Folder(folder)
+    for text in (karta("A", replicas=".spec.good"), "{", karta("A", replicas=_BROKEN), "\x00"):
+        file.write_text(text)
+        state = state.read()
+
+    assert _replicas(state, gvk("A")) == ".spec.good"
+
+
+def test_a_repaired_file_leaves_quarantine(folder: Path, karta: Karta, gvk: Kind) -> None:
+    file = folder / "a.yaml"
+    state = Folder(folder)
+    for replicas in (".spec.good", _BROKEN, ".spec.better"):
+        file.write_text(karta("A", replicas=replicas))
+        state = state.read()
+
+    assert _replicas(state, gvk("A")) == ".spec.better"
+    assert state.layer().quarantined == ()
+
+
+def test_a_file_that_was_never_good_serves_nothing(folder: Path, karta: Karta) -> None:
+    (folder / "a.yaml").write_text(karta("A", replicas=_BROKEN))
+
+    layer = Folder(folder).read().layer()
+
+    assert layer.entries == ()
+    assert [quarantined.serving_last_good for quarantined in layer.quarantined] == [False]
+
+
+def test_one_broken_document_does_not_hold_up_its_neighbours(folder: Path, karta: Karta, gvk: Kind) -> None:
+    file = folder / "all.yaml"
+    file.write_text(f"{karta('A', replicas='.a1')}---\n{karta('B', replicas='.b1')}---\n{karta('C')}")
+    state = Folder(folder).read()
+    file.write_text(f"{karta('A', replicas='.a2')}---\n{karta('B', replicas=_BROKEN)}")
+
+    state = state.read()
+
+    assert _replicas(state, gvk("A")) == ".a2", "the good document is renewed"
+    assert _replicas(state, gvk("B")) == ".b1", "the broken one stays as it was"
+    assert _replicas(state, gvk("C")) is None, "the one that was taken out is gone"
+
+
+def test_a_deleted_file_takes_its_definitions_with_it(folder: Path, karta: Karta) -> None:
+    (folder / "a.yaml").write_text(karta("A"))
+    (folder / "b.yaml").write_text(karta("B"))
+    state = Folder(folder).read()
+    (folder / "a.yaml").unlink()
+
+    assert _kinds(state.read()) == ["B"]
+
+
+def test_a_deleted_file_that_was_broken_leaves_nothing_behind(folder: Path, karta: Karta) -> None:
+    file = folder / "a.yaml"
+    file.write_text(karta("A"))
+    state = Folder(folder).read()
+    file.write_text("{")
+    state = state.read()
+    file.unlink()
+
+    layer = state.read().layer()
+    assert (layer.entries, layer.quarantined) == ((), ())
+
+
+def test_a_folder_that_is_gone_keeps_serving_and_says_so(folder: Path, karta: Karta) -> None:
+    (folder / "a.yaml").write_text(karta("A"))
+    state = Folder(folder).read()
+    folder.rename(folder.with_name("elsewhere"))
+
+    gone = state.read()
+    (quarantined,) = gone.layer().quarantined
+    assert _kinds(gone) == ["A"]
+    assert (quarantined.source, quarantined.serving_last_good) == (str(folder), True)
+    assert "No such file" in quarantined.findings[0].message
+
+    folder.mkdir()
+    (folder / "b.yaml").write_text(karta("B"))
+    assert _kinds(gone.read()) == ["B"]
+
+
+def test_a_mounted_config_map_is_swapped_as_a_whole(folder: Path, karta: Karta) -> None:
+    for version, kind in (("..v1", "A"), ("..v2", "B")):
+        (folder / version).mkdir()
+        (folder / version / "karta.yaml").write_text(karta(kind))
+    (folder / "..data").symlink_to("..v1")
+    (folder / "karta.yaml").symlink_to("..data/karta.yaml")
+    state = Folder(folder).read()
+    assert _kinds(state) == ["A"]
+
+    (folder / "..data_tmp").symlink_to("..v2")
+    (folder / "..data_tmp").rename(folder / "..data")
+
+    state = state.read()
+    assert _kinds(state) == ["B"]
+    assert state.layer().quarantined == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(b"\xff\xfe", "not UTF-8", id="binary"),
+        pytest.param(b" " * (MAX_BYTES + 1), "larger than 4 MiB", id="too large"),
+        pytest.param(b"a: [", "", id="not YAML"),
+    ],
+)
+def test_what_cannot_be_read_is_quarantined(folder: Path, karta: Karta, content: bytes, says: str) -> None:
+    (folder / "a.yaml").write_text(karta("A"))
+    (folder / "b.yaml").write_bytes(content)
+
+    state = Folder(folder).read()
+
+    (quarantined,) = state.layer().quarantined
+    assert quarantined.source == str(folder / "b.yaml")
+    assert says in quarantined.findings[0].message
+    assert _kinds(state) == ["A"]
+
+
+def test_of_two_files_for_one_kind_the_first_by_path_wins(folder: Path, karta: Karta, gvk: Kind) -> None:
+    (folder / "b.yaml").write_text(karta("A", name="second"))
+    (folder / "a.yaml").write_text(karta("A", name="first"))
+
+    snapshot = combine([Folder(folder).read().layer()])
+
+    assert snapshot.entries[gvk("A")].definition.name == "first"
+    assert [finding.rule for finding in snapshot.findings] == ["duplicate-kind"]

@@ -1,0 +1,92 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from interpreter.sources.listing import list_files
+
+
+def _touch(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+
+
+def _names(root: Path) -> list[str]:
+    return [str(path.relative_to(root)) for path in list_files(root).files]
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        pytest.param("a.yaml", True, id="yaml"),
+        pytest.param("a.yml", True, id="yml"),
+        pytest.param("a.json", True, id="json"),
+        pytest.param("a.YAML", True, id="capital letters"),
+        pytest.param("deep/er/a.yaml", True, id="a folder in a folder"),
+        pytest.param("a.txt", False, id="another suffix"),
+        pytest.param("a.yaml~", False, id="an editor's backup"),
+        pytest.param(".a.yaml.swp", False, id="an editor's swap file"),
+        pytest.param(".a.yaml", False, id="a hidden file"),
+        pytest.param(".git/a.yaml", False, id="a hidden folder"),
+        pytest.param("..2026_01_01/a.yaml", False, id="the folder behind a mounted ConfigMap"),
+        pytest.param("x/testdata/a.yaml", False, id="a golden suite beside a definition"),
+    ],
+)
+def test_which_files_are_listed(tmp_path: Path, name: str, listed: bool) -> None:
+    _touch(tmp_path / name)
+
+    assert _names(tmp_path) == ([name] if listed else [])
+
+
+def test_a_named_file_is_listed_whatever_it_is_called(tmp_path: Path) -> None:
+    file = tmp_path / ".hidden.txt"
+    _touch(file)
+
+    assert list_files(file).files == (file,)
+
+
+def test_files_come_sorted_by_path_and_folders_are_named(tmp_path: Path) -> None:
+    _touch(tmp_path / "b.yaml", tmp_path / "a" / "z.yaml", tmp_path / "c.yaml")
+
+    assert _names(tmp_path) == ["a/z.yaml", "b.yaml", "c.yaml"]
+    assert list_files(tmp_path).folders == (tmp_path, tmp_path / "a")
+
+
+def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
+    _touch(tmp_path / "..v1" / "a.yaml", tmp_path / "..v1" / "sub" / "b.yaml")
+    (tmp_path / "..data").symlink_to("..v1")
+    (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
+    (tmp_path / "sub").symlink_to("..data/sub")
+
+    assert _names(tmp_path) == ["a.yaml", "sub/b.yaml"]
+
+
+def test_links_in_circles_and_twice_to_the_same_end_once(tmp_path: Path) -> None:
+    _touch(tmp_path / "a" / "x.yaml")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "again.yaml").symlink_to("a/x.yaml")
+    (tmp_path / "b").symlink_to("a")
+
+    assert _names(tmp_path) == ["a/x.yaml"]
+
+
+def test_what_cannot_be_read_as_a_file_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "dangling.yaml").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe.yaml")
+
+    listing = list_files(tmp_path)
+    assert (listing.files, listing.unreadable) == ((), ())
+
+
+def test_a_root_that_is_missing_is_reported(tmp_path: Path) -> None:
+    assert list_files(tmp_path / "no").unreadable == ((tmp_path / "no", "No such file or directory"),)
+
+
+def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.yaml"
+    loop.symlink_to("loop.yaml")
+
+    ((place, reason),) = list_files(tmp_path).unreadable
+    assert place == loop
+    assert "symbolic links" in reason

@@ -1,0 +1,36 @@
+from collections.abc import Callable, MutableMapping
+from typing import cast
+
+import pytest
+
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Component, Definition
+from interpreter.sources.snapshot import Entry, Snapshot
+
+
+def _entry(gvk: GVK) -> Entry:
+    return Entry(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here")
+
+
+def test_it_cannot_be_changed_from_inside_or_outside(gvk: Callable[[str], GVK]) -> None:
+    entries = {gvk("Job"): _entry(gvk("Job"))}
+    snapshot = Snapshot(entries)
+    entries[gvk("Set")] = _entry(gvk("Set"))
+
+    assert snapshot.kinds() == [gvk("Job")]
+    with pytest.raises(TypeError):
+        cast("MutableMapping[GVK, Entry]", snapshot.entries)[gvk("Set")] = _entry(gvk("Set"))
+
+
+def test_kinds_are_sorted(gvk: Callable[[str], GVK]) -> None:
+    kinds = [gvk("B"), gvk("A"), GVK("", "v1", "Pod")]
+
+    assert Snapshot({kind: _entry(kind) for kind in kinds}).kinds() == [kinds[2], kinds[1], kinds[0]]
+
+
+def test_generations_do_not_make_a_difference(gvk: Callable[[str], GVK]) -> None:
+    snapshot = Snapshot({gvk("Job"): _entry(gvk("Job"))})
+
+    assert snapshot.numbered(7) == snapshot
+    assert snapshot.numbered(7).generation == 7
+    assert snapshot != Snapshot()
