@@ -50,7 +50,7 @@ class Location:
             value = self.default
         if self.numeral:
             value = to_number(value)
-        if self.factor != 1:
+        if self.factor != 1 and value is not None:  # null is below every floor, and multiplied by nothing then
             value = multiply(value, self.factor)
         if self.floor is not None and less(value, self.floor):
             value = self.floor
@@ -71,7 +71,7 @@ class Location:
         if problem := self._problem(number):
             raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")
         try:
-            return set_value(document, self.path, number // self.factor)
+            return set_value(document, self.path, self._value(number))
         except InterpretationError as error:
             raise QueryWriteError(str(error)) from error
 
@@ -106,6 +106,10 @@ class Location:
             return f"the object allows at least {number_text(self.floor)}"
         if self.factor == 0:
             return "it is multiplied by 0"
-        if number % self.factor:
+        if number % self.factor and number not in (self.floor, self.cap):
             return f"it is not a multiple of {self.factor}"
         return ""
+
+    def _value(self, number: int) -> int:
+        """The value to write; one below the floor or above the cap where only that bound gives the number."""
+        return -(-number // self.factor) if number == self.cap else number // self.factor

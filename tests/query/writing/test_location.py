@@ -267,3 +267,21 @@ def test_every_number_in_reach_can_be_written(formula: Formula, groups: list[JSO
 
 def _other(outputs: list[JSON] | None, index: int) -> list[JSON]:
     return [output for position, output in enumerate(outputs or []) if position != index]
+
+
+@pytest.mark.parametrize(
+    ("location", "number", "written"),
+    [
+        pytest.param(Location(("n",), factor=2, floor=3), 3, 1, id="two is below the floor of three"),
+        pytest.param(Location(("n",), factor=2, cap=3), 3, 2, id="four is above the cap of three"),
+        pytest.param(Location(("n",), factor=2, floor=3), 4, 2, id="above the floor it is a multiple"),
+    ],
+)
+def test_a_bound_can_be_reached_without_being_a_multiple(location: Location, number: int, written: int) -> None:
+    document = location.write({"n": 0}, number)
+    assert document == {"n": written}
+    assert location.read(document) == number
+
+
+def test_an_absent_value_is_below_every_floor() -> None:
+    assert Location(("n",), factor=3, floor=6).read({}) == 6, "([.n, 2] | max) * 3"
