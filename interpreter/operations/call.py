@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from interpreter.k8s.values import JSON, Object
+from interpreter.errors import InterpretationError
+from interpreter.k8s.values import JSON, Object, type_name
 
 
 class Operation(StrEnum):
@@ -37,13 +38,38 @@ DEFAULT_OPTIONS = Options()
 
 @dataclass(frozen=True, slots=True)
 class StatusItem:
-    """What one member cluster reports of an object (Karmada's ``AggregatedStatusItem``)."""
+    """What one member cluster reports of an object."""
 
     cluster: str
     status: JSON = None
     applied: bool = True
     message: str = ""
     health: str = ""
+
+    @classmethod
+    def of(cls, value: JSON, place: str) -> "StatusItem":
+        """Read Karmada's ``AggregatedStatusItem``; ``place`` is where it stands, for the error about a wrong type.
+
+        >>> StatusItem.of({"clusterName": "member1", "applied": True}, "items[0]").cluster
+        'member1'
+        """
+        if not isinstance(value, dict):
+            raise InterpretationError(f"{place} must be an object, but is {type_name(value)}", code=400)
+        for field, expected in _ITEM_TYPES.items():
+            found = value.get(field, expected())
+            if type(found) is not expected:
+                needed = type_name(expected())
+                raise InterpretationError(f"{place}.{field} must be {needed}, but is {type_name(found)}", code=400)
+        return cls(
+            cluster=value.get("clusterName", ""),
+            status=value.get("status"),
+            applied=value.get("applied", False),  # Go leaves a false out of the JSON
+            message=value.get("appliedMessage", ""),
+            health=value.get("health", ""),
+        )
+
+
+_ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from interpreter.errors import ManifestError, SuiteError
+from interpreter.errors import InterpretationError, ManifestError, SuiteError
 from interpreter.k8s.manifest import Document, read_documents
 from interpreter.k8s.values import JSON, type_name
 from interpreter.operations import Call, Operation, StatusItem
@@ -33,8 +33,7 @@ _KEYS = frozenset(
         "filepath",
     }
 )
-_ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
-_ITEM_KEYS = frozenset({*_ITEM_TYPES, "status"})
+_ITEM_KEYS = frozenset({"clusterName", "status", "applied", "appliedMessage", "health"})
 
 RESULTS: Mapping[Operation, frozenset[str]] = {
     Operation.INTERPRET_REPLICA: frozenset({"replica", "requires"}),
@@ -143,19 +142,12 @@ def _items(document: Document) -> tuple[StatusItem, ...]:
 
 def _item(document: Document, index: int, item: JSON) -> StatusItem:
     where = f"statusItems[{index}]"
-    if not isinstance(item, dict):
-        raise _problem(document, f"{where} must be an object, but is {type_name(item)}")
-    _refuse_unknown(document, where, item, _ITEM_KEYS)
-    for key, expected in _ITEM_TYPES.items():
-        if key in item and type(item[key]) is not expected:
-            raise _problem(document, f"{where}.{key} must be {type_name(expected())}, but is {type_name(item[key])}")
-    return StatusItem(
-        cluster=item.get("clusterName", ""),
-        status=item.get("status"),
-        applied=item.get("applied", False),
-        message=item.get("appliedMessage", ""),
-        health=item.get("health", ""),
-    )
+    if isinstance(item, dict):
+        _refuse_unknown(document, where, item, _ITEM_KEYS)
+    try:
+        return StatusItem.of(item, where)
+    except InterpretationError as error:
+        raise _problem(document, str(error)) from error
 
 
 def _output(document: Document, operation: Operation) -> tuple[dict[str, JSON], str | None]:

@@ -1,0 +1,114 @@
+"""The endpoints: which path and method lead where, and what an HTTP error looks like."""
+
+import asyncio
+from functools import lru_cache
+from urllib.parse import parse_qs
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from interpreter.errors import RequestError
+from interpreter.protocol import encode_status
+from interpreter.server import metrics as exposition
+from interpreter.server.bodies import read_body
+from interpreter.server.calls import Calls
+from interpreter.server.duration import parse_duration
+from interpreter.server.log import log
+from interpreter.server.metrics import Metrics
+from interpreter.server.readiness import Readiness
+
+INTERPRET = "/interpret"
+_READING = {"/healthz", "/readyz", "/metrics"}
+_GET, _POST = ("GET", "HEAD"), ("POST",)
+_SERVER = {"Server": "karta-interpreter"}
+_JSON = CIMultiDict(_SERVER | {"Content-Type": "application/json"})
+_TEXT = CIMultiDict(_SERVER | {"Content-Type": "text/plain; charset=utf-8"})
+_METRICS = CIMultiDict(_SERVER | {"Content-Type": exposition.CONTENT_TYPE})
+
+_MARGIN = 0.5
+"""Seconds of Karmada's timeout that are left for the answer to travel."""
+
+
+class Application:
+    """Answers every request that is HTTP, errors with a Kubernetes ``Status``."""
+
+    def __init__(
+        self, calls: Calls, readiness: Readiness, metrics: Metrics, *, body_limit: int, call_limit: float
+    ) -> None:
+        self._calls = calls
+        self._readiness = readiness
+        self._metrics = metrics
+        self._body_limit = body_limit
+        self._call_limit = call_limit
+        self.in_flight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        metrics.show_in_flight(lambda: self.in_flight)
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        self.in_flight += 1
+        try:
+            response = await self._answer(request)
+        except RequestError as error:
+            response = self.refuse(error.status, str(error))
+        finally:
+            self.in_flight -= 1
+            if not self.in_flight:
+                self._idle.set()
+        if self._readiness.draining:
+            # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
+            response.force_close()
+        return response
+
+    async def drained(self) -> None:
+        """Return when no request is being answered."""
+        while self.in_flight:
+            self._idle.clear()
+            await self._idle.wait()
+
+    def refuse(self, status: int, message: str, **headers: str) -> web.Response:
+        """Return an HTTP error."""
+        self._metrics.refused(status)
+        log.debug("request refused", status=status, reason=message)
+        return web.Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
+
+    async def _answer(self, request: web.BaseRequest) -> web.Response:
+        path, _, parameters = request.raw_path.partition("?")
+        if path != INTERPRET:
+            path = request.rel_url.path.rstrip("/")
+        if path == INTERPRET:
+            if request.method != "POST":
+                return self._wrong_method(path, request.method, _POST)
+            body = await read_body(request, self._body_limit)
+            answer = await self._calls.answer(body, self._seconds(parameters))
+            return web.Response(body=answer, headers=_JSON)
+        if path not in _READING:
+            raise RequestError("only /interpret, /healthz, /readyz and /metrics are served", status=404)
+        if request.method not in _GET:
+            return self._wrong_method(path, request.method, _GET)
+        return self._report(path)
+
+    def _report(self, path: str) -> web.Response:
+        if path == "/metrics":
+            return web.Response(body=self._metrics.render(), headers=_METRICS)
+        objections = self._readiness.objections() if path == "/readyz" else []
+        if objections:
+            return self.refuse(503, "; ".join(objections))
+        return web.Response(body=b"ok\n", headers=_TEXT)
+
+    def _wrong_method(self, path: str, method: str, allowed: tuple[str, ...]) -> web.Response:
+        names = ", ".join(allowed)
+        return self.refuse(405, f"{path} takes {names}, not {method}", Allow=names)
+
+    def _seconds(self, parameters: str) -> float:
+        timeout = _timeout(parameters) if parameters else None
+        if timeout is None:
+            return self._call_limit
+        return min(max(timeout - _MARGIN, timeout / 2), self._call_limit)
+
+
+@lru_cache(maxsize=64)
+def _timeout(parameters: str) -> float | None:
+    """Return the seconds of ``?timeout=``, after which Karmada gives up."""
+    return parse_duration(parse_qs(parameters).get("timeout", [""])[-1])

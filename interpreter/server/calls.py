@@ -1,0 +1,128 @@
+"""A call from the bytes of its request to the bytes of its answer."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from interpreter import query
+from interpreter.errors import InterpretationError
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Definition
+from interpreter.operations import Call, Operation, Options, Results, interpret
+from interpreter.protocol import Request, decode, encode_failure, encode_results
+from interpreter.server.log import log
+from interpreter.server.metrics import Metrics
+from interpreter.sources.snapshot import Snapshot
+
+_OPERATIONS = frozenset(Operation)
+_THREADS = 8
+_SLOW = 0.5
+"""Seconds from which Karmada writes a call to its own log (``customized.go``)."""
+_KINDS_NAMED = 20
+_SUCCESS = 200
+_INTERNAL = 500
+# A thread that stops at its deadline says which expression took so long; this is how long that is waited for.
+_LAST_WORDS = 0.2
+
+
+class Calls:
+    """Answers calls from the snapshot of the moment.
+
+    Plain definitions are answered at once: their work is bounded by the object. Definitions with expressions that
+    could run without end are answered in threads and under a deadline, so that nobody else waits for them.
+    """
+
+    def __init__(self, snapshot: Callable[[], Snapshot], metrics: Metrics, options: Options) -> None:
+        self._snapshot = snapshot
+        self._metrics = metrics
+        self._options = options
+        self._tell_all = log.is_enabled_for(logging.DEBUG)
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
+
+    async def answer(self, body: bytes, seconds: float) -> bytes:
+        """Return the body that answers a request within that time; raises RequestError for one without a uid.
+
+        Nothing else is raised: what goes wrong is an answer too.
+        """
+        started = time.perf_counter()
+        request = decode(body)
+        snapshot = self._snapshot()
+        try:
+            answer = encode_results(request, await self._results(request, snapshot, seconds))
+            code, message = _SUCCESS, ""
+        except InterpretationError as error:
+            code, message = error.code, str(error)
+        except RecursionError:
+            code, message = 422, "the object is nested too deeply"
+        except Exception:  # noqa: BLE001 - the edge of the process
+            # Its text may hold content of the object, so only the log gets it.
+            log.exception("call failed unexpectedly", uid=request.uid, operation=request.operation_name)
+            code, message = _INTERNAL, "internal error"
+        if code != _SUCCESS:
+            answer = encode_failure(request.uid, code, message)
+        self._record(request, snapshot, code, message, time.perf_counter() - started)
+        return answer
+
+    def close(self) -> None:
+        """Let go of the threads; calls that wait for one are dropped."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _results(self, request: Request, snapshot: Snapshot, seconds: float) -> Results:
+        if request.call is None or request.gvk is None:
+            raise request.problem or InterpretationError("the request has no call", code=400)
+        definition = snapshot.find(request.gvk)
+        if definition is None:
+            raise InterpretationError(_unknown(request.gvk, snapshot.kinds()), code=404)
+        if definition.uses_bounded:
+            return await self._in_thread(definition, request.call, seconds)
+        return interpret(definition, request.call, self._options)
+
+    async def _in_thread(self, definition: Definition, call: Call, seconds: float) -> Results:
+        until = time.monotonic() + seconds
+        loop = asyncio.get_running_loop()
+        work = loop.run_in_executor(self._threads, self._interpret_until, until, definition, call)
+        try:
+            async with asyncio.timeout(seconds + _LAST_WORDS):
+                return await work
+        except TimeoutError:
+            raise InterpretationError(_too_slow(definition, call, seconds), code=504) from None
+        except InterpretationError as error:
+            if time.monotonic() < until:
+                raise
+            raise InterpretationError(f"{_too_slow(definition, call, seconds)}: {error}", code=504) from error
+
+    def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
+        with query.deadline(max(until - time.monotonic(), 0.0)):
+            return interpret(definition, call, self._options)
+
+    def _record(self, request: Request, snapshot: Snapshot, code: int, message: str, seconds: float) -> None:
+        known = request.gvk if request.gvk in snapshot.entries else None
+        operation = request.operation_name if request.operation_name in _OPERATIONS else ""
+        self._metrics.answered(operation, known, code, seconds)
+        if code == _SUCCESS and seconds < _SLOW and not self._tell_all:
+            return
+        about = {
+            "uid": request.uid,
+            "operation": request.operation_name,
+            "kind": str(request.gvk),
+            "object": f"{request.namespace}/{request.name}",
+            "seconds": round(seconds, 4),
+        }
+        if seconds >= _SLOW:
+            log.warning("slow call", **about)
+        if code == _SUCCESS:
+            log.debug("call answered", **about)
+        else:
+            log.info("call failed", **about, code=code, reason=message)
+
+
+def _unknown(gvk: GVK, kinds: list[GVK]) -> str:
+    named = "; ".join(map(str, kinds[:_KINDS_NAMED])) or "none"
+    more = f" and {len(kinds) - _KINDS_NAMED} more" if len(kinds) > _KINDS_NAMED else ""
+    return f"no definition for {gvk}. Known kinds: {named}{more}"
+
+
+def _too_slow(definition: Definition, call: Call, seconds: float) -> str:
+    return f"definition {definition.name}: {call.operation} took longer than {seconds:.3g} s"

@@ -1,0 +1,185 @@
+"""One connection of a client: HTTP by aiohttp, with the deadlines and the errors of this server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.streams import StreamReader
+
+from interpreter.server.log import log
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+Refuse = Callable[[int, str], web.Response]
+
+# Karmada's client keeps idle connections for 90 s and does not repeat a POST whose connection was closed under it,
+# so it has to be the one that closes.
+_KEEP_ALIVE = 120.0
+# A client that is refused before it has sent its body may go on sending for this long, to see the answer.
+_LINGER = 2.0
+_MAX_LINE = 8190
+_MAX_HEADERS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a client may take, in seconds, and how large a body may be."""
+
+    headers: float
+    exchange: float
+    body: int
+
+
+class Connections(web.Server):
+    """Makes connections, and knows the ones that are open."""
+
+    def __init__(self, handler: Handler, refuse: Refuse, limits: Limits) -> None:
+        super().__init__(handler, request_factory=self._request)
+        self.limits = limits
+        self.refuse = refuse
+        self._transports: dict[web.RequestHandler, asyncio.Transport] = {}
+        self._all_gone = asyncio.Event()
+
+    def __call__(self) -> "Connection":
+        """Return the protocol of a new connection."""
+        return Connection(self)
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        """Remember a connection."""
+        super().connection_made(handler, transport)
+        self._transports[handler] = transport
+        self._all_gone.clear()
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        """Forget a connection whose last byte has left."""
+        super().connection_lost(handler, exc)
+        self._transports.pop(handler, None)
+        if not self._transports:
+            self._all_gone.set()
+
+    async def close(self, seconds: float) -> None:
+        """Close all connections once they have written what they are writing; cut them off after that time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.shutdown(seconds)
+                if self._transports:
+                    await self._all_gone.wait()
+        for transport in self._transports.values():
+            transport.abort()
+
+    def _request(
+        self,
+        message: RawRequestMessage,
+        payload: StreamReader,
+        protocol: web.RequestHandler,
+        writer: AbstractStreamWriter,
+        task: "asyncio.Task[None]",
+    ) -> web.BaseRequest:
+        loop, limit = asyncio.get_running_loop(), self.limits.body
+        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=limit)
+
+
+class Connection(web.RequestHandler):
+    """A connection whose client has a deadline for everything but being idle between requests.
+
+    One for its headers, from their first byte, or from connecting. And one for its body and for taking the answer,
+    which is looked at every so often instead of being set for each request, so it may last twice as long. Whoever
+    misses one is disconnected without a word.
+    """
+
+    __slots__ = ("_exchange_timer", "_expected", "_headers_timer", "_limits", "_refuse")
+
+    def __init__(self, connections: Connections) -> None:
+        super().__init__(
+            connections,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=_KEEP_ALIVE,
+            lingering_time=_LINGER,
+            access_log=None,  # type: ignore[arg-type]  # None turns it off, whatever the annotation says
+            auto_decompress=False,
+            max_line_size=_MAX_LINE,
+            max_field_size=_MAX_LINE,
+            max_headers=_MAX_HEADERS,
+        )
+        self._limits = connections.limits
+        self._refuse = connections.refuse
+        self._expected = -1
+        self._headers_timer: asyncio.TimerHandle | None = None
+        self._exchange_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Expect the first request."""
+        super().connection_made(transport)
+        self._expect_headers()
+        self._expect_end()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget the deadlines."""
+        _cancel(self._headers_timer)
+        _cancel(self._exchange_timer)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; when they are the beginning of headers, expect the rest."""
+        count = self._request_count
+        super().data_received(data)
+        if self._request_count == count != self._expected and self._is_idle:
+            self._expect_headers()
+
+    @property
+    def _is_idle(self) -> bool:
+        return self._waiter is not None and not self._waiter.done()
+
+    def _expect_headers(self) -> None:
+        _cancel(self._headers_timer)
+        self._expected = self._request_count
+        self._headers_timer = self._loop.call_later(self._limits.headers, self._check_headers)
+
+    def _check_headers(self) -> None:
+        if self._request_count == self._expected:
+            self._disconnect()
+
+    def _expect_end(self) -> None:
+        count = None if self._is_idle else self._request_count
+        self._exchange_timer = self._loop.call_later(self._limits.exchange, self._check_end, count)
+
+    def _check_end(self, count: int | None) -> None:
+        if self._request_count == count and not self._is_idle:
+            self._disconnect()
+        else:
+            self._expect_end()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the answer to what is not HTTP, or to a request that the server failed on.
+
+        aiohttp's own would repeat what the client has sent.
+        """
+        del message
+        if isinstance(exc, ConnectionError) or request.writer.output_size:
+            raise ConnectionResetError("the client is gone, or has half an answer already") from exc
+        if status < 500:  # noqa: PLR2004 - the client's fault
+            text = "this is not valid HTTP/1.1, or a line of its head is too long"
+        else:
+            log.error("request failed unexpectedly", exc_info=exc)
+            text = "internal error"
+        response = self._refuse(status, text)
+        response.force_close()
+        return response
+
+    def _disconnect(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

@@ -1,0 +1,49 @@
+"""The log: one JSON object per line on stderr, never with the content of an object in it."""
+
+import logging
+import sys
+
+import orjson
+import structlog
+from structlog.typing import EventDict, Processor
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+"""The logger of this room."""
+
+_PROCESSORS: tuple[Processor, ...] = (
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+    # Plain tracebacks: they name functions and lines, but no values.
+    structlog.processors.format_exc_info,
+)
+
+
+def configure_log(level: str) -> None:
+    """Write everything of that level or above as JSON lines, also what libraries log by `logging`."""
+    structlog.configure(
+        processors=[*_PROCESSORS, structlog.processors.EventRenamer("message"), _render_bytes],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=_PROCESSORS,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.EventRenamer("message"),
+                _render_text,
+            ],
+        )
+    )
+    # Libraries narrate at info what only their authors want to know.
+    logging.basicConfig(handlers=[handler], level=max(logging.WARNING, getattr(logging, level.upper())), force=True)
+
+
+def _render_bytes(_logger: object, _name: str, event: EventDict) -> bytes:
+    return orjson.dumps(event, default=str)
+
+
+def _render_text(logger: object, name: str, event: EventDict) -> str:
+    return _render_bytes(logger, name, event).decode()

@@ -1,0 +1,35 @@
+"""Whether traffic should come here."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from interpreter.sources.snapshot import Snapshot
+
+
+class Expiring(Protocol):
+    """Something that is good until a moment, in seconds since 1970."""
+
+    @property
+    def not_after(self) -> float:
+        """The moment."""
+
+
+class Readiness:
+    """Knows what speaks against sending requests to this server."""
+
+    def __init__(self, snapshot: Callable[[], Snapshot], certificate: Expiring | None) -> None:
+        self._snapshot = snapshot
+        self._certificate = certificate
+        self.draining = False
+
+    def objections(self) -> list[str]:
+        """Return why the server is not ready; nothing when it is."""
+        found = []
+        if self.draining:
+            found.append("the server is about to stop")
+        if not self._snapshot().entries:
+            found.append("no definition is served")
+        if self._certificate and self._certificate.not_after <= time.time():
+            found.append("the certificate has expired")
+        return found

@@ -1,0 +1,148 @@
+"""A server: its parts put together, from the listening socket to the last answer."""
+
+import asyncio
+import errno
+from collections.abc import Coroutine
+from types import TracebackType
+from typing import Self
+
+from interpreter.errors import ServeError
+from interpreter.operations import Options
+from interpreter.server.application import Application
+from interpreter.server.calls import Calls
+from interpreter.server.certificate_files import CertificateFiles
+from interpreter.server.connection import Connections, Limits
+from interpreter.server.log import log
+from interpreter.server.metrics import Metrics
+from interpreter.server.readiness import Readiness
+from interpreter.server.renewal import renew_certificates
+from interpreter.server.self_signed import SelfSignedCertificates
+from interpreter.server.settings import Settings
+from interpreter.server.startup import Started
+from interpreter.server.tls import CertificateSource, Tls
+from interpreter.sources.snapshot import Snapshot
+from interpreter.sources.store import Store
+
+_BACKLOG = 512
+_HANDSHAKE_SECONDS = 10.0
+_FAREWELL_SECONDS = 1.0
+
+
+class Server:
+    """A server that listens from entering its ``async with`` block to leaving it.
+
+    Raises ServeError when its settings do not allow that.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._tls = None if settings.plain_http else Tls(_certificate_source(settings))
+        self._store = Store(settings.folders, catalogue=settings.catalogue)
+        self._metrics = Metrics()
+        self._readiness = Readiness(lambda: self._store.snapshot, self._tls)
+        options = Options(resource_quota_estimate=settings.resource_quota_estimate)
+        self._calls = Calls(lambda: self._store.snapshot, self._metrics, options)
+        self._application = Application(
+            self._calls,
+            self._readiness,
+            self._metrics,
+            body_limit=settings.body_limit,
+            call_limit=settings.call_limit,
+        )
+        limits = Limits(settings.header_timeout, settings.exchange_timeout + settings.call_limit, settings.body_limit)
+        self._connections = Connections(self._application.handle, self._application.refuse, limits)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        self._show(self._store.load())
+        self._store.subscribe(self._show)
+        self._listener = await self._listen()
+        self._background("watching the definitions", self._store.watch())
+        if self._tls:
+            interval = self._settings.certificate_interval
+            renewal = renew_certificates(self._tls, self._metrics, interval=interval)
+            self._background("renewing the certificate", renewal)
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._listener.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._connections.close(_FAREWELL_SECONDS)
+        self._calls.close()
+
+    @property
+    def started(self) -> Started:
+        """What there is to say about the server at this moment."""
+        port = self._listener.sockets[0].getsockname()[1]
+        certificate = self._tls.certificate if self._tls else None
+        return Started(self._settings.host, port, self._store.snapshot, certificate)
+
+    async def wind_down(self) -> None:
+        """Say that the server is not ready, go on for the grace period, then finish the calls there are."""
+        self._readiness.draining = True
+        await asyncio.sleep(self._settings.grace_period)
+        self._listener.close()
+        try:
+            async with asyncio.timeout(self._settings.drain_timeout):
+                await self._application.drained()
+        except TimeoutError:
+            log.warning("calls are cut off", in_flight=self._application.in_flight)
+
+    async def _listen(self) -> asyncio.Server:
+        loop = asyncio.get_running_loop()
+        host, port = self._settings.host, self._settings.port
+        try:
+            if not self._tls:
+                return await loop.create_server(self._connections, host, port, backlog=_BACKLOG)
+            return await loop.create_server(
+                self._connections,
+                host,
+                port,
+                backlog=_BACKLOG,
+                ssl=self._tls.context,
+                ssl_handshake_timeout=_HANDSHAKE_SECONDS,
+                ssl_shutdown_timeout=_FAREWELL_SECONDS,
+            )
+        except OSError as error:
+            raise ServeError(_cannot_listen(host, port, error)) from error
+
+    def _background(self, what: str, work: Coroutine[None, None, None]) -> None:
+        def report(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and (error := task.exception()):
+                log.error(f"{what} has ended", exc_info=error)
+
+        task = asyncio.create_task(work)
+        task.add_done_callback(report)
+        self._tasks.append(task)
+
+    def _show(self, snapshot: Snapshot) -> None:
+        self._metrics.served(snapshot)
+        log.info("definitions loaded", served=len(snapshot.entries), generation=snapshot.generation)
+        for conflict in snapshot.findings:
+            log.warning("definitions conflict", reason=conflict.message, source=conflict.source)
+        for broken in snapshot.quarantined:
+            reasons = [finding.message for finding in broken.findings]
+            log.warning("definition quarantined", source=broken.source, name=broken.name, reasons=reasons)
+
+
+def _certificate_source(settings: Settings) -> CertificateSource:
+    if settings.certificate_file and settings.key_file:
+        return CertificateFiles(settings.certificate_file, settings.key_file)
+    if settings.certificate_file or settings.key_file:
+        raise ServeError("a certificate needs its key and a key its certificate: give both files, or none")
+    own = () if settings.host in {"0.0.0.0", "::"} else (settings.host,)  # noqa: S104 - compared with, not bound to
+    return SelfSignedCertificates([*settings.certificate_names, *own])
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> str:
+    hints = {
+        errno.EADDRINUSE: "another process listens there: stop it, or choose another port",
+        errno.EACCES: "ports below 1024 are for root: choose a higher one",
+        errno.EADDRNOTAVAIL: "this machine has no such address: 0.0.0.0 stands for all that it has",
+    }
+    hint = hints.get(error.errno or 0, error.strerror or str(error))
+    return f"cannot listen on {host} port {port}: {hint}"

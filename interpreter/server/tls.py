@@ -1,0 +1,69 @@
+"""TLS for a server whose certificate changes while it runs."""
+
+import os
+import ssl
+import tempfile
+from typing import IO, Protocol
+
+from interpreter.errors import ServeError
+from interpreter.server.certificate import Certificate
+
+
+class CertificateSource(Protocol):
+    """Where certificates come from."""
+
+    def read(self) -> Certificate:
+        """Return the certificate to serve now; raises ServeError when there is none."""
+
+
+class Tls:
+    """An SSL context with the certificate of a source.
+
+    Connections that are open keep the certificate they began with; new ones get the one installed last.
+    """
+
+    def __init__(self, source: CertificateSource) -> None:
+        self.source = source
+        self.context = _context()
+        self.certificate = source.read()
+        self.install(self.certificate)
+
+    @property
+    def not_after(self) -> float:
+        """Until when the certificate is valid, in seconds since 1970."""
+        return self.certificate.not_after
+
+    def install(self, certificate: Certificate) -> None:
+        """Serve a certificate from now on; raises ServeError, and changes nothing, when OpenSSL does not take it.
+
+        To be called where the event loop runs: no handshake may see half a change.
+        """
+        # A context that refuses a key has already taken the chain, so the first try is on one that nobody uses.
+        for context in (_context(), self.context):
+            _load(context, certificate)
+        self.certificate = certificate
+
+
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _load(context: ssl.SSLContext, certificate: Certificate) -> None:
+    with _private_file() as file:
+        file.write(certificate.key + b"\n" + certificate.chain)
+        file.flush()
+        try:
+            context.load_cert_chain(file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}")
+        except ssl.SSLError as error:
+            raise ServeError(f"OpenSSL does not take the certificate: {error.reason or error}") from error
+
+
+def _private_file() -> IO[bytes]:
+    """Return a file for a key: `ssl` reads no other way. In memory where that is possible, so never on a disk."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("certificate"), "wb")
+    return tempfile.NamedTemporaryFile("wb")

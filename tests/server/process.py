@@ -1,0 +1,81 @@
+"""A server in a process of its own, as users run it."""
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from tests.server.client import PATIENCE, Client, trusting
+
+KARTAS = Path(__file__).parent / "testdata" / "kartas"
+
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from interpreter.server import Settings, run
+
+def started(server):
+    authority = server.certificate.authority.decode() if server.certificate else ""
+    print(json.dumps({"port": server.port, "authority": authority}), flush=True)
+
+options = json.loads(sys.argv[1])
+run(Settings(folders=(Path(options.pop("folder")),), catalogue=False, **options), started=started)
+"""
+
+
+@dataclass
+class Process:
+    child: subprocess.Popen[bytes]
+    lines: "queue.SimpleQueue[bytes]"
+    port: int
+    authority: bytes
+
+    async def connect(self) -> Client:
+        return await Client.connect(self.port, trusting(self.authority) if self.authority else None)
+
+    def signal(self, number: signal.Signals) -> None:
+        self.child.send_signal(number)
+
+    def logged(self, message: str) -> dict[str, Any]:
+        """Wait for the next line of the log with that message, and return it."""
+        while True:
+            line: dict[str, Any] = json.loads(self.lines.get(timeout=PATIENCE))
+            if line["message"] == message:
+                return line
+
+    def ended(self) -> int:
+        """Wait for the end, and return the exit code."""
+        return self.child.wait(timeout=PATIENCE)
+
+
+@contextmanager
+def running(folder: Path = KARTAS, **options: Any) -> Iterator[Process]:
+    """Run a server until the end of the block."""
+    settings = json.dumps({"folder": str(folder), "port": 0, "grace_period": 0.0} | options)
+    command = [sys.executable, "-c", PROGRAM, settings]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        reader = threading.Thread(target=_collect, args=(child.stderr, lines))
+        reader.start()
+        try:
+            first = child.stdout.readline()
+            assert first, f"the server did not start: {lines.get(timeout=PATIENCE)!r}"
+            started = json.loads(first)
+            yield Process(child, lines, started["port"], started["authority"].encode())
+        finally:
+            child.kill()
+            reader.join()
+
+
+def _collect(stream: IO[bytes], lines: "queue.SimpleQueue[bytes]") -> None:
+    for line in stream:
+        lines.put(line)

@@ -1,0 +1,95 @@
+"""Calls that take too long, need too much, or go wrong in ways that nobody foresaw."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter.server import calls
+from interpreter.server.serving import Server
+from interpreter.server.settings import Settings
+from tests.server.client import Answer, Client, get, post, question
+from tests.server.process import KARTAS, Process
+
+
+async def ask(server: Process, data: bytes) -> Answer:
+    client = await server.connect()
+    answer = await client.ask(data)
+    await client.close()
+    return answer
+
+
+@pytest.mark.parametrize("kind", ["Treadmill", "Balloon"])
+async def test_nobody_waits_for_a_hostile_definition(server: Process, client: Client, kind: str) -> None:
+    hostile = post(question(kind, "InterpretHealth"))
+    attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(6)]
+    slowest, answered = 0.0, 0
+    while not all(attack.done() for attack in attacks):
+        start = time.perf_counter()
+        assert (await client.ask(post(question()))).response["successful"]
+        slowest, answered = max(slowest, time.perf_counter() - start), answered + 1
+    assert slowest < 0.1
+    assert answered > 20
+    for attack in attacks:
+        assert not attack.result().response["successful"]
+
+
+async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
+    start = time.monotonic()
+    answer = await ask(server, post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms"))
+    assert time.monotonic() - start < 0.7
+    assert answer.response["status"]["code"] == 504
+    assert "treadmill" in answer.response["status"]["message"]
+    assert "InterpretHealth took longer than" in answer.response["status"]["message"]
+
+
+async def test_other_operations_of_a_hostile_definition_work(server: Process) -> None:
+    answer = await ask(server, post(question("Treadmill", "InterpretStatus")))
+    assert answer.response["rawStatus"] == {}
+
+
+@pytest.fixture
+async def local() -> AsyncIterator[Client]:
+    """A connection to a server in this process, into which a test can reach."""
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True)
+    async with Server(settings) as server:
+        client = await Client.connect(server.started.port, None)
+        yield client
+        await client.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        pytest.param(KeyError("the object's secret"), 500, "internal error", id="an unexpected error"),
+        pytest.param(MemoryError(), 500, "internal error", id="no memory"),
+        pytest.param(RecursionError(), 422, "the object is nested too deeply", id="recursion"),
+    ],
+)
+async def test_what_nobody_foresaw_is_a_failure_that_tells_nothing(
+    local: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int, said: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(calls, "interpret", fail)
+    answer = await local.ask(post(question()))
+    assert (answer.status, answer.response["successful"]) == (200, False)
+    assert answer.response["status"] == {"code": code, "message": said}
+    monkeypatch.undo()
+    assert (await local.ask(post(question()))).response["successful"]
+
+
+async def test_a_new_definition_is_used_without_a_restart(tmp_path: Path) -> None:
+    settings = Settings(port=0, folders=(tmp_path,), catalogue=False, plain_http=True)
+    async with Server(settings) as server:
+        client = await Client.connect(server.started.port, None)
+        assert (await client.ask(get("/readyz"))).status == 503
+        assert (await client.ask(post(question()))).response["status"]["message"].endswith("Known kinds: none")
+        (tmp_path / "mill.yaml").write_text((KARTAS / "mill.yaml").read_text())
+        await client.ask_until(get("/readyz"), lambda answer: answer.status == 200)
+        assert (await client.ask(post(question()))).response["successful"]
+        await client.close()

@@ -1,0 +1,54 @@
+import json
+import subprocess
+import sys
+from typing import Any
+
+PROGRAM = """
+import logging, sys
+from interpreter.server.log import configure_log, log
+
+configure_log(sys.argv[1])
+
+def fail(secret):
+    raise ValueError("no luck")
+
+for tell in (log.exception, logging.getLogger("a.library").exception):
+    try:
+        fail("password")
+    except ValueError:
+        tell("went wrong")
+log.debug("details", uid="1")
+log.info("call failed", uid="1", code=422)
+logging.getLogger("a.library").info("chatter")
+"""
+
+
+def logged(level: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-c", PROGRAM, level]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stdout == b""
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+def test_every_line_is_one_json_object_with_level_and_time() -> None:
+    lines = logged("debug")
+    assert [line["message"] for line in lines] == ["went wrong", "went wrong", "details", "call failed"]
+    assert lines[-1] | {"time": ""} == {
+        "message": "call failed",
+        "level": "info",
+        "time": "",
+        "uid": "1",
+        "code": 422,
+    }
+    assert all(line["time"].endswith("Z") for line in lines)
+
+
+def test_an_error_has_its_traceback_but_no_values() -> None:
+    for line in logged("info")[:2]:
+        assert "in fail" in line["exception"]
+        assert "ValueError: no luck" in line["exception"]
+        assert "password" not in line["exception"].replace('fail("password")', "")
+
+
+def test_the_level_is_the_least_that_is_told() -> None:
+    assert [line["level"] for line in logged("error")] == ["error", "error"]

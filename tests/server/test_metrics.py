@@ -1,0 +1,66 @@
+from prometheus_client.parser import text_string_to_metric_families
+
+from interpreter.k8s.gvk import GVK
+from interpreter.server.metrics import Metrics
+from tests.server.client import Client, get, post, question
+
+MILL = GVK("mill.example.org", "v1", "GrainMill")
+
+
+def samples(text: bytes) -> dict[tuple[str, ...], float]:
+    """Return the samples of a page by name and label values."""
+    return {
+        (sample.name.removeprefix("karta_interpreter_"), *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(text.decode())
+        for sample in family.samples
+    }
+
+
+async def test_the_page_of_a_running_server(client: Client) -> None:
+    for _ in range(3):
+        await client.ask(post(question()))
+    await client.ask(post(question(operation="ReviseReplica", replicas=-1)))
+    pod = {"object": {"apiVersion": "v1", "kind": "Pod"}, "kind": {"group": "", "version": "v1", "kind": "Pod"}}
+    await client.ask(post(question(**pod)))
+    await client.ask(post(question(operation="Invented")))
+    await client.ask(post(b"{"))
+    await client.ask(get("/nothing"))
+    answer = await client.ask(get("/metrics"))
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    found = samples(answer.body)
+    kind = "mill.example.org/v1/GrainMill"
+    assert found["calls_total", "InterpretReplica", kind, "success"] == 3
+    assert found["calls_total", "ReviseReplica", "invalid", kind] == 1
+    assert found["calls_total", "InterpretReplica", "unknown", "unknown_kind"] == 1
+    assert found["calls_total", "invalid", kind, "unknown"] == 1
+    assert found["http_errors_total", "400"] == found["http_errors_total", "404"] == 1
+    assert found["call_seconds_count", "InterpretReplica", kind] == 3
+    assert 0 < found["call_seconds_sum", "InterpretReplica", kind] < 1
+    assert found["definitions", "served"] == 3
+    assert found["definitions", "quarantined"] == 0
+    assert found["requests_in_flight",] == 1
+    assert found["certificate_expiry_timestamp_seconds",] > 1.7e9
+    assert ("process_cpu_seconds_total",) in found
+
+
+def test_what_clients_invent_does_not_become_a_series() -> None:
+    metrics = Metrics()
+    before = len(samples(metrics.render()))
+    for code in (200, 404, 422, 999):
+        metrics.answered("InterpretHealth", None, code, 0.001)
+        metrics.answered("", None, code, 0.001)
+    found = samples(metrics.render())
+    assert found["calls_total", "InterpretHealth", "error", "unknown"] == 1
+    assert found["calls_total", "unknown", "unknown", "unknown_kind"] == 1
+    assert {name for name, *_ in found} >= {"call_seconds_bucket"}
+    assert len(found) - before == 2 * (4 + 14 + 2)
+
+
+def test_a_call_is_counted_by_how_long_it_took() -> None:
+    metrics = Metrics()
+    metrics.answered("Retain", MILL, 200, 0.003)
+    metrics.answered("Retain", MILL, 200, 0.3)
+    found = samples(metrics.render())
+    kind = "mill.example.org/v1/GrainMill"
+    assert found["call_seconds_bucket", "0.005", "Retain", kind] == 1
+    assert found["call_seconds_bucket", "0.5", "Retain", kind] == 2

@@ -1,0 +1,37 @@
+"""The server with the definitions that come with this package, asked as Karmada asks."""
+
+from typing import Any
+
+import pytest
+
+from interpreter.operations import Operation
+from interpreter.server.serving import Server
+from interpreter.server.settings import Settings
+from tests.protocol.karmada import receive
+from tests.server.client import Client, post, question, trusting
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (Operation.INTERPRET_STATUS, {}),
+        (Operation.INTERPRET_HEALTH, False),
+        (Operation.INTERPRET_DEPENDENCY, []),
+        (Operation.AGGREGATE_STATUS, "unchanged"),
+    ],
+)
+async def test_every_kind_of_the_catalogue_is_answered_for_an_object_that_has_nothing_yet(
+    operation: Operation, expected: Any
+) -> None:
+    async with Server(Settings(port=0)) as server:
+        started = server.started
+        assert started.certificate is not None
+        client = await Client.connect(started.port, trusting(started.certificate.authority))
+        for gvk in started.snapshot.kinds():
+            obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "bare"}}
+            kind = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+            answer = await client.ask(post(question(kind=kind, object=obj, operation=operation, uid="1")))
+            received = receive(answer.body, uid="1", operation=operation, obj=obj)
+            assert received == (obj if expected == "unchanged" else expected), gvk
+        assert len(started.snapshot.kinds()) >= 6
+        await client.close()
