@@ -1,0 +1,5 @@
+"""``python -m interpreter`` is ``karta-interpreter``."""
+
+from interpreter.cli import main
+
+main()

@@ -1,0 +1,85 @@
+"""``karta-interpreter serve``: the webhook server."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from interpreter.cli.render.startup import startup_text
+from interpreter.server import Settings, Started, run
+
+_DEFAULT = Settings()
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(exists=True, path_type=Path)
+_SECONDS = click.FloatRange(min=0)
+
+
+def _option(
+    field: str, flag: str, kind: "click.ParamType[Any] | type", help_text: str, metavar: str = ""
+) -> click.Option:
+    """The flag and the environment variable of one field of `Settings`, which also gives the default."""
+    default = getattr(_DEFAULT, field)
+    name = flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
+    return click.Option(
+        [flag, field],
+        type=kind,
+        default=default,
+        multiple=isinstance(default, tuple),
+        show_default=default not in (None, ()),
+        envvar=f"KARTA_INTERPRETER_{name}",
+        show_envvar=True,
+        metavar=metavar or None,
+        help=help_text,
+    )
+
+
+_OPTIONS: list[click.Parameter] = [
+    _option("host", "--host", str, "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
+    _option("port", "--port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+    _option("folders", "--kartas", _FOLDER, "Folder or file of definitions, strongest first; may be repeated.", "PATH"),
+    _option("catalogue", "--catalogue/--no-catalogue", bool, "Whether to serve the definitions of this package, too."),
+    _option(
+        "certificate_file", "--certificate-file", _FILE, "Certificate chain, PEM; read again when it changes.", "FILE"
+    ),
+    _option("key_file", "--key-file", _FILE, "Private key of the certificate, PEM.", "FILE"),
+    _option(
+        "certificate_names", "--certificate-name", str, "Name for a self-signed certificate; may be repeated.", "NAME"
+    ),
+    _option(
+        "certificate_interval",
+        "--certificate-interval",
+        _SECONDS,
+        "How often to look for a new certificate.",
+        "SECONDS",
+    ),
+    _option("plain_http", "--plain-http/--https", bool, "Serve without TLS, behind something that adds it."),
+    _option("body_limit", "--body-limit", click.IntRange(min=1), "Largest request that is read.", "BYTES"),
+    _option("call_limit", "--call-limit", _SECONDS, "Longest time for one answer.", "SECONDS"),
+    _option("header_timeout", "--header-timeout", _SECONDS, "Time for a client to send its headers.", "SECONDS"),
+    _option("exchange_timeout", "--exchange-timeout", _SECONDS, "Time for body and answer to travel.", "SECONDS"),
+    _option("grace_period", "--grace-period", _SECONDS, "How long to go on after a signal to stop.", "SECONDS"),
+    _option("drain_timeout", "--drain-timeout", _SECONDS, "How long to wait then for running calls.", "SECONDS"),
+    _option("log_level", "--log-level", click.Choice(["debug", "info", "warning", "error"]), "What to log."),
+    _option(
+        "resource_quota_estimate",
+        "--resource-quota-estimate/--no-resource-quota-estimate",
+        bool,
+        "Answer as Karmada's feature gate ResourceQuotaEstimate wants it.",
+    ),
+]
+
+
+def serve(**settings: object) -> None:
+    """Answer Karmada's resource interpreter requests over HTTPS.
+
+    Without a certificate the server signs one itself. Definitions are read again when their files change; one that
+    is broken does not affect the others, and its last good version goes on being served.
+    """
+    run(Settings(**cast("dict[str, Any]", settings)), started=_say_hello)
+
+
+def _say_hello(started: Started) -> None:
+    click.echo(startup_text(f"{started.url}/interpret", started.snapshot), err=True, nl=False)
+
+
+command = click.Command("serve", callback=serve, params=_OPTIONS, help=serve.__doc__)

@@ -1,0 +1,116 @@
+"""``karta-interpreter validate``: everything that is wrong with definitions."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import click
+
+from interpreter.cli.inputs import check_stdin, read_layer
+from interpreter.cli.problems import Problem
+from interpreter.cli.render.document import to_json, to_yaml
+from interpreter.cli.render.findings import finding_json, findings_text, in_order
+from interpreter.cli.render.table import count
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.values import JSON
+from interpreter.karta.findings import Finding, Severity
+from interpreter.sources.files import UNREADABLE
+from interpreter.sources.precedence import Layer, combine
+
+
+@click.command("validate")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--strict", is_flag=True, help="Warnings fail, too.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "yaml", "json"]),
+    default="table",
+    help="How to print findings: for people (table) or for programs.",
+)
+def command(paths: tuple[str, ...], output: str, *, strict: bool) -> None:
+    """Check definitions and show everything that is wrong with them.
+
+    PATH is a file, a folder (all its files that end in .yaml, .yml or .json, without those in testdata) or "-" for
+    standard input. The exit code is 1 when something cannot be used.
+    """
+    check_stdin(paths)
+    report = _check(paths)
+    if output == "table":
+        click.echo(findings_text(report.findings), nl=False)
+        click.echo(_summary(report), err=True)
+    else:
+        document = _document(report)
+        click.echo(to_json(document) if output == "json" else to_yaml(document), nl=False)
+    if report.errors or (strict and report.warnings):
+        raise SystemExit(Problem.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    layers: tuple[Layer, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> int:
+        return sum(finding.severity is Severity.ERROR for finding in self.findings)
+
+    @property
+    def warnings(self) -> int:
+        return len(self.findings) - self.errors
+
+    @property
+    def unreadable(self) -> int:
+        return sum(finding.rule == UNREADABLE for finding in self.findings)
+
+
+def _check(paths: Iterable[str]) -> _Report:
+    layers = {path: read_layer(path) for path in paths}
+    findings = [finding for path, layer in layers.items() for finding in _findings(path, layer)]
+    findings += combine(layers.values()).findings
+    return _Report(tuple(layers.values()), tuple(in_order(findings)))
+
+
+def _findings(path: str, layer: Layer) -> Iterator[Finding]:
+    if not layer.entries and not layer.quarantined:
+        yield Finding(Severity.ERROR, "no-definitions", (), "there is no definition here", source=path)
+    for entry in layer.entries:
+        yield from entry.definition.findings
+    for broken in layer.quarantined:
+        yield from broken.findings
+
+
+def _definitions(layers: Iterable[Layer]) -> Iterator[JSON]:
+    for layer in layers:
+        for entry in layer.entries:
+            definition = entry.definition
+            yield _definition(definition.source, definition.name, definition.gvk, valid=True)
+        for broken in layer.quarantined:
+            if not any(finding.rule == UNREADABLE for finding in broken.findings):
+                yield _definition(broken.source, broken.name, broken.gvk, valid=False)
+
+
+def _definition(source: str, name: str, gvk: GVK | None, *, valid: bool) -> JSON:
+    kind = {"apiVersion": gvk.api_version, "kind": gvk.kind} if gvk else None
+    return {"source": source, "name": name, "defines": kind, "valid": valid}
+
+
+def _summary(report: _Report) -> str:
+    definitions = sum(1 for _ in _definitions(report.layers))
+    parts = [count(definitions, "definition"), count(report.errors, "error"), count(report.warnings, "warning")]
+    if report.unreadable:
+        parts.append(count(report.unreadable, "unreadable file"))
+    return ", ".join(parts)
+
+
+def _document(report: _Report) -> JSON:
+    definitions = sorted(_definitions(report.layers), key=lambda each: (each["source"], each["name"]))
+    return {
+        "definitions": definitions,
+        "findings": [finding_json(finding) for finding in report.findings],
+        "summary": {
+            "definitions": len(definitions),
+            "errors": report.errors,
+            "warnings": report.warnings,
+            "unreadable": report.unreadable,
+        },
+    }

@@ -1,0 +1,112 @@
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from interpreter.cli.program import program
+
+KARTA = """\
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata:
+  name: {name}
+spec:
+  structureDefinition:
+    rootComponent:
+      name: main
+      kind:
+        group: example.io
+        version: v1
+        kind: {kind}
+      specDefinition:
+        podTemplateSpecPath: .spec.template
+      scaleDefinition:
+        replicasPath: {replicas}
+      statusDefinition:
+        phaseDefinition:
+          path: .status.phase
+        statusMappings:
+          running:
+          - byPhase: Running
+          failed:
+          - byPhase: Failed
+"""
+
+WORKLOAD = """\
+apiVersion: example.io/v1
+kind: Job
+metadata:
+  name: demo
+  namespace: team
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+      - name: main
+        resources:
+          requests:
+            cpu: "2"
+            memory: 8Gi
+      volumes:
+      - name: v
+        configMap:
+          name: settings
+status:
+  phase: Running
+"""
+
+STATUSES = """\
+clusterName: member1
+applied: true
+status:
+  phase: Running
+---
+clusterName: member2
+applied: true
+"""
+
+
+@pytest.fixture
+def karta() -> Callable[..., str]:
+    def text(kind: str = "Job", *, name: str = "", replicas: str = ".spec.replicas // 1") -> str:
+        return KARTA.format(kind=kind, name=name or kind.lower(), replicas=replicas)
+
+    return text
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a definition, a workload of its kind and the statuses of two clusters."""
+    (tmp_path / "karta.yaml").write_text(KARTA.format(kind="Job", name="job", replicas=".spec.replicas // 1"))
+    (tmp_path / "job.yaml").write_text(WORKLOAD)
+    (tmp_path / "desired.yaml").write_text(WORKLOAD.replace("replicas: 3", "replicas: 5"))
+    (tmp_path / "statuses.yaml").write_text(STATUSES)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run() -> Callable[..., Result]:
+    """Run a command line in this process."""
+
+    def run(*arguments: str, stdin: str | None = None, env: Mapping[str, str] | None = None) -> Result:
+        return CliRunner().invoke(program, arguments, input=stdin, env=env)
+
+    return run
+
+
+@pytest.fixture
+def start() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a command line in a process of its own."""
+
+    def start(
+        arguments: Sequence[str], *, stdin: str = "", cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "interpreter", *arguments]
+        return subprocess.run(command, input=stdin, cwd=cwd, text=True, capture_output=True, check=False, timeout=30)
+
+    return start

@@ -1,0 +1,101 @@
+import click
+import pytest
+
+from interpreter.cli.outcome import Outcome
+from interpreter.cli.render.answers import outcomes_table
+from interpreter.k8s.values import JSON
+from interpreter.operations import Call, Operation, Results
+
+_OBJECT = {"spec": {"replicas": 1}, "status": {}}
+
+
+def _cell(outcome: Outcome) -> list[str]:
+    lines = click.unstyle(outcomes_table([outcome])).splitlines()
+    return [line[lines[0].index("ANSWER") :] for line in lines[1:]]
+
+
+def _answer(operation: Operation, results: Results) -> list[str]:
+    return _cell(Outcome(Call(operation, _OBJECT), results))
+
+
+_CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "Exists"}]}
+
+
+@pytest.mark.parametrize(
+    ("operation", "results", "lines"),
+    [
+        pytest.param(
+            Operation.INTERPRET_REPLICA, {"replica": 1, "requires": None}, ["1 pod, no resource requests"], id="one pod"
+        ),
+        pytest.param(
+            Operation.INTERPRET_REPLICA,
+            {"replica": 2, "requires": {"resourceRequest": {"cpu": "1"}, "nodeClaim": _CLAIM, "namespace": "team"}},
+            [
+                "2 pods, cpu 1 each",
+                'nodeSelector: {"gpu": "a100"}',
+                'tolerations: [{"operator": "Exists"}]',
+                "namespace: team",
+            ],
+            id="where pods may go",
+        ),
+        pytest.param(
+            Operation.INTERPRET_COMPONENT,
+            {
+                "components": [
+                    {"name": "head", "replicas": 1},
+                    {"name": "w", "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "2"}}},
+                ]
+            },
+            ["head  1 pod, no resource requests", "w     2 pods, cpu 2 each"],
+            id="components",
+        ),
+        pytest.param(Operation.INTERPRET_COMPONENT, {"components": []}, ["none"], id="no components"),
+        pytest.param(Operation.REVISE_REPLICA, {"revised": _OBJECT}, ["no change"], id="the same object"),
+        pytest.param(
+            Operation.REVISE_REPLICA,
+            {"revised": {"spec": {"replicas": 4}, "status": {}}},
+            ["spec.replicas: 1 -> 4"],
+            id="a revised object",
+        ),
+        pytest.param(Operation.INTERPRET_STATUS, {"status": {}}, ["empty"], id="an empty status"),
+        pytest.param(
+            Operation.INTERPRET_STATUS,
+            {"status": {"phase": "Up", "conditions": [{"type": "A", "status": "True"}], "n": 1}},
+            ["phase       Up", "conditions  A=True", "n           1"],
+            id="a status",
+        ),
+        pytest.param(
+            Operation.INTERPRET_DEPENDENCY,
+            {"dependencies": [{"apiVersion": "v1", "kind": "Secret", "namespace": "a", "name": "s"}]},
+            ["v1  Secret  a/s"],
+            id="a dependency",
+        ),
+        pytest.param(Operation.INTERPRET_DEPENDENCY, {"dependencies": []}, ["none"], id="no dependencies"),
+    ],
+)
+def test_lines(operation: Operation, results: Results, lines: list[str]) -> None:
+    assert _answer(operation, results) == lines
+
+
+@pytest.mark.parametrize(
+    ("healthy", "reason", "line"),
+    [
+        pytest.param(True, "status Running", "yes (status Running)", id="healthy"),
+        pytest.param(
+            False, "its status is of an older generation", "no (its status is of an older generation)", id="not"
+        ),
+    ],
+)
+def test_health(healthy: bool, reason: str, line: str) -> None:
+    call = Call(Operation.INTERPRET_HEALTH, {})
+    assert _cell(Outcome(call, {"healthy": healthy}, reason=reason)) == [line]
+
+
+def test_a_long_error_stays_in_its_column() -> None:
+    error = "word " * 40
+
+    lines = _cell(Outcome(Call(Operation.INTERPRET_REPLICA, _OBJECT), error=error))
+
+    assert lines[0].startswith("error: word")
+    assert all(line.startswith("  word") for line in lines[1:])
+    assert all(len(line) <= 78 for line in lines)

@@ -1,0 +1,64 @@
+import click
+import pytest
+
+from interpreter.cli.render.findings import findings_text
+from interpreter.karta.findings import Finding, Severity
+from interpreter.query.grammar.syntax import Span
+
+
+def _text(finding: Finding) -> str:
+    return click.unstyle(findings_text([finding]))
+
+
+def _about(expression: str, marked: str) -> Finding:
+    start = expression.index(marked)
+    span = Span(start, start + len(marked))
+    return Finding(Severity.ERROR, "r", (), "no", expression=expression, span=span)
+
+
+def test_all_parts_of_a_finding() -> None:
+    finding = Finding(
+        Severity.WARNING,
+        "some-rule",
+        ("spec", "items", 0),
+        "looks odd",
+        hint="do this",
+        source="a.yaml",
+        line=3,
+        column=7,
+        expression=".a | .b",
+        span=Span(5, 7),
+    )
+
+    assert _text(finding) == (
+        "a.yaml:3:7: warning [some-rule] spec.items[0]: looks odd\n    .a | .b\n         ^^\n    hint: do this\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("finding", "text"),
+    [
+        pytest.param(Finding(Severity.ERROR, "r", (), "no"), "error [r] no\n", id="from nowhere"),
+        pytest.param(
+            Finding(Severity.ERROR, "r", (), "no", source="a"), "a: error [r] no\n", id="from a file as a whole"
+        ),
+        pytest.param(_about(".a |\n.b", ".b"), "error [r] no\n    .b\n    ^^\n", id="in the second line"),
+        pytest.param(_about("a\tb", "b"), "error [r] no\n    a b\n      ^\n", id="behind a tab"),
+    ],
+)
+def test_parts_that_are_missing_leave_no_trace(finding: Finding, text: str) -> None:
+    assert _text(finding) == text
+
+
+def test_the_end_of_an_expression_can_be_meant() -> None:
+    finding = Finding(Severity.ERROR, "r", (), "no", expression=".a |", span=Span(4, 4))
+
+    assert _text(finding).splitlines()[2] == "        ^"
+
+
+def test_a_long_expression_is_cut_around_the_place() -> None:
+    finding = _about(f"{'.a | ' * 60}BAD{' | .z' * 60}", "BAD")
+
+    _, expression, carets = _text(finding).splitlines()
+    assert len(expression) <= 100
+    assert expression[carets.index("^") : carets.rindex("^") + 1] == "BAD"

@@ -1,0 +1,73 @@
+import shlex
+
+import click
+import pytest
+
+from interpreter.cli.render.startup import curl, startup_text
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Component, Definition
+from interpreter.karta.findings import Finding, Severity
+from interpreter.operations import Operation
+from interpreter.protocol import decode
+from interpreter.sources.snapshot import Entry, Quarantined, Snapshot
+
+_DEPLOYMENT = GVK("apps", "v1", "Deployment")
+_POD = GVK("", "v1", "Pod")
+_URL = "https://127.0.0.1:8443/interpret"
+
+
+def _snapshot(*kinds: GVK) -> Snapshot:
+    return Snapshot(
+        {gvk: Entry(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here") for gvk in kinds}
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "operation"),
+    [
+        pytest.param([_POD, _DEPLOYMENT], Operation.INTERPRET_REPLICA, id="a Deployment, where it is served"),
+        pytest.param([_POD], Operation.INTERPRET_STATUS, id="else what there is"),
+    ],
+)
+def test_the_line_to_try_it_asks_what_is_served(kinds: list[GVK], operation: Operation) -> None:
+    words = shlex.split(curl(_URL, _snapshot(*kinds)))
+
+    request = decode(words[words.index("--data") + 1].encode())
+    assert request.problem is None
+    assert request.call is not None
+    assert (request.gvk, request.call.operation) == (kinds[-1], operation)
+    assert words[-1] == _URL
+
+
+@pytest.mark.parametrize(("url", "insecure"), [("https://h/interpret", True), ("http://h/interpret", False)])
+def test_only_https_has_a_certificate_to_overlook(url: str, insecure: bool) -> None:
+    assert ("--insecure" in shlex.split(curl(url, _snapshot(_POD)))) is insecure
+
+
+def test_everything_is_said() -> None:
+    wrong = Finding(Severity.ERROR, "r", (), "no good", source="bad.yaml")
+    hidden = Finding(Severity.WARNING, "shadowed-kind", (), "x hides y", source="y.yaml")
+    snapshot = Snapshot(
+        _snapshot(_POD).entries, (Quarantined("bad.yaml", (wrong,), serving_last_good=True),), (hidden,)
+    )
+
+    assert click.unstyle(startup_text(_URL, snapshot)).split("Try it:")[0] == (
+        f"Listening on {_URL}\n"
+        "\n"
+        "APIVERSION  KIND  DEFINITION  ORIGIN\n"
+        "v1          Pod   Pod         here\n"
+        "\n"
+        "1 conflict:\n"
+        "  y.yaml: warning [shadowed-kind] x hides y\n"
+        "\n"
+        "Not usable: bad.yaml; its last good version is served\n"
+        "  bad.yaml: error [r] no good\n"
+        "\n"
+    )
+
+
+def test_a_server_without_definitions_has_nothing_to_try() -> None:
+    text = startup_text(_URL, Snapshot())
+
+    assert "No definition is served." in text
+    assert "curl" not in text

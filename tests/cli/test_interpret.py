@@ -1,0 +1,357 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+_OBSERVED = ("--observed-file", "job.yaml")
+_MINE = ("-f", "karta.yaml")
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path) -> None:
+    del files
+
+
+def _rows(table: str) -> dict[str, list[str]]:
+    """The answer of each operation, line by line."""
+    rows: dict[str, list[str]] = {}
+    name = ""
+    for line in table.splitlines()[3:]:
+        first, _, answer = line.partition("  ")
+        name = first or name
+        rows.setdefault(name, []).append(answer.strip())
+    return rows
+
+
+def test_one_operation_prints_the_blocks_of_karmadactl(run: Run) -> None:
+    result = run("interpret", *_MINE, *_OBSERVED, "--operation", "interpretreplica")
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    # As karmadactl/pkg/karmadactl/interpret/execute.go prints it.
+    assert result.stdout == (
+        '---\n# [1/2] replica:\n3\n---\n# [2/2] requires:\nresourceRequest:\n  cpu: "2"\n  memory: 8Gi\n'
+    )
+
+
+def test_an_absent_result_prints_null(run: Run, files: Path) -> None:
+    (files / "bare.yaml").write_text("{apiVersion: example.io/v1, kind: Job, spec: {template: {spec: {}}}}")
+
+    result = run("interpret", *_MINE, "--desired-file", "bare.yaml", "--operation", "InterpretReplica")
+
+    assert result.stdout == "---\n# [1/2] replica:\n1\n---\n# [2/2] requires:\nnull\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "result_name", "expected"),
+    [
+        pytest.param([*_OBSERVED, "--operation", "InterpretHealth"], "healthy", True, id="health"),
+        pytest.param(
+            [*_OBSERVED, "--operation", "InterpretDependency"],
+            "dependencies",
+            [{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "team", "name": "settings"}],
+            id="dependencies",
+        ),
+    ],
+)
+def test_answers_of_one_operation(run: Run, arguments: list[str], result_name: str, expected: object) -> None:
+    result = run("interpret", *_MINE, *arguments)
+
+    head, _, body = result.stdout.partition(":\n")
+    assert head == f"---\n# [1/1] {result_name}"
+    assert yaml.safe_load(body) == expected
+
+
+def test_replicas_are_revised_in_the_object(run: Run) -> None:
+    result = run("interpret", *_MINE, *_OBSERVED, "--operation", "ReviseReplica", "--desired-replica", "7")
+
+    revised = yaml.safe_load(result.stdout)
+    assert revised == yaml.safe_load(Path("job.yaml").read_text().replace("replicas: 3", "replicas: 7"))
+
+
+def test_retain_takes_both_files(run: Run) -> None:
+    result = run("interpret", *_MINE, "--desired-file", "desired.yaml", *_OBSERVED, "--operation", "Retain")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("---\n# [1/1] retained:\napiVersion: example.io/v1\nkind: Job\n")
+
+
+_BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(
+            [*_OBSERVED, "--operation", "Nope"],
+            "error: operation Nope is not supported. Use one of: Retain, InterpretReplica, InterpretComponent, "
+            "ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency",
+            id="unknown operation",
+        ),
+        pytest.param(
+            ["--operation", "InterpretHealth"],
+            "Execute InterpretHealth error: desired-file, observed-file options are not set",
+            id="no object",
+        ),
+        pytest.param(
+            [*_BOTH, "--operation", "interpretHealth"],
+            "Execute InterpretHealth error: you can not specify both desired-file and observed-file options",
+            id="two objects",
+        ),
+        pytest.param(
+            [*_OBSERVED, "--operation", "Retain"],
+            "Execute Retain error: desired, desired-file options are not set",
+            id="Retain without the desired object",
+        ),
+        pytest.param(
+            ["--desired-file", "job.yaml", "--operation", "Retain"],
+            "Execute Retain error: observed, observed-file options are not set",
+            id="Retain without the observed object",
+        ),
+        pytest.param(
+            [*_OBSERVED, "--operation", "ReviseReplica"],
+            "Execute ReviseReplica error: desired-replica option is not set",
+            id="ReviseReplica without a number",
+        ),
+        pytest.param([], "error: desired-file, observed-file options are not set", id="nothing at all"),
+        pytest.param(["--observed-file", "no.yaml"], "error: no.yaml: No such file or directory", id="a missing file"),
+        pytest.param(
+            ["--observed-file", "two.yaml"],
+            "error: two.yaml: get 2 objects, expect one at most",
+            id="two objects in a file",
+        ),
+        pytest.param(
+            ["--observed-file", "empty.yaml"], "error: empty.yaml: there is no object in it", id="an empty file"
+        ),
+        pytest.param(
+            ["--observed-file", "-", "--status-file", "-"],
+            'error: only one option can read standard input ("-")',
+            id="stdin twice",
+        ),
+        pytest.param(
+            ["--desired-file", "other.yaml", *_OBSERVED],
+            "error: the desired object is v1, Kind=Pod, but the observed one is example.io/v1, Kind=Job",
+            id="objects of two kinds",
+        ),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str], message: str) -> None:
+    (files / "two.yaml").write_text("{kind: A}\n---\n{kind: B}\n")
+    (files / "other.yaml").write_text("{apiVersion: v1, kind: Pod}")
+    (files / "empty.yaml").touch()
+
+    result = run("interpret", *_MINE, *arguments)
+
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"{message}\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param("a: [", "error: it.yaml:", id="not YAML"),
+        pytest.param("- 1", "error: it.yaml:1: this is not an object", id="not an object"),
+        pytest.param("kind: Job", "error: an object needs a string in apiVersion", id="not a Kubernetes object"),
+        pytest.param(
+            "{apiVersion: v1, kind: Pod}",
+            "error: the given files have no definition for v1, Kind=Pod; they define example.io/v1, Kind=Job",
+            id="another kind",
+        ),
+    ],
+)
+def test_an_object_that_cannot_be_used_is_exit_code_1(run: Run, files: Path, content: str, message: str) -> None:
+    (files / "it.yaml").write_text(content)
+
+    result = run("interpret", *_MINE, "--observed-file", "it.yaml")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(message)
+
+
+def test_a_failed_operation_says_so_on_stderr(run: Run, files: Path) -> None:
+    (files / "job.yaml").write_text("{apiVersion: example.io/v1, kind: Job, spec: {replicas: x, template: {spec: {}}}}")
+
+    result = run("interpret", *_MINE, *_OBSERVED, "--operation", "InterpretReplica")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Execute InterpretReplica error: definition job")
+
+
+def test_a_definition_that_is_broken_shows_its_findings(run: Run, files: Path, karta: Callable[..., str]) -> None:
+    (files / "karta.yaml").write_text(karta(replicas=".spec.replicas |"))
+
+    result = run("interpret", *_MINE, *_OBSERVED)
+
+    assert result.exit_code == 1
+    assert "karta.yaml:16:" in result.stderr
+    assert "they define nothing that can be used" in result.stderr
+
+
+def test_a_kind_that_nobody_defines(run: Run) -> None:
+    result = run("interpret", *_OBSERVED)
+
+    assert result.exit_code == 1
+    assert result.stderr == "error: the catalogue has no definition for example.io/v1, Kind=Job; give one with -f\n"
+
+
+def test_the_catalogue_answers_without_being_named(run: Run, files: Path) -> None:
+    (files / "deployment.yaml").write_text(
+        "{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 2, template: {spec: {containers: []}}}}"
+    )
+
+    result = run("interpret", "--desired-file", "deployment.yaml", "--operation", "InterpretReplica")
+
+    assert result.stdout.startswith("---\n# [1/2] replica:\n2\n")
+
+
+def test_the_first_of_several_definitions_wins_and_the_others_are_named(
+    run: Run, files: Path, karta: Callable[..., str]
+) -> None:
+    (files / "mine.yaml").write_text(karta(name="mine", replicas='"7"'))
+
+    result = run("interpret", "-f", "mine.yaml", "--karta", "karta.yaml", *_OBSERVED, "--operation", "InterpretReplica")
+
+    assert result.stdout.startswith("---\n# [1/2] replica:\n7\n")
+    assert "mine from mine.yaml hides job from karta.yaml" in result.stderr
+
+
+def test_a_broken_definition_before_a_good_one_is_not_passed_over_in_silence(
+    run: Run, files: Path, karta: Callable[..., str]
+) -> None:
+    (files / "mine.yaml").write_text(karta(replicas=".a |"))
+    (files / "unrelated.yaml").write_text(karta("Other", replicas=".b |"))
+
+    result = run("interpret", "-f", "mine.yaml", "-f", "unrelated.yaml", *_MINE, *_OBSERVED, "-o", "json")
+
+    assert result.exit_code == 0
+    assert "mine.yaml:16:23: error [expression-syntax]" in result.stderr
+    assert "unrelated.yaml" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param("- 1", "it.yaml:1: item must be an object, but is a list", id="a list"),
+        pytest.param("applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number", id="a number for a boolean"),
+        pytest.param("health: 1", "it.yaml:1: item.health must be a string, but is a number", id="a number for text"),
+    ],
+)
+def test_statuses_that_cannot_be_read(run: Run, files: Path, content: str, message: str) -> None:
+    (files / "it.yaml").write_text(content)
+
+    result = run("interpret", *_MINE, *_OBSERVED, "--status-file", "it.yaml")
+
+    assert (result.exit_code, result.stderr) == (1, f"error: {message}\n")
+
+
+@pytest.mark.parametrize("option", ["-f", "--observed-file"])
+def test_standard_input_is_a_file(run: Run, option: str) -> None:
+    paths = {"-f": "karta.yaml", "--observed-file": "job.yaml"}
+    stdin = Path(paths[option]).read_text()
+    arguments = [part for name, path in {**paths, option: "-"}.items() for part in (name, path)]
+
+    result = run("interpret", *arguments, "--operation", "InterpretReplica", stdin=stdin)
+
+    assert result.stdout.startswith("---\n# [1/2] replica:\n3\n")
+
+
+def test_a_list_with_one_object_is_that_object(run: Run) -> None:
+    stdin = json.dumps({"kind": "List", "items": [yaml.safe_load(Path("job.yaml").read_text())]})
+
+    result = run("interpret", *_MINE, "--observed-file", "-", "--operation", "InterpretHealth", stdin=stdin)
+
+    assert result.stdout == "---\n# [1/1] healthy:\ntrue\n"
+
+
+def test_without_an_operation_all_that_can_be_asked_are(run: Run) -> None:
+    result = run("interpret", *_MINE, *_OBSERVED)
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == "Job team/demo, interpreted by job (karta.yaml)"
+    assert _rows(result.stdout) == {
+        "InterpretReplica": ["3 pods, cpu 2, memory 8Gi each"],
+        "InterpretComponent": ["main  3 pods, cpu 2, memory 8Gi each"],
+        "InterpretStatus": ["phase  Running"],
+        "InterpretHealth": ["yes (status Running)"],
+        "InterpretDependency": ["v1  ConfigMap  team/settings"],
+    }
+    assert result.stderr.splitlines() == [
+        "ReviseReplica was not asked: desired-replica option is not set",
+        "Retain was not asked: desired, desired-file options are not set",
+        "AggregateStatus was not asked: status-file option is not set",
+    ]
+
+
+def test_with_everything_given_nothing_is_left_out(run: Run) -> None:
+    result = run("interpret", *_MINE, *_BOTH, "--status-file", "statuses.yaml", "--desired-replica", "9")
+
+    rows = _rows(result.stdout)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert list(rows) == [
+        "InterpretReplica",
+        "InterpretComponent",
+        "ReviseReplica",
+        "Retain",
+        "AggregateStatus",
+        "InterpretStatus",
+        "InterpretHealth",
+        "InterpretDependency",
+    ]
+    assert rows["ReviseReplica"] == ["spec.replicas: 5 -> 9"]
+    assert rows["AggregateStatus"] == ["no change"]
+
+
+def test_one_failed_operation_does_not_hide_the_others(run: Run, files: Path) -> None:
+    text = Path("job.yaml").read_text().replace("replicas: 3", "replicas: x")
+    (files / "job.yaml").write_text(text)
+
+    result = run("interpret", *_MINE, *_OBSERVED)
+
+    rows = _rows(result.stdout)
+    assert result.exit_code == 1
+    assert rows["InterpretReplica"][0].startswith("error: definition job")
+    assert rows["InterpretHealth"] == ["yes (status Running)"]
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_answers_for_programs(run: Run, output: str) -> None:
+    result = run("interpret", *_MINE, *_OBSERVED, "-o", output)
+
+    assert json.loads(result.stdout) if output == "json" else True
+    document = yaml.safe_load(result.stdout)
+    assert document["definition"] == "job"
+    assert document["name"] == "team/demo"
+    assert document["operations"]["InterpretHealth"] == {"results": {"healthy": True}}
+    assert document["operations"]["InterpretReplica"]["results"]["replica"] == 3
+
+
+def test_errors_for_programs(run: Run, files: Path) -> None:
+    (files / "job.yaml").write_text("{apiVersion: example.io/v1, kind: Job, spec: {replicas: x, template: {spec: {}}}}")
+
+    result = run("interpret", *_MINE, *_OBSERVED, "--operation", "InterpretReplica", "-o", "json")
+
+    assert result.exit_code == 1
+    (outcome,) = json.loads(result.stdout)["operations"].values()
+    assert list(outcome) == ["error"]
+
+
+def test_the_annotation_that_leaves_operations_out_is_respected(
+    run: Run, files: Path, karta: Callable[..., str]
+) -> None:
+    annotation = "metadata:\n  annotations:\n    karta-interpreter.io/operations: InterpretHealth\n"
+    (files / "karta.yaml").write_text(karta().replace("metadata:\n", annotation))
+
+    result = run("interpret", *_MINE, *_OBSERVED)
+
+    assert (result.exit_code, list(_rows(result.stdout))) == (0, ["InterpretHealth"])
+    assert "InterpretReplica was not asked: the definition's annotation" in result.stderr
+
+
+def test_health_says_when_the_status_is_out_of_date(run: Run, tmp_path: Path) -> None:
+    stale = {"status": {"observedGeneration": 1, "readyReplicas": 1}, "metadata": {"name": "web", "generation": 2}}
+    live = tmp_path / "live.json"
+    live.write_text(json.dumps({"apiVersion": "apps/v1", "kind": "Deployment", **stale}))
+    assert "no (its status is of an older generation)" in run("interpret", "--observed-file", str(live)).stdout

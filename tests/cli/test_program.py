@@ -1,0 +1,110 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from interpreter import __version__
+from interpreter.cli.program import COMMANDS
+
+Run = Callable[..., Result]
+Start = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_names_every_command(run: Run, flag: str) -> None:
+    result = run(flag)
+
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_begins_with_its_line_in_the_list(run: Run, name: str) -> None:
+    result = run(name, "--help")
+
+    assert result.exit_code == 0
+    assert COMMANDS[name] in result.stdout
+
+
+def test_the_version(run: Run) -> None:
+    assert run("--version").stdout == f"karta-interpreter, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["nothing"], id="unknown command"),
+        pytest.param(["validate", "--nothing", "x"], id="unknown option"),
+        pytest.param(["interpret", "-o", "xml"], id="unknown output"),
+        pytest.param(["interpret", "--desired-replica", "-1"], id="negative replicas"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2_and_talk(run: Run, arguments: list[str]) -> None:
+    result = run(*arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Error: " in result.stderr
+
+
+def test_the_console_script_is_this_program() -> None:
+    (script,) = entry_points(group="console_scripts", name="karta-interpreter")
+
+    assert script.value == "interpreter.cli:main"
+
+
+def test_it_runs_as_a_module_under_its_own_name(start: Start) -> None:
+    result = start(["--help"])
+
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("Usage: karta-interpreter [OPTIONS] COMMAND")
+
+
+def test_help_imports_no_command() -> None:
+    heavy = {"aiohttp", "yaml", "pydantic", "orjson", "watchfiles", "structlog", "jq"}
+    code = "import sys, interpreter.cli; print(*sys.modules)"
+
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert heavy.isdisjoint(modules.split())
+
+
+def test_a_reader_that_has_enough_is_no_accident(files: Path) -> None:
+    del files
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "interpreter", "interpret", "-f", "karta.yaml", "--observed-file", "job.yaml"]
+
+    process = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+
+    assert "Traceback" not in process.stderr
+    assert "BrokenPipe" not in process.stderr
+
+
+def test_colours_are_for_terminals_only(start: Start, files: Path, karta: Callable[..., str]) -> None:
+    (files / "bad.yaml").write_text(karta(replicas=".a |"))
+
+    assert "\x1b" not in start(["validate", "bad.yaml"], cwd=files).stdout
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_a_terminal_gets_colours_unless_it_refuses(
+    files: Path, karta: Callable[..., str], no_color: str, coloured: bool
+) -> None:
+    (files / "bad.yaml").write_text(karta(replicas=".a |"))
+    ours, theirs = os.openpty()
+    environment = {**os.environ, "NO_COLOR": no_color}
+
+    command = [sys.executable, "-m", "interpreter", "validate", "bad.yaml"]
+    subprocess.run(command, stdout=theirs, stderr=subprocess.DEVNULL, env=environment, check=False)
+    output = os.read(ours, 65536).decode()
+    os.close(ours)
+    os.close(theirs)
+
+    assert "bad.yaml:16:" in output
+    assert ("\x1b[" in output) is coloured

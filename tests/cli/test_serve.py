@@ -1,0 +1,142 @@
+import dataclasses
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from interpreter.cli import serve
+from interpreter.server import Settings
+
+Run = Callable[..., Result]
+
+_PATIENCE = 20.0
+
+
+@pytest.fixture
+def settings(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    """What `serve` would have started a server with."""
+    taken: list[Settings] = []
+    monkeypatch.setattr(serve, "run", lambda settings, **_: taken.append(settings))
+    return taken
+
+
+def test_without_flags_the_settings_are_the_defaults(run: Run, settings: list[Settings]) -> None:
+    assert run("serve").exit_code == 0
+    assert settings == [Settings()]
+
+
+def test_every_setting_has_a_flag_and_a_variable() -> None:
+    fields = {field.name for field in dataclasses.fields(Settings)}
+    options = {option.name: option for option in serve.command.params}
+
+    assert options.keys() == fields
+    assert all(str(option.envvar).startswith("KARTA_INTERPRETER_") for option in options.values())
+
+
+def test_flags_are_settings(run: Run, settings: list[Settings], tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b.yaml").touch()
+
+    result = run(
+        *("serve", "--host", "0.0.0.0", "--port", "0", "--no-catalogue", "--call-limit", "1.5"),  # noqa: S104 - only read
+        *("--kartas", str(tmp_path / "a"), "--kartas", str(tmp_path / "b.yaml")),
+        *("--certificate-name", "one", "--certificate-name", "two", "--plain-http"),
+    )
+
+    assert result.exit_code == 0
+    assert settings == [
+        Settings(
+            host="0.0.0.0",  # noqa: S104 - only compared
+            port=0,
+            folders=(tmp_path / "a", tmp_path / "b.yaml"),
+            catalogue=False,
+            certificate_names=("one", "two"),
+            plain_http=True,
+            call_limit=1.5,
+        )
+    ]
+
+
+def test_variables_are_settings_and_flags_are_stronger(run: Run, settings: list[Settings], tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    env = {
+        "KARTA_INTERPRETER_PORT": "1",
+        "KARTA_INTERPRETER_HOST": "::1",
+        "KARTA_INTERPRETER_KARTAS": f"{tmp_path}/a:{tmp_path}/b",
+        "KARTA_INTERPRETER_CERTIFICATE_NAME": "one two",
+        "KARTA_INTERPRETER_CATALOGUE": "false",
+    }
+
+    assert run("serve", "--port", "2", env=env).exit_code == 0
+    assert settings == [
+        Settings(
+            host="::1",
+            port=2,
+            folders=(tmp_path / "a", tmp_path / "b"),
+            certificate_names=("one", "two"),
+            catalogue=False,
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["--kartas", "no-such-folder"], id="a folder that is missing"),
+        pytest.param(["--port", "99999"], id="a port that cannot be"),
+        pytest.param(["--call-limit", "-1"], id="a negative time"),
+    ],
+)
+def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], arguments: list[str]) -> None:
+    assert run("serve", *arguments).exit_code == 2
+    assert settings == []
+
+
+def test_a_server_that_cannot_start_says_why() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        command = [sys.executable, "-m", "interpreter", "serve", "--port", str(taken.getsockname()[1])]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE)
+
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.splitlines()[-1].startswith("error: cannot listen on 127.0.0.1 port")
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+@pytest.mark.parametrize("scheme", ["--https", "--plain-http"])
+def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., str], scheme: str) -> None:
+    (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
+    command = [sys.executable, "-m", "interpreter", "serve", "--port", "0", "--grace-period", "0", scheme]
+    with subprocess.Popen([*command, "--kartas", str(files)], stderr=subprocess.PIPE, text=True) as server:
+        try:
+            said = _read_until(server, "  curl ")
+            answer = subprocess.run(said[-1], shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - that is what a user does with it
+        finally:
+            server.send_signal(signal.SIGTERM)
+        assert server.wait(_PATIENCE) == 0
+
+    assert json.loads(answer.stdout)["response"]["replicas"] == 3
+    text = "".join(said)
+    assert "Listening on http" in text
+    assert f"  {files}/karta.yaml\n" in text
+    assert f"Not usable: bad from {files}/bad.yaml" in text
+    assert "bad.yaml:16:" in text
+
+
+def _read_until(server: "subprocess.Popen[str]", start: str) -> list[str]:
+    assert server.stderr is not None
+    lines: list[str] = []
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline and (line := server.stderr.readline()):
+        lines.append(line)
+        if line.startswith(start):
+            return lines
+    pytest.fail("".join(lines))

@@ -1,0 +1,139 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+Karta = Callable[..., str]
+
+_GOOD = "karta.yaml"
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path) -> None:
+    del files
+
+
+def test_a_good_definition_is_silent_on_stdout(run: Run) -> None:
+    result = run("validate", _GOOD)
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "1 definition, 0 errors, 0 warnings\n"
+
+
+def test_a_finding_has_its_place_its_expression_and_a_caret(run: Run, files: Path, karta: Karta) -> None:
+    (files / "bad.yaml").write_text(karta(replicas=".spec.replicas | del(.a)"))
+
+    result = run("validate", "bad.yaml")
+
+    assert result.exit_code == 1
+    first, expression, caret = result.stdout.splitlines()[:3]
+    assert first.startswith("bad.yaml:16:23: error [")
+    assert "] spec.structureDefinition.rootComponent.scaleDefinition.replicasPath: " in first
+    assert expression == "    .spec.replicas | del(.a)"
+    assert caret.index("^") == expression.index("del")
+    assert result.stderr == "1 definition, 1 error, 0 warnings\n"
+
+
+def test_every_finding_of_every_file_is_shown(run: Run, files: Path, karta: Karta) -> None:
+    folder = files / "kartas"
+    folder.mkdir()
+    (folder / "a.yaml").write_text(karta("A", replicas=".a |") + "---\n" + karta("B", replicas="env"))
+    (folder / "c.yaml").write_text(karta("C").replace("byPhase: Running", "byPhaze: Running"))
+    (folder / "testdata").mkdir()
+    (folder / "testdata" / "case.yaml").write_text("not: a karta")
+
+    result = run("validate", "kartas", _GOOD)
+
+    assert result.exit_code == 1
+    starts = [line.split(":")[0] for line in result.stdout.splitlines() if line.startswith("kartas")]
+    assert starts[:2] == ["kartas/a.yaml", "kartas/a.yaml"]
+    assert "kartas/c.yaml" in starts
+    assert result.stderr.startswith("4 definitions, ")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rule", "summary"),
+    [
+        pytest.param(
+            "no.yaml", None, "unreadable", "0 definitions, 1 error, 0 warnings, 1 unreadable file", id="missing"
+        ),
+        pytest.param(
+            "it.yaml", "a: [", "unreadable", "0 definitions, 1 error, 0 warnings, 1 unreadable file", id="not YAML"
+        ),
+        pytest.param("it.yaml", "# nothing", "no-definitions", "0 definitions, 1 error, 0 warnings", id="empty"),
+    ],
+)
+def test_what_holds_no_definition_is_an_error(
+    run: Run, files: Path, name: str, content: str | None, rule: str, summary: str
+) -> None:
+    if content is not None:
+        (files / name).write_text(content)
+
+    result = run("validate", name)
+
+    assert (result.exit_code, result.stderr) == (1, f"{summary}\n")
+    assert result.stdout.startswith(f"{name}:")
+    assert f" error [{rule}] " in result.stdout
+
+
+def test_an_unreadable_file_does_not_hide_the_others(run: Run) -> None:
+    result = run("validate", "no.yaml", _GOOD)
+
+    assert result.stderr == "1 definition, 1 error, 0 warnings, 1 unreadable file\n"
+
+
+def test_definitions_for_one_kind_are_a_conflict(run: Run, files: Path, karta: Karta) -> None:
+    (files / "other.yaml").write_text(karta(name="other"))
+
+    across = run("validate", _GOOD, "other.yaml")
+    assert across.exit_code == 0
+    assert "other.yaml: warning [shadowed-kind] example.io/v1, Kind=Job: job from karta.yaml hides" in across.stdout
+    assert run("validate", "--strict", _GOOD, "other.yaml").exit_code == 1
+
+    (files / "both.yaml").write_text(f"{karta(name='one')}---\n{karta(name='two')}")
+    inside = run("validate", "both.yaml")
+    assert inside.exit_code == 1
+    assert "both.yaml: error [duplicate-kind]" in inside.stdout
+
+
+def test_standard_input_is_a_file(run: Run) -> None:
+    good, bad = run("validate", "-", stdin=Path(_GOOD).read_text()), run("validate", "-", stdin="a: [\n")
+
+    assert (good.exit_code, good.stderr) == (0, "1 definition, 0 errors, 0 warnings\n")
+    assert bad.stdout.startswith("stdin:2:1: error [unreadable]")
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_findings_for_programs(run: Run, files: Path, karta: Karta, output: str) -> None:
+    (files / "bad.yaml").write_text(karta("Bad", replicas=".a | env"))
+
+    result = run("validate", "-o", output, _GOOD, "bad.yaml")
+
+    document = json.loads(result.stdout) if output == "json" else yaml.safe_load(result.stdout)
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert document["summary"] == {"definitions": 2, "errors": 1, "warnings": 0, "unreadable": 0}
+    assert document["definitions"] == [
+        {
+            "source": "bad.yaml",
+            "name": "bad",
+            "defines": {"apiVersion": "example.io/v1", "kind": "Bad"},
+            "valid": False,
+        },
+        {
+            "source": "karta.yaml",
+            "name": "job",
+            "defines": {"apiVersion": "example.io/v1", "kind": "Job"},
+            "valid": True,
+        },
+    ]
+    (finding,) = document["findings"]
+    assert (finding["source"], finding["line"], finding["column"]) == ("bad.yaml", 16, 23)
+    assert finding["expression"][finding["span"]["start"] : finding["span"]["end"]] == "env"
+
+
+def test_no_path_is_wrong_usage(run: Run) -> None:
+    assert run("validate").exit_code == 2
