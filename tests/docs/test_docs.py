@@ -1,0 +1,71 @@
+r"""The documentation is true: what it shows is what the program prints.
+
+A fenced block marked ``console`` holds commands behind ``$ `` and, below each, its output. Each command is run
+in an empty folder that has links to the repository's folders. A line ``...`` in the output stands for any lines.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@dataclass(frozen=True)
+class Shown:
+    page: str
+    line: int
+    command: str
+    output: str
+
+
+def shown_in(page: Path) -> list[Shown]:
+    text = page.read_text()
+    found = []
+    for block in re.finditer(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        line = text[: block.start()].count("\n") + 1
+        for part in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            while command.endswith("\\"):
+                more, _, output = output.partition("\n")
+                command = f"{command[:-1]}{more.removeprefix('> ')}"
+            found.append(Shown(str(page.relative_to(ROOT)), line, command, output))
+    return found
+
+
+SHOWN = [shown for page in PAGES for shown in shown_in(page)]
+
+
+@pytest.mark.parametrize("shown", [pytest.param(one, id=f"{one.page}:{one.line} {one.command[:60]}") for one in SHOWN])
+def test_shown_output_is_what_is_printed(shown: Shown, tmp_path: Path) -> None:
+    for folder in ("kartas", "docs", "tests"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ran = subprocess.run(
+        ["bash", "-c", shown.command],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": programs, "COLUMNS": "100", "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    pattern = ".*?\n".join(re.escape(part) for part in re.split(r"^\.\.\.\n", shown.output, flags=re.MULTILINE))
+    assert re.fullmatch(pattern, ran.stdout, re.DOTALL), ran.stdout
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
+        if "://" not in target and not (page.parent / target).exists()
+    ]
+    assert broken == []
