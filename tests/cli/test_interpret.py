@@ -235,7 +235,9 @@ def test_a_broken_definition_before_a_good_one_is_not_passed_over_in_silence(
     ("content", "message"),
     [
         pytest.param("- 1", "it.yaml:1: item must be an object, but is a list", id="a list"),
-        pytest.param("applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number", id="a number for a boolean"),
+        pytest.param(
+            "applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number", id="a number for a boolean"
+        ),
         pytest.param("health: 1", "it.yaml:1: item.health must be a string, but is a number", id="a number for text"),
     ],
 )
