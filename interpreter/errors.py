@@ -15,6 +15,7 @@
     ├── PatchError                   a JSON Patch that does not apply
     ├── ManifestError                YAML or JSON text that cannot be read; knows line and column
     ├── RequestError                 a webhook request that cannot be read at all
+    ├── ClusterError                 an API server that refuses or cannot be reached
     ├── SuiteError                   a golden suite that cannot be read
     └── ServeError                   the server cannot start: certificate, port, folder
 """
@@ -107,6 +108,18 @@ class RequestError(InterpreterError):
     def __init__(self, message: str, *, status: int = 400) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ClusterError(InterpreterError):
+    """An API server that refuses or cannot be reached.
+
+    ``status`` is the HTTP status, 0 when there was no answer; ``reason`` is that of the Kubernetes ``Status``.
+    """
+
+    def __init__(self, message: str, *, status: int = 0, reason: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
 
 
 class SuiteError(InterpreterError):
