@@ -2,6 +2,7 @@
 
 - A status that the definition maps to Failed or Degraded counts as soon as one such cluster has it.
 - So does one that it maps only to what goes on (Initializing, Suspending, Resuming): it goes on somewhere.
+- Of one that it maps to Running, clusters that have completed have nothing more to say: a job runs while one does.
 - Where all clusters have the same status, that is it.
 - Of an unmapped type that sounds like a failure, one true is enough.
 - Everything else is a success, and true only when true everywhere: else it is false if any cluster says so, unknown
@@ -32,6 +33,7 @@ class Polarity:
     mapped: frozenset[str]
     failing: frozenset[tuple[str, str]]
     going_on: frozenset[tuple[str, str]]
+    running: frozenset[str]
 
     @classmethod
     def of(cls, rules: StatusRules | None) -> "Polarity":
@@ -44,6 +46,7 @@ class Polarity:
             mapped=frozenset(name for name, _ in meanings),
             failing=frozenset(said for said, means in meanings.items() if means & _FAILING),
             going_on=frozenset(said for said, means in meanings.items() if means <= _GOING_ON),
+            running=frozenset(name for (name, _), means in meanings.items() if Status.RUNNING in means),
         )
 
 
@@ -61,6 +64,10 @@ class _Told:
     @property
     def fails(self) -> bool:
         return not _FAILING.isdisjoint(self.part.report.matched)
+
+    @property
+    def has_completed(self) -> bool:
+        return Status.COMPLETED in self.part.report.matched
 
 
 def are_conditions(elements: Sequence[JSON]) -> bool:
@@ -84,6 +91,8 @@ def _find(conditions: Iterable[Object], name: str) -> Object:
 
 
 def _merge(polarity: Polarity, name: str, told: Sequence[_Told]) -> JSON:
+    if name in polarity.running:
+        told = [one for one in told if not one.has_completed] or told
     status = _status(polarity, name, told)
     if status is None:
         return None

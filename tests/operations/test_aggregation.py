@@ -136,13 +136,18 @@ def test_fields_are_merged_by_what_they_are(
         ),
         pytest.param(
             [[condition("Complete", "True")], [condition("Ready", "True")]],
-            [],
-            id="what holds in one cluster and is unknown in another does not hold",
+            [condition("Ready", "True", message="b")],
+            id="complete in one cluster, and unknown in another: the whole is not; but it runs",
         ),
         pytest.param(
             [[condition("Ready", "True")], [condition("Ready", "False", reason="Pulling", message="image")]],
             [condition("Ready", "False", reason="Pulling", message="b: image")],
             id="not ready while one is not",
+        ),
+        pytest.param(
+            [[condition("Ready", "True")], [condition("Ready", "False"), condition("Complete", "True")]],
+            [condition("Ready", "True", message="a")],
+            id="a cluster that has completed does not keep the whole from running",
         ),
         pytest.param(
             [[condition("Ready", "True")], [condition("Ready", "Unknown")]],
