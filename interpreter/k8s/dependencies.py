@@ -3,18 +3,18 @@
 Follows ``GetDependenciesFromPodTemplate`` of Karmada (``pkg/util/helper/pod.go``, ``pkg/util/lifted/visitpod.go``).
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 from interpreter.k8s.fields import object_field, objects_field, text_field
 from interpreter.k8s.values import Object, Path
 
 _SPEC: Path = ("spec",)
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _Found = tuple[str, str]  # kind and name
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Dependency:
+class Dependency(NamedTuple):
     """An object that another one needs; its namespace is empty where it has none."""
 
     api_version: str
@@ -34,7 +34,9 @@ class Dependency:
             "namespace": self.namespace,
             "name": self.name,
         }
-        return {key: value for key, value in wire.items() if value}
+        if not self.namespace:
+            del wire["namespace"]
+        return wire
 
 
 def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
@@ -46,87 +48,101 @@ def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]
     ['pull']
     """
     spec = object_field(template, "spec", ())
-    found = {*_account(spec), *_pull_secrets(spec), *_of_containers(spec), *_of_volumes(spec)}
-    return tuple(Dependency("v1", kind, namespace, name) for kind, name in sorted(found) if name)
+    found = [_account(spec)]
+    if "imagePullSecrets" in spec:
+        found += _pull_secrets(spec)
+    for group in _CONTAINERS:
+        if group in spec:
+            found += _of_containers(spec, group)
+    if "volumes" in spec:
+        found += _of_volumes(spec)
+    return tuple([Dependency("v1", kind, namespace, name) for kind, name in sorted(set(found)) if name])
 
 
-def _account(spec: Object) -> Iterator[_Found]:
+def _account(spec: Object) -> _Found:
     name = text_field(spec, "serviceAccountName", _SPEC)
-    if name != "default":
-        yield "ServiceAccount", name
+    return "ServiceAccount", "" if name == "default" else name
 
 
-def _pull_secrets(spec: Object) -> Iterator[_Found]:
-    for index, reference in enumerate(objects_field(spec, "imagePullSecrets", _SPEC)):
-        yield "Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index))
+def _pull_secrets(spec: Object) -> list[_Found]:
+    secrets = objects_field(spec, "imagePullSecrets", _SPEC)
+    return [
+        ("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index)))
+        for index, reference in enumerate(secrets)
+    ]
 
 
-def _of_containers(spec: Object) -> Iterator[_Found]:
-    for group in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(objects_field(spec, group, _SPEC)):
-            place = ("spec", group, index)
+def _of_containers(spec: Object, group: str) -> list[_Found]:
+    found: list[_Found] = []
+    for index, container in enumerate(objects_field(spec, group, _SPEC)):
+        place = ("spec", group, index)
+        if "envFrom" in container:
             for number, source in enumerate(objects_field(container, "envFrom", place)):
-                here = (*place, "envFrom", number)
-                yield "ConfigMap", _name_in(source, "configMapRef", here)
-                yield "Secret", _name_in(source, "secretRef", here)
+                found += _referenced(source, "configMapRef", "secretRef", (*place, "envFrom", number))
+        if "env" in container:
             for number, variable in enumerate(objects_field(container, "env", place)):
-                here = (*place, "env", number)
-                source = object_field(variable, "valueFrom", here)
-                yield "ConfigMap", _name_in(source, "configMapKeyRef", (*here, "valueFrom"))
-                yield "Secret", _name_in(source, "secretKeyRef", (*here, "valueFrom"))
+                if "valueFrom" in variable:
+                    here = (*place, "env", number)
+                    source = object_field(variable, "valueFrom", here)
+                    found += _referenced(source, "configMapKeyRef", "secretKeyRef", (*here, "valueFrom"))
+    return found
 
 
-def _of_volumes(spec: Object) -> Iterator[_Found]:
+def _referenced(source: Object, config_map: str, secret: str, place: Path) -> list[_Found]:
+    """What a source of variables refers to; it has one of the two fields, if any."""
+    return [("ConfigMap", _name_in(source, config_map, place)), ("Secret", _name_in(source, secret, place))]
+
+
+def _of_volumes(spec: Object) -> list[_Found]:
+    found: list[_Found] = []
     for index, volume in enumerate(objects_field(spec, "volumes", _SPEC)):
         place = ("spec", "volumes", index)
         for sources in (_SECRET_SOURCES, _CONFIG_MAP_SOURCES, _CLAIM_SOURCES):
-            source = next((name for name in sources if volume.get(name) is not None), None)
-            if source is not None:
-                yield from sources[source](object_field(volume, source, place), (*place, source))
+            if sources.keys().isdisjoint(volume):
+                continue  # before looking for each of many kinds: a volume has one source
+            for source, read in sources.items():
+                if volume.get(source) is not None:
+                    found += read(object_field(volume, source, place), (*place, source))
+                    break
+    return found
 
 
-_Reader = Callable[[Object, Path], Iterator[_Found]]
+_Reader = Callable[[Object, Path], list[_Found]]
 
 
 def _named(kind: str, field: str) -> _Reader:
-    def read(source: Object, place: Path) -> Iterator[_Found]:
-        yield kind, text_field(source, field, place)
-
-    return read
+    return lambda source, place: [(kind, text_field(source, field, place))]
 
 
-def _referenced(field: str) -> _Reader:
-    def read(source: Object, place: Path) -> Iterator[_Found]:
-        yield "Secret", _name_in(source, field, place)
-
-    return read
+def _secret_in(field: str) -> _Reader:
+    return lambda source, place: [("Secret", _name_in(source, field, place))]
 
 
 def _projected(kind: str, field: str) -> _Reader:
-    def read(source: Object, place: Path) -> Iterator[_Found]:
-        for index, part in enumerate(objects_field(source, "sources", place)):
-            yield kind, _name_in(part, field, (*place, "sources", index))
-
-    return read
+    return lambda source, place: [
+        (kind, _name_in(part, field, (*place, "sources", index)))
+        for index, part in enumerate(objects_field(source, "sources", place))
+    ]
 
 
 def _name_in(parent: Object, field: str, place: Path) -> str:
-    return text_field(object_field(parent, field, place), "name", (*place, field))
+    reference = object_field(parent, field, place)
+    return text_field(reference, "name", (*place, field)) if reference else ""
 
 
 # A volume has one source. Where it has several, Karmada looks at the first one in this order for each kind.
 _SECRET_SOURCES: dict[str, _Reader] = {
     "azureFile": _named("Secret", "secretName"),
-    "cephfs": _referenced("secretRef"),
-    "cinder": _referenced("secretRef"),
-    "flexVolume": _referenced("secretRef"),
+    "cephfs": _secret_in("secretRef"),
+    "cinder": _secret_in("secretRef"),
+    "flexVolume": _secret_in("secretRef"),
     "projected": _projected("Secret", "secret"),
-    "rbd": _referenced("secretRef"),
+    "rbd": _secret_in("secretRef"),
     "secret": _named("Secret", "secretName"),
-    "scaleIO": _referenced("secretRef"),
-    "iscsi": _referenced("secretRef"),
-    "storageos": _referenced("secretRef"),
-    "csi": _referenced("nodePublishSecretRef"),
+    "scaleIO": _secret_in("secretRef"),
+    "iscsi": _secret_in("secretRef"),
+    "storageos": _secret_in("secretRef"),
+    "csi": _secret_in("nodePublishSecretRef"),
 }
 _CONFIG_MAP_SOURCES: dict[str, _Reader] = {
     "projected": _projected("ConfigMap", "configMap"),

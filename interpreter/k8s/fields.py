@@ -9,6 +9,7 @@ from interpreter.errors import InterpretationError
 from interpreter.k8s.values import JSON, Object, Path, field_path, type_name
 
 _NOTHING: Object = {}
+_ONLY_OBJECTS = frozenset({dict})
 
 
 def object_field(parent: Object, name: str, place: Path) -> Object:
@@ -36,10 +37,12 @@ def objects_field(parent: Object, name: str, place: Path) -> list[Object]:
         return []
     if not isinstance(value, list):
         refuse(value, "a list", (*place, name))
+    if _ONLY_OBJECTS.issuperset(map(type, value)):
+        return value
     for index, element in enumerate(value):
         if not isinstance(element, dict) and element is not None:
             refuse(element, "an object", (*place, name, index))
-    return value if None not in value else [element or _NOTHING for element in value]
+    return [element or _NOTHING for element in value]
 
 
 def text_field(parent: Object, name: str, place: Path) -> str:

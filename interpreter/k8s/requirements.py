@@ -5,9 +5,10 @@ that Karmada sees the same numbers for the same template wherever they come from
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 from interpreter.errors import InterpretationError, QuantityError
 from interpreter.k8s.fields import object_field, objects_field, refuse, text_field
@@ -25,11 +26,13 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
 
 
-@dataclass(frozen=True, slots=True)
-class PodRequirements:
-    """The resources of one replica, where it may run and how urgent it is."""
+class PodRequirements(NamedTuple):
+    """The resources of one replica, where it may run and how urgent it is.
 
-    resource_request: Mapping[str, Quantity] = field(default_factory=dict)
+    Amounts are in the units in which Karmada counts: thousandths of a ``cpu``, whole numbers of all else.
+    """
+
+    resource_request: Mapping[str, int] = MappingProxyType({})
     node_claim: Object | None = None
     priority_class_name: str = ""
 
@@ -43,7 +46,7 @@ class PodRequirements:
 
         ``namespace`` is added where one is given, the priority class where ``priority_class`` says so.
 
-        >>> PodRequirements({"cpu": Quantity.parse("2000m")}).to_json(namespace="team")
+        >>> PodRequirements({"cpu": 2000}).to_json(namespace="team")
         {'resourceRequest': {'cpu': '2'}, 'namespace': 'team'}
         """
         if self.is_empty:
@@ -51,8 +54,8 @@ class PodRequirements:
         wire: dict[str, JSON] = {}
         if self.node_claim is not None:
             wire["nodeClaim"] = self.node_claim
-        if self.resource_request:
-            wire["resourceRequest"] = {name: str(amount) for name, amount in self.resource_request.items()}
+        if request := self.resource_request:
+            wire["resourceRequest"] = {name: _written(name, request[name]) for name in sorted(request)}
         if namespace:
             wire["namespace"] = namespace
         if priority_class and self.priority_class_name:
@@ -80,61 +83,67 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
     Per resource the largest amount; a node claim or priority class only where all have the same one.
     """
     several = list(requirements)
-    largest: dict[str, Quantity] = {}
+    largest: dict[str, int] = {}
     for one in several:
         for name, amount in one.resource_request.items():
-            known = largest.get(name)
-            if known is None or known.nanos < amount.nanos:
+            if amount > largest.get(name, 0):
                 largest[name] = amount
     return PodRequirements(
-        {name: largest[name] for name in sorted(largest)},
+        largest,
         _common([one.node_claim for one in several], None),
         _common([one.priority_class_name for one in several], ""),
     )
 
 
 def _common(values: Sequence[JSON], otherwise: JSON) -> JSON:
-    return values[0] if values and all(value == values[0] for value in values) else otherwise
+    return values[0] if values and values.count(values[0]) == len(values) else otherwise
 
 
-def _resource_request(spec: Object) -> dict[str, Quantity]:
+def _resource_request(spec: Object) -> dict[str, int]:
     totals: dict[str, int] = {}
     for index, container in enumerate(objects_field(spec, "containers", _SPEC)):
-        _add_container(totals, container, ("spec", "containers", index), _sum)
-    # A sidecar (restartPolicy Always) is no exception for Karmada: karmada-io/karmada#5745.
-    for index, container in enumerate(objects_field(spec, "initContainers", _SPEC)):
-        _add_container(totals, container, ("spec", "initContainers", index), max)
-    overhead = object_field(spec, "overhead", _SPEC)
-    for name, value in overhead.items():
-        _add(totals, name, value, ("spec", "overhead"), _sum)
-    return {name: _quantity(name, totals[name]) for name in sorted(totals) if totals[name] > 0}
+        _add_container(totals, container, ("spec", "containers", index))
+    if "initContainers" in spec:
+        _cover_init_containers(totals, objects_field(spec, "initContainers", _SPEC))
+    if "overhead" in spec:
+        _add(totals, object_field(spec, "overhead", _SPEC), ("spec", "overhead"))
+    return {name: total for name, total in totals.items() if total > 0}
 
 
-def _add_container(totals: dict[str, int], container: Object, place: Path, combine: Callable[[int, int], int]) -> None:
-    """Count a container's requests, and its limits where it has no request for the same resource."""
+def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object]) -> None:
+    """Raise the totals to what each of these containers, running alone, asks for.
+
+    A sidecar (restartPolicy Always) is no exception for Karmada: karmada-io/karmada#5745.
+    """
+    for index, container in enumerate(containers):
+        alone: dict[str, int] = {}
+        _add_container(alone, container, ("spec", "initContainers", index))
+        for name, amount in alone.items():
+            totals[name] = max(totals.get(name, 0), amount)
+
+
+def _add_container(totals: dict[str, int], container: Object, place: Path) -> None:
+    """Add a container's requests, and its limits where it has no request for the same resource."""
+    resources = object_field(container, "resources", place)
     place = (*place, "resources")
-    resources = object_field(container, "resources", place[:-1])
     requests = object_field(resources, "requests", place)
-    for name, value in requests.items():
-        _add(totals, name, value, (*place, "requests"), combine)
-    for name, value in object_field(resources, "limits", place).items():
-        if name not in requests:
-            _add(totals, name, value, (*place, "limits"), combine)
+    _add(totals, requests, (*place, "requests"))
+    limits = object_field(resources, "limits", place)
+    if not limits.keys() <= requests.keys():
+        unrequested = {name: value for name, value in limits.items() if name not in requests}
+        _add(totals, unrequested, (*place, "limits"))
 
 
-def _add(totals: dict[str, int], name: str, value: JSON, place: Path, combine: Callable[[int, int], int]) -> None:
-    if len(name) > _LONGEST_NAME:
-        return
-    try:
-        amount = _amount(name, value if isinstance(value, str) else _text(value, (*place, name)))
-    except QuantityError as err:
-        raise InterpretationError(f"{field_path((*place, name))}: {err}") from err
-    if amount is not None:
-        totals[name] = combine(totals.get(name, 0), amount)
-
-
-def _sum(total: int, amount: int) -> int:
-    return total + amount
+def _add(totals: dict[str, int], quantities: Object, place: Path) -> None:
+    for name, value in quantities.items():
+        if len(name) > _LONGEST_NAME:
+            continue
+        try:
+            amount = _amount(name, value if type(value) is str else _text(value, (*place, name)))
+        except QuantityError as err:
+            raise InterpretationError(f"{field_path((*place, name))}: {err}") from err
+        if amount is not None:
+            totals[name] = totals.get(name, 0) + amount
 
 
 def _text(value: JSON, place: Path) -> str:
@@ -162,11 +171,12 @@ def _is_scalar(name: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _quantity(name: str, amount: int) -> Quantity:
+def _written(name: str, amount: int) -> str:
+    """An amount of a resource as Karmada writes it."""
     if name == "cpu":
-        return Quantity.of_milli(amount)
+        return str(Quantity.of_milli(amount))
     binary = name in _IN_BINARY or name.startswith("hugepages-")
-    return Quantity.of_value(amount, "BinarySI" if binary else "DecimalSI")
+    return str(Quantity.of_value(amount, "BinarySI" if binary else "DecimalSI"))
 
 
 def _node_claim(spec: Object) -> Object | None:
@@ -175,10 +185,10 @@ def _node_claim(spec: Object) -> Object | None:
     A node selector that is an empty object still makes a claim, an empty one, as it does for Karmada.
     """
     claim: dict[str, JSON] = {}
-    affinity = object_field(spec, "affinity", _SPEC)
-    node_affinity = object_field(affinity, "nodeAffinity", ("spec", "affinity"))
-    if node_affinity.get(_REQUIRED) is not None:
-        claim["hardNodeAffinity"] = object_field(node_affinity, _REQUIRED, ("spec", "affinity", "nodeAffinity"))
+    if "affinity" in spec:
+        node_affinity = object_field(object_field(spec, "affinity", _SPEC), "nodeAffinity", ("spec", "affinity"))
+        if node_affinity.get(_REQUIRED) is not None:
+            claim["hardNodeAffinity"] = object_field(node_affinity, _REQUIRED, ("spec", "affinity", "nodeAffinity"))
     selector = object_field(spec, "nodeSelector", _SPEC)
     if selector:
         place = ("spec", "nodeSelector")

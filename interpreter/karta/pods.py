@@ -15,8 +15,7 @@ from interpreter.karta.templates import templates
 from interpreter.query import Location, Query
 
 
-@dataclass(frozen=True, slots=True)
-class PodSet:
+class PodSet(NamedTuple):
     """The pods of one instance of one component, all made from the same template.
 
     ``name`` is unique in the workload and at most 32 characters long; ``instance`` is "" for a component
@@ -44,12 +43,8 @@ class ScaleLocation:
     maximum: Location | None
 
 
-class _Part(NamedTuple):
-    """A component with the template of each of its instances, None for one whose pods do not exist."""
-
-    component: Component
-    ids: tuple[str, ...]
-    templates: list[Object | None]
+_Part = tuple[Component, tuple[str, ...], list[Object | None]]
+"""A component, its instance ids and the template of each instance, None for one whose pods do not exist."""
 
 
 def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
@@ -57,14 +52,19 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
 
     Raises InterpretationError when an expression fails, or its results do not fit the instances or the types.
     """
-    existing = [
-        (component.name, instance, count, template)
-        for component, ids, found in _parts(definition, obj)
-        for instance, count, template in zip(ids, replica_counts(component, obj, ids), found, strict=True)
-        if template is not None
-    ]
-    names = unique_names([(component, instance) for component, instance, _, _ in existing])
-    return tuple(PodSet(name, *one) for name, one in zip(names, existing, strict=True))
+    owners: list[tuple[str, str]] = []
+    pods: list[tuple[int, Object]] = []
+    for component, ids, found in _parts(definition, obj):
+        for instance, count, template in zip(ids, replica_counts(component, obj, ids), found, strict=True):
+            if template is not None:
+                owners.append((component.name, instance))
+                pods.append((count, template))
+    return tuple(
+        [
+            PodSet(name, component, instance, count, template)
+            for name, (component, instance), (count, template) in zip(unique_names(owners), owners, pods, strict=True)
+        ]
+    )
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:
@@ -87,8 +87,8 @@ def _parts(definition: Definition, obj: Object) -> Iterator[_Part]:
         ids = instance_ids(component, obj)
         found = templates(component, component.pods, obj, ids)
         # Counts are read only where pods exist: `.worker.replicas // 1` counts a worker that is not there.
-        if any(template is not None for template in found):
-            yield _Part(component, ids, found)
+        if any(found):
+            yield component, ids, found
 
 
 class _Places(NamedTuple):

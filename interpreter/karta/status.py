@@ -1,6 +1,6 @@
 """A workload's normalised status, by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from interpreter.k8s.values import JSON, Object, type_name
 from interpreter.karta.definition import Component, Definition
@@ -12,8 +12,7 @@ from interpreter.query.plain.values import to_text
 __all__ = ["Condition", "Status", "StatusMatch", "match_status"]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """One condition of a workload; a field that is absent or not a string is None."""
 
     type: str | None
@@ -22,8 +21,7 @@ class Condition:
     message: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class StatusMatch:
+class StatusMatch(NamedTuple):
     """What the status definition says about an object.
 
     ``phase`` is None only when the phase path yields nothing; ``matched`` has at least one status, `Undefined`
@@ -44,7 +42,7 @@ def match_status(definition: Definition, obj: Object) -> StatusMatch:
     if rules is None:
         return StatusMatch(None, (), (Status.UNDEFINED,))
     reader = _Reader(definition.root, rules, obj)
-    matched = tuple(status for status, matchers in rules.mappings if any(map(reader.holds, matchers)))
+    matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
     return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
 
 
@@ -62,20 +60,20 @@ class _Reader:
     def holds(self, matcher: Matcher) -> bool:
         if matcher.phase and matcher.phase != self.phase:
             return False
-        if not all(map(self._has, matcher.conditions)):
-            return False
+        for expected in matcher.conditions:
+            if not _fits(self._by_type.get(expected.type), expected):
+                return False
         return matcher.expression is None or self._answers(matcher.expression, matcher.expected)
-
-    def _has(self, expected: ConditionMatcher) -> bool:
-        condition = self._by_type.get(expected.type)
-        if condition is None:
-            return False
-        status_fits = not expected.status or condition.status == expected.status
-        return status_fits and (not expected.reason or condition.reason == expected.reason)
 
     def _answers(self, query: Query, expected: str) -> bool:
         results = evaluate(self._root, "byExpression", query, self._obj)
         return bool(results) and to_text(results[0]) == expected
+
+
+def _fits(condition: Condition | None, expected: ConditionMatcher) -> bool:
+    if condition is None or (expected.status and condition.status != expected.status):
+        return False
+    return not expected.reason or condition.reason == expected.reason
 
 
 def _phase(root: Component, query: Query, obj: Object) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from interpreter.k8s.values import JSON, Object, type_name
-from interpreter.karta.definition import Component, Fragments, PodDefinition, PodSpec, PodTemplate
+from interpreter.karta.definition import Component, PodDefinition, PodSpec, PodTemplate
 from interpreter.karta.evaluation import aligned, aligned_or_absent, failure
 from interpreter.karta.fragments import assembled
 from interpreter.query import Query
@@ -15,15 +15,13 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
     A template that is null, or has no `spec`, describes no pods: a workload without its worker section has no
     worker, whatever its replicas path says.
     """
-    match pods:
-        case PodTemplate(query):
-            found = _mappings(component, "podTemplateSpecPath", query, obj, ids)
-            return [_whole(component, query, template) for template in found]
-        case PodSpec(query, metadata):
-            specs = _mappings(component, "podSpecPath", query, obj, ids)
-            return list(map(_joined, specs, _metadata(component, metadata, obj, ids)))
-        case Fragments():
-            return assembled(component, pods, obj, ids)
+    if isinstance(pods, PodTemplate):
+        found = _mappings(component, "podTemplateSpecPath", pods.query, obj, ids)
+        return [_whole(component, pods.query, template) for template in found]
+    if isinstance(pods, PodSpec):
+        specs = _mappings(component, "podSpecPath", pods.query, obj, ids)
+        return list(map(_joined, specs, _metadata(component, pods.metadata, obj, ids)))
+    return assembled(component, pods, obj, ids)
 
 
 def _mappings(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
@@ -46,10 +44,11 @@ def _checked(component: Component, field: str, query: Query, values: list[JSON])
 
 
 def _whole(component: Component, query: Query, template: JSON) -> Object | None:
-    if template is None or template.get("spec") is None:
+    spec = None if template is None else template.get("spec")
+    if spec is None:
         return None
-    if type(template["spec"]) is not dict:
-        found = type_name(template["spec"])
+    if type(spec) is not dict:
+        found = type_name(spec)
         raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {found}")
     whole: Object = template
     return whole

@@ -16,7 +16,7 @@ def interpret_replica(definition: Definition, obj: Object) -> tuple[int, PodRequ
     sets = pod_sets(definition, obj)
     asking = [pods for pods in sets if pods.replicas] or sets
     requirements = merge_requirements([requirements_of(definition, pods) for pods in asking])
-    return sum(pods.replicas for pods in sets), requirements
+    return sum([pods.replicas for pods in sets]), requirements
 
 
 def requirements_of(definition: Definition, pods: PodSet) -> PodRequirements:

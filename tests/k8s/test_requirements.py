@@ -5,7 +5,6 @@ import copy
 import pytest
 
 from interpreter.errors import InterpretationError
-from interpreter.k8s.quantity import Quantity
 from interpreter.k8s.requirements import PodRequirements, merge_requirements, pod_requirements
 from interpreter.k8s.values import JSON
 
@@ -290,13 +289,12 @@ def test_a_wrong_type_is_named_by_its_place(template: dict[str, JSON], message: 
     assert caught.value.code == 422
 
 
-def requirements(node_claim: JSON = None, priority: str = "", **resources: str) -> PodRequirements:
-    amounts = {name: Quantity.parse(text) for name, text in resources.items()}
-    return PodRequirements(amounts, node_claim, priority)
+def requirements(node_claim: JSON = None, priority: str = "", **resources: int) -> PodRequirements:
+    return PodRequirements(resources, node_claim, priority)
 
 
 def test_merging_takes_the_largest_amount_of_each_resource() -> None:
-    merged = merge_requirements([requirements(cpu="500m", memory="1Gi"), requirements(memory="1G", pods="1", cpu="2")])
+    merged = merge_requirements([requirements(cpu=500, memory=2**30), requirements(memory=10**9, pods=1, cpu=2000)])
     assert merged.to_json() == {"resourceRequest": {"cpu": "2", "memory": "1Gi", "pods": "1"}}
 
 

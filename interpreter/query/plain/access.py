@@ -118,7 +118,7 @@ def elements(value: JSON) -> Sequence[JSON]:
     >>> elements({"b": 1, "a": 2})
     [2, 1]
     """
-    if not isinstance(value, list | dict):
+    if not isinstance(value, (list, dict)):
         raise QueryEvaluationError(f"cannot iterate over {type_name(value)}")
     if len(value) > MOST_ELEMENTS:
         raise QueryLimitError(f"{type_name(value)} has more than {MOST_ELEMENTS} elements")

@@ -24,11 +24,13 @@ class Filter:
     """An expression ready to run.
 
     ``many`` gives the outputs for an input in order. Calling it may already run the first step, so it is called
-    only when an output is wanted. ``one`` is there for an expression that never gives more or less than one.
+    only when an output is wanted. ``one`` is there for an expression that never gives more or less than one,
+    ``terms`` for one that is a list of others: ``a, b, c``.
     """
 
     many: Many
     one: One | None = None
+    terms: tuple["Filter", ...] = ()
 
 
 def single(one: One) -> Filter:
@@ -62,12 +64,14 @@ def pipe(left: Filter, right: Filter) -> Filter:
 
 def comma(left: Filter, right: Filter) -> Filter:
     """``left, right``, one after the other."""
+    terms = (*(left.terms or (left,)), *(right.terms or (right,)))
+    several = [term.many for term in terms]
 
     def many(value: JSON) -> Iterator[JSON]:
-        yield from left.many(value)
-        yield from right.many(value)
+        for term in several:
+            yield from term(value)
 
-    return Filter(many)
+    return Filter(many, terms=terms)
 
 
 def alternative(left: Filter, right: Filter) -> Filter:
@@ -75,13 +79,21 @@ def alternative(left: Filter, right: Filter) -> Filter:
 
     Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
     """
-    if (ours := left.one) and (other := right.one):
+    ours, otherwise = left.one, right.many
+    if ours and (other := right.one):
 
         def one(value: JSON) -> JSON:
             result = ours(value)
             return other(value) if result is None or result is False else result
 
         return single(one)
+    if ours:
+
+        def optional(value: JSON) -> Iterable[JSON]:
+            result = ours(value)
+            return otherwise(value) if result is None or result is False else (result,)
+
+        return Filter(optional)
 
     def many(value: JSON) -> Iterator[JSON]:
         found = False
@@ -90,7 +102,7 @@ def alternative(left: Filter, right: Filter) -> Filter:
                 found = True
                 yield result
         if not found:
-            yield from right.many(value)
+            yield from otherwise(value)
 
     return Filter(many)
 
@@ -116,9 +128,15 @@ def binary(operator: Operator, left: Filter, right: Filter) -> Filter:
 def logic(*, conjunction: bool, left: Filter, right: Filter) -> Filter:
     """``left and right`` or ``left or right``; the left one is asked first and may decide alone."""
     if (first := left.one) and (second := right.one):
-        if conjunction:
-            return single(lambda value: truthy(first(value)) and truthy(second(value)))
-        return single(lambda value: truthy(first(value)) or truthy(second(value)))
+
+        def one(value: JSON) -> JSON:
+            own = first(value)
+            if (own is not None and own is not False) is not conjunction:
+                return not conjunction
+            other = second(value)
+            return other is not None and other is not False
+
+        return single(one)
 
     def many(value: JSON) -> Iterator[JSON]:
         for own in left.many(value):
@@ -134,7 +152,12 @@ def conditional(condition: Filter, then: Filter, otherwise: Filter) -> Filter:
     """``if condition then ... else ... end``, once for every output of the condition."""
     asked = condition.one
     if asked and (yes := then.one) and (no := otherwise.one):
-        return single(lambda value: (yes if truthy(asked(value)) else no)(value))
+
+        def one(value: JSON) -> JSON:
+            answer = asked(value)
+            return no(value) if answer is None or answer is False else yes(value)
+
+        return single(one)
     if asked:
         return Filter(lambda value: (then if truthy(asked(value)) else otherwise).many(value))
 
@@ -161,8 +184,16 @@ def attempt(body: Filter) -> Filter:
 
 def collect(body: Filter) -> Filter:
     """``[body]``, an array of all outputs."""
-    several = body.many
-    return single(lambda value: list(several(value)))
+    # Without a generator around the terms of a list: bounds are written as `[.a, .b] | min`, for each worker group.
+    terms = [term.many for term in body.terms or (body,)]
+
+    def one(value: JSON) -> JSON:
+        found: list[JSON] = []
+        for term in terms:
+            found += term(value)
+        return found
+
+    return single(one)
 
 
 def construct(entries: Sequence[tuple[Filter, Filter]]) -> Filter:

@@ -146,9 +146,19 @@ def equal(left: JSON, right: JSON) -> bool:
     >>> equal(1, 1.0), equal({"a": 1}, {"a": True})
     (True, False)
     """
+    if left is right:
+        return True
     if type(left) is str or type(right) is str:
         return bool(left == right)
-    return left is right or (kind(left) == kind(right) and order_key(left) == order_key(right))
+    if is_number(left) and is_number(right):
+        return normal(left) == normal(right)
+    if type(left) is not type(right):
+        return False
+    if type(left) is list:
+        return len(left) == len(right) and all(map(equal, left, right))
+    if type(left) is dict:
+        return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
+    return False  # null and the booleans are each one object
 
 
 def less(left: JSON, right: JSON) -> bool:
@@ -157,4 +167,6 @@ def less(left: JSON, right: JSON) -> bool:
     >>> less(2, 10), less("2", 10)
     (True, False)
     """
+    if is_number(left) and is_number(right):
+        return normal(left) < normal(right)
     return order_key(left) < order_key(right)
