@@ -17,8 +17,8 @@ _OPERATIONS = {operation.value: operation for operation in Operation}
 _MAX_LENGTH = 256
 _MAX_REPLICAS = 2**31 - 1
 # Empty containers take two bytes in a body and sixty in memory, so the size of a body alone bounds nothing.
-# An object from etcd has a separator about every twenty bytes; this allows one in eight at 32 MiB.
-_MAX_VALUES = 4_000_000
+# An object from etcd has a separator every fifteen to twenty bytes; this allows one in eight at 6 MiB.
+_MAX_VALUES = 750_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """The endpoints: which path and method lead where, and what an HTTP error looks like."""
 
-import asyncio
 from functools import lru_cache
 from urllib.parse import parse_qs
 
@@ -40,32 +39,26 @@ class Application:
         self._metrics = metrics
         self._body_limit = body_limit
         self._call_limit = call_limit
-        self.in_flight = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
-        metrics.show_in_flight(lambda: self.in_flight)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
-        self.in_flight += 1
         try:
             response = await self._answer(request)
         except RequestError as error:
             response = self.refuse(error.status, str(error))
-        finally:
-            self.in_flight -= 1
-            if not self.in_flight:
-                self._idle.set()
         if self._readiness.draining:
             # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
             response.force_close()
         return response
 
-    async def drained(self) -> None:
-        """Return when no request is being answered."""
-        while self.in_flight:
-            self._idle.clear()
-            await self._idle.wait()
+    def at_once(self, body: bytes) -> bytes | None:
+        """Return the answer to a body sent to ``/interpret``, None when that is for `handle` to give."""
+        if self._readiness.draining:
+            return None
+        try:
+            return self._calls.answer_at_once(body)
+        except Exception:  # noqa: BLE001 - whatever it is, `handle` meets it again and knows the answer to it
+            return None
 
     def refuse(self, status: int, message: str, **headers: str) -> web.Response:
         """Return an HTTP error."""

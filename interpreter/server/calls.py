@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from interpreter import query
 from interpreter.errors import InterpretationError
@@ -22,7 +23,6 @@ _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
 _KINDS_NAMED = 20
 _SUCCESS = 200
-_INTERNAL = 500
 # A thread that stops at its deadline says which expression took so long; this is how long that is waited for.
 _LAST_WORDS = 0.2
 
@@ -46,40 +46,42 @@ class Calls:
 
         Nothing else is raised: what goes wrong is an answer too.
         """
-        started = time.perf_counter()
-        request = decode(body)
-        snapshot = self._snapshot()
+        question = self._read(body)
         try:
-            answer = encode_results(request, await self._results(request, snapshot, seconds))
-            code, message = _SUCCESS, ""
-        except InterpretationError as error:
-            code, message = error.code, str(error)
-        except RecursionError:
-            code, message = 422, "the object is nested too deeply"
-        except Exception:  # noqa: BLE001 - the edge of the process
-            # Its text may hold content of the object, so only the log gets it.
-            log.exception("call failed unexpectedly", uid=request.uid, operation=request.operation_name)
-            code, message = _INTERNAL, "internal error"
-        if code != _SUCCESS:
-            answer = encode_failure(request.uid, code, message)
-        self._record(request, snapshot, code, message, time.perf_counter() - started)
+            results = await self._in_thread(question, seconds) if question.is_bounded else self._interpret(question)
+            answer = encode_results(question.request, results)
+        except Exception as error:  # noqa: BLE001 - the edge of the process
+            return self._failure(question, error)
+        self._record(question)
+        return answer
+
+    def answer_at_once(self, body: bytes) -> bytes | None:
+        """Return what `answer` would without waiting for anything, None when that needs a thread; raises the same."""
+        question = self._read(body)
+        if question.is_bounded:
+            return None
+        try:
+            answer = encode_results(question.request, self._interpret(question))
+        except Exception as error:  # noqa: BLE001 - the edge of the process
+            return self._failure(question, error)
+        self._record(question)
         return answer
 
     def close(self) -> None:
         """Let go of the threads; calls that wait for one are dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _results(self, request: Request, snapshot: Snapshot, seconds: float) -> Results:
-        if request.call is None or request.gvk is None:
-            raise request.problem or InterpretationError("the request has no call", code=400)
-        definition = snapshot.find(request.gvk)
-        if definition is None:
-            raise InterpretationError(_unknown(request.gvk, snapshot.kinds()), code=404)
-        if definition.uses_bounded:
-            return await self._in_thread(definition, request.call, seconds)
-        return interpret(definition, request.call, self._options)
+    def _read(self, body: bytes) -> "_Question":
+        started = time.perf_counter()
+        request, snapshot = decode(body), self._snapshot()
+        definition = snapshot.find(request.gvk) if request.gvk else None
+        return _Question(started, request, snapshot, definition)
 
-    async def _in_thread(self, definition: Definition, call: Call, seconds: float) -> Results:
+    def _interpret(self, question: "_Question") -> Results:
+        return interpret(*question.known(), self._options)
+
+    async def _in_thread(self, question: "_Question", seconds: float) -> Results:
+        definition, call = question.known()
         until = time.monotonic() + seconds
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(self._threads, self._interpret_until, until, definition, call)
@@ -97,8 +99,22 @@ class Calls:
         with query.deadline(max(until - time.monotonic(), 0.0)):
             return interpret(definition, call, self._options)
 
-    def _record(self, request: Request, snapshot: Snapshot, code: int, message: str, seconds: float) -> None:
-        known = request.gvk if request.gvk in snapshot.entries else None
+    def _failure(self, question: "_Question", error: Exception) -> bytes:
+        request = question.request
+        if isinstance(error, InterpretationError):
+            code, message = error.code, str(error)
+        elif isinstance(error, RecursionError):
+            code, message = 422, "the object is nested too deeply"
+        else:
+            # Its text may hold content of the object, so only the log gets it.
+            log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
+            code, message = 500, "internal error"
+        self._record(question, code, message)
+        return encode_failure(request.uid, code, message)
+
+    def _record(self, question: "_Question", code: int = _SUCCESS, message: str = "") -> None:
+        request, seconds = question.request, time.perf_counter() - question.started
+        known = request.gvk if question.definition else None
         operation = request.operation_name if request.operation_name in _OPERATIONS else ""
         self._metrics.answered(operation, known, code, seconds)
         if code == _SUCCESS and seconds < _SLOW and not self._tell_all:
@@ -116,6 +132,28 @@ class Calls:
             log.debug("call answered", **about)
         else:
             log.info("call failed", **about, code=code, reason=message)
+
+
+class _Question(NamedTuple):
+    """A request, and what there was to answer it with when it came."""
+
+    started: float
+    request: Request
+    snapshot: Snapshot
+    definition: Definition | None
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.definition is not None and self.definition.uses_bounded
+
+    def known(self) -> tuple[Definition, Call]:
+        """Return the two things that make an answer; raises InterpretationError when one is missing."""
+        request = self.request
+        if request.call is None or request.gvk is None:
+            raise request.problem or InterpretationError("the request has no call", code=400)
+        if self.definition is None:
+            raise InterpretationError(_unknown(request.gvk, self.snapshot.kinds()), code=404)
+        return self.definition, request.call
 
 
 def _unknown(gvk: GVK, kinds: list[GVK]) -> str:

@@ -1,18 +1,13 @@
 """One connection of a client: HTTP by aiohttp, with the deadlines and the errors of this server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiohttp import web
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.http_parser import RawRequestMessage
-from aiohttp.streams import StreamReader
 
 from interpreter.server.log import log
 
-Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 Refuse = Callable[[int, str], web.Response]
 
 # Karmada's client keeps idle connections for 90 s and does not repeat a POST whose connection was closed under it,
@@ -33,55 +28,6 @@ class Limits:
     body: int
 
 
-class Connections(web.Server):
-    """Makes connections, and knows the ones that are open."""
-
-    def __init__(self, handler: Handler, refuse: Refuse, limits: Limits) -> None:
-        super().__init__(handler, request_factory=self._request)
-        self.limits = limits
-        self.refuse = refuse
-        self._transports: dict[web.RequestHandler, asyncio.Transport] = {}
-        self._all_gone = asyncio.Event()
-
-    def __call__(self) -> "Connection":
-        """Return the protocol of a new connection."""
-        return Connection(self)
-
-    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        """Remember a connection."""
-        super().connection_made(handler, transport)
-        self._transports[handler] = transport
-        self._all_gone.clear()
-
-    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
-        """Forget a connection whose last byte has left."""
-        super().connection_lost(handler, exc)
-        self._transports.pop(handler, None)
-        if not self._transports:
-            self._all_gone.set()
-
-    async def close(self, seconds: float) -> None:
-        """Close all connections once they have written what they are writing; cut them off after that time."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self.shutdown(seconds)
-                if self._transports:
-                    await self._all_gone.wait()
-        for transport in self._transports.values():
-            transport.abort()
-
-    def _request(
-        self,
-        message: RawRequestMessage,
-        payload: StreamReader,
-        protocol: web.RequestHandler,
-        writer: AbstractStreamWriter,
-        task: "asyncio.Task[None]",
-    ) -> web.BaseRequest:
-        loop, limit = asyncio.get_running_loop(), self.limits.body
-        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=limit)
-
-
 class Connection(web.RequestHandler):
     """A connection whose client has a deadline for everything but being idle between requests.
 
@@ -92,9 +38,9 @@ class Connection(web.RequestHandler):
 
     __slots__ = ("_exchange_timer", "_expected", "_headers_timer", "_limits", "_refuse")
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, server: web.Server, refuse: Refuse, limits: Limits) -> None:
         super().__init__(
-            connections,
+            server,
             loop=asyncio.get_running_loop(),
             keepalive_timeout=_KEEP_ALIVE,
             lingering_time=_LINGER,
@@ -104,11 +50,17 @@ class Connection(web.RequestHandler):
             max_field_size=_MAX_LINE,
             max_headers=_MAX_HEADERS,
         )
-        self._limits = connections.limits
-        self._refuse = connections.refuse
+        self._limits = limits
+        self._refuse = refuse
         self._expected = -1
         self._headers_timer: asyncio.TimerHandle | None = None
         self._exchange_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is a request whose head has come and whose answer has not yet gone."""
+        waits = self._waiter is not None and not self._waiter.done()
+        return not waits or self._paused
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Expect the first request."""
@@ -126,12 +78,8 @@ class Connection(web.RequestHandler):
         """Take bytes; when they are the beginning of headers, expect the rest."""
         count = self._request_count
         super().data_received(data)
-        if self._request_count == count != self._expected and self._is_idle:
+        if self._request_count == count != self._expected and not self.is_busy:
             self._expect_headers()
-
-    @property
-    def _is_idle(self) -> bool:
-        return self._waiter is not None and not self._waiter.done()
 
     def _expect_headers(self) -> None:
         _cancel(self._headers_timer)
@@ -143,11 +91,11 @@ class Connection(web.RequestHandler):
             self._disconnect()
 
     def _expect_end(self) -> None:
-        count = None if self._is_idle else self._request_count
+        count = self._request_count if self.is_busy else None
         self._exchange_timer = self._loop.call_later(self._limits.exchange, self._check_end, count)
 
     def _check_end(self, count: int | None) -> None:
-        if self._request_count == count and not self._is_idle:
+        if self._request_count == count and self.is_busy:
             self._disconnect()
         else:
             self._expect_end()

@@ -11,7 +11,8 @@ from interpreter.operations import Options
 from interpreter.server.application import Application
 from interpreter.server.calls import Calls
 from interpreter.server.certificate_files import CertificateFiles
-from interpreter.server.connection import Connections, Limits
+from interpreter.server.connection import Limits
+from interpreter.server.connections import Connections
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
 from interpreter.server.readiness import Readiness
@@ -42,7 +43,7 @@ class Server:
         self._readiness = Readiness(lambda: self._store.snapshot, self._tls)
         options = Options(resource_quota_estimate=settings.resource_quota_estimate)
         self._calls = Calls(lambda: self._store.snapshot, self._metrics, options)
-        self._application = Application(
+        application = Application(
             self._calls,
             self._readiness,
             self._metrics,
@@ -50,7 +51,8 @@ class Server:
             call_limit=settings.call_limit,
         )
         limits = Limits(settings.header_timeout, settings.exchange_timeout + settings.call_limit, settings.body_limit)
-        self._connections = Connections(self._application.handle, self._application.refuse, limits)
+        self._connections = Connections(application.handle, application.refuse, limits, application.at_once)
+        self._metrics.show_in_flight(lambda: self._connections.busy)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -88,9 +90,9 @@ class Server:
         self._listener.close()
         try:
             async with asyncio.timeout(self._settings.drain_timeout):
-                await self._application.drained()
+                await self._connections.drained()
         except TimeoutError:
-            log.warning("calls are cut off", in_flight=self._application.in_flight)
+            log.warning("calls are cut off", in_flight=self._connections.busy)
 
     async def _listen(self) -> asyncio.Server:
         loop = asyncio.get_running_loop()

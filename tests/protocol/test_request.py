@@ -77,7 +77,7 @@ def test_each_operation_gets_its_own_inputs_and_no_others() -> None:
         pytest.param(b'{"request": {"uid": "\xff"}}', "is not JSON", id="bytes that are not UTF-8"),
         pytest.param(b'{"request": {"uid": "\\ud800"}}', "is not JSON", id="half a surrogate pair"),
         pytest.param(b'{"a":' * 5000 + b"1" + b"}" * 5000, "depth", id="nested without end"),
-        pytest.param(b"[" * 1_000_000, "depth", id="a million brackets"),
+        pytest.param(b"[" * 700_000, "depth", id="700,000 brackets"),
         pytest.param(b"null", "must be an object, but is null", id="null"),
         pytest.param(b"[]", "must be an object, but is a list", id="a list"),
         pytest.param(b"{}", "request must be an object, but is missing", id="no request"),
@@ -97,7 +97,7 @@ def test_a_body_without_a_readable_uid_is_an_http_error(body: bytes, said: str) 
 
 def test_a_body_that_would_unpack_to_gigabytes_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(RequestError, match="JSON values") as caught:
-        decode(b'{"request":{"uid":"1","object":[' + b"{}," * 4_000_001 + b"{}]}}")
+        decode(b'{"request":{"uid":"1","object":[' + b"{}," * 750_001 + b"{}]}}")
     assert caught.value.status == 413
 
 

@@ -1,8 +1,8 @@
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from tests.server.client import Client
+from tests.server.client import Client, as_karmada, as_others
 from tests.server.process import Process, running
 
 
@@ -13,9 +13,16 @@ def server() -> Iterator[Process]:
         yield process
 
 
+@pytest.fixture(params=[as_karmada, as_others])
+def spell(request: pytest.FixtureRequest) -> Callable[[bytes], bytes]:
+    """A way to write requests: for the fast lane if they are fit for it, or never for it."""
+    chosen: Callable[[bytes], bytes] = request.param
+    return chosen
+
+
 @pytest.fixture
-async def client(server: Process) -> AsyncIterator[Client]:
+async def client(server: Process, spell: Callable[[bytes], bytes]) -> AsyncIterator[Client]:
     """A connection of the test's own."""
-    connected = await server.connect()
+    connected = await server.connect(spell)
     yield connected
     await connected.close()

@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from tests.server.client import PATIENCE, Client, trusting
+from tests.server.client import PATIENCE, Client, as_karmada, trusting
 
 KARTAS = Path(__file__).parent / "testdata" / "kartas"
 
@@ -37,8 +37,8 @@ class Process:
     port: int
     authority: bytes
 
-    async def connect(self) -> Client:
-        return await Client.connect(self.port, trusting(self.authority) if self.authority else None)
+    async def connect(self, spell: Callable[[bytes], bytes] = as_karmada) -> Client:
+        return await Client.connect(self.port, trusting(self.authority) if self.authority else None, spell)
 
     def signal(self, number: signal.Signals) -> None:
         self.child.send_signal(number)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,11 @@ async def test_other_operations_of_a_hostile_definition_work(server: Process) ->
 
 
 @pytest.fixture
-async def local() -> AsyncIterator[Client]:
+async def local(spell: Callable[[bytes], bytes]) -> AsyncIterator[Client]:
     """A connection to a server in this process, into which a test can reach."""
     settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True)
     async with Server(settings) as server:
-        client = await Client.connect(server.started.port, None)
+        client = await Client.connect(server.started.port, None, spell)
         yield client
         await client.close()
 
@@ -81,6 +81,18 @@ async def test_what_nobody_foresaw_is_a_failure_that_tells_nothing(
     assert answer.response["status"] == {"code": code, "message": said}
     monkeypatch.undo()
     assert (await local.ask(post(question()))).response["successful"]
+
+
+async def test_an_error_before_the_uid_is_known_is_an_internal_one(
+    local: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: bytes) -> None:
+        raise KeyError("the object's secret")
+
+    monkeypatch.setattr(calls, "decode", fail)
+    answer = await local.ask(post(question()))
+    assert (answer.status, answer.json["message"]) == (500, "internal error")
+    assert await local.remainder() == b""
 
 
 async def test_a_new_definition_is_used_without_a_restart(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from interpreter.server import connection
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Client, get, post, question
@@ -32,8 +33,8 @@ async def port() -> AsyncIterator[int]:
 
 
 @pytest.fixture
-async def client(port: int) -> AsyncIterator[Client]:
-    connected = await Client.connect(port, None)
+async def client(port: int, spell: Callable[[bytes], bytes]) -> AsyncIterator[Client]:
+    connected = await Client.connect(port, None, spell)
     yield connected
     await connected.close()
 
@@ -90,6 +91,16 @@ async def test_an_idle_connection_is_kept(client: Client) -> None:
     assert (await client.ask(body)).response["successful"]
     await asyncio.sleep(2.5 * (EXCHANGE + 0.1))
     assert (await client.ask(post(question()))).response["successful"]
+
+
+async def test_a_connection_is_idle_from_its_last_answer(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_KEEP_ALIVE", 0.3)
+    client = await Client.connect(port, None)
+    for _ in range(6):
+        assert (await client.ask(post(question()))).response["successful"]
+        await asyncio.sleep(0.1)
+    assert 0.1 < await seconds_until_closed(client) < 1
+    await client.close()
 
 
 async def test_slow_but_steady_is_fine(client: Client) -> None:
