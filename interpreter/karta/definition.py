@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from interpreter.k8s.gvk import GVK
-from interpreter.k8s.values import JSON
+from interpreter.k8s.values import JSON, Object
 from interpreter.karta.annotations import Annotations
 from interpreter.karta.findings import Finding
 from interpreter.karta.status_rules import StatusRules
@@ -68,7 +68,8 @@ class Definition:
     """Everything a Karta says about one kind of workload.
 
     ``components`` has the root first and the children in the order of the definition; ``findings`` are the
-    warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process.
+    warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process. ``manifest``
+    is the Karta as it was loaded, from which another process can make the same definition.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Definition:
     source: str = ""
     uses_bounded: bool = False
     findings: tuple[Finding, ...] = ()
+    manifest: Object = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def root(self) -> Component:

@@ -69,7 +69,7 @@ def _items(document: Document) -> Iterator[tuple[Path, JSON]]:
 def _load(value: JSON, source: str) -> Loaded:
     karta, schema_findings = read_karta(value)
     name, gvk = (name_of(value), gvk_of(value)) if isinstance(value, dict) else ("", None)
-    if karta is None:
+    if karta is None or not isinstance(value, dict):
         return Loaded(None, tuple(schema_findings), name, gvk, source)
     annotations, annotation_findings = parse_annotations(karta)
     usable, expression_findings = judge_all(karta)
@@ -82,7 +82,7 @@ def _load(value: JSON, source: str) -> Loaded:
     )
     definition = None
     if all(finding.severity is Severity.WARNING for finding in findings):
-        definition = compile_definition(karta, annotations, source, findings)
+        definition = replace(compile_definition(karta, annotations, source, findings), manifest=value)
     return Loaded(definition, findings, name, gvk, source)
 
 

@@ -47,6 +47,14 @@ def _root(path: Path, root: ComponentDefinition) -> Iterator[Finding]:
             "the root component must have its full kind: group, version and kind",
             "the group may be empty for the kind Pod only",
         )
+    elif root.kind and "*" in (root.kind.group, root.kind.version, root.kind.kind):
+        # Karta's own validator lets it pass; registered, it would take every other kind away from Karmada.
+        yield error(
+            "root-kind-wildcard",
+            (*path, "kind"),
+            "the root component must be of one kind: `*` stands for none",
+            "write a Karta for each kind",
+        )
     if root.owner_ref is not None:
         yield error(
             "root-has-owner",

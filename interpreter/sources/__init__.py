@@ -1,5 +1,6 @@
 """Where definitions come from, and the one immutable snapshot that all of them make.
 
-The catalogue that is part of this package, folders given by the user, and the watch that keeps a running server in
-step with them. What a definition means belongs to `interpreter.karta`, asking it to `interpreter.operations`.
+The catalogue that is part of this package, folders given by the user, the Kartas of a cluster, and the watches that
+keep a running server in step with them. Talking to an API server is here, too. What a definition means belongs to
+`interpreter.karta`, asking it to `interpreter.operations`.
 """

@@ -12,7 +12,7 @@ from interpreter.karta.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A definition that is served; ``origin`` is the file it came from, or ``catalogue``."""
+    """A definition that is served; ``origin`` is the file it came from, ``catalogue`` or ``cluster``."""
 
     definition: Definition
     origin: str

@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
 from interpreter.sources.catalogue import load_catalogue
+from interpreter.sources.cluster import Cluster
 from interpreter.sources.folders import Folder
-from interpreter.sources.precedence import combine
+from interpreter.sources.precedence import Layer, combine
 from interpreter.sources.snapshot import Snapshot
 from interpreter.sources.watching import changes
 
@@ -20,13 +21,14 @@ _logger = logging.getLogger(__name__)
 class Store:
     """Holds the one snapshot that everybody uses, and publishes the next one.
 
-    Strongest first: the folders in the order given, then the catalogue. Readers take ``snapshot`` once per request
-    and keep it: it never changes, it is replaced.
+    Strongest first: the cluster, the folders in the order given, the catalogue. Readers take ``snapshot`` once per
+    request and keep it: it never changes, it is replaced.
     """
 
-    def __init__(self, folders: Sequence[Path] = (), *, catalogue: bool = True) -> None:
+    def __init__(self, folders: Sequence[Path] = (), *, catalogue: bool = True, cluster: Cluster | None = None) -> None:
         self._folders = tuple(Folder(path) for path in folders)
         self._catalogue = catalogue
+        self._cluster = cluster
         self._snapshot = Snapshot()
         self._subscribers: list[Subscriber] = []
 
@@ -41,39 +43,47 @@ class Store:
         return lambda: self._subscribers.remove(subscriber)
 
     def load(self) -> Snapshot:
-        """Read all sources now and publish what they hold."""
-        self._publish(*self._read())
+        """Read the folders and the catalogue now, and publish what all sources hold."""
+        self._folders = self._read()
+        self._publish()
         return self._snapshot
 
     async def watch(self, *, rescan: float = 60.0) -> None:
-        """Keep the snapshot in step with the folders until cancelled; ``rescan`` is in seconds.
+        """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds.
 
         Files are read in a thread. A reload that fails for a reason that nobody foresaw is logged and leaves the
         snapshot as it is.
         """
-        if not self._folders:
-            return
+        async with asyncio.TaskGroup() as group:
+            if self._folders:
+                group.create_task(self._watch_folders(rescan))
+            if self._cluster:
+                group.create_task(self._cluster.run(self._publish))
+
+    async def _watch_folders(self, rescan: float) -> None:
         async with aclosing(changes([folder.root for folder in self._folders], rescan=rescan)) as turns:
             async for _ in turns:
                 await self._reload()
 
     async def _reload(self) -> None:
         try:
-            read = await asyncio.to_thread(self._read)
+            self._folders = await asyncio.to_thread(self._read)
+            self._publish()
         except Exception:
             _logger.exception("definitions could not be read again; the ones in use stay")
-        else:
-            self._publish(*read)
 
-    def _read(self) -> tuple[tuple[Folder, ...], Snapshot]:
-        folders = tuple(folder.read() for folder in self._folders)
-        layers = [folder.layer() for folder in folders]
+    def _read(self) -> tuple[Folder, ...]:
+        return tuple(folder.read() for folder in self._folders)
+
+    def _layers(self) -> Iterator[Layer]:
+        if self._cluster:
+            yield self._cluster.layer()
+        yield from (folder.layer() for folder in self._folders)
         if self._catalogue:
-            layers.append(load_catalogue())
-        return folders, combine(layers)
+            yield load_catalogue()
 
-    def _publish(self, folders: tuple[Folder, ...], snapshot: Snapshot) -> None:
-        self._folders = folders
+    def _publish(self) -> None:
+        snapshot = combine(self._layers())
         if snapshot == self._snapshot and self._snapshot.generation:
             return
         self._snapshot = snapshot.numbered(self._snapshot.generation + 1)

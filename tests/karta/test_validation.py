@@ -53,6 +53,10 @@ def changed(raw: Raw, *changes: tuple[Path, JSON]) -> Raw:
             id="a core kind other than Pod",
         ),
         pytest.param(
+            [((*ROOT, "kind", "kind"), "*")], "root-kind-wildcard", (*ROOT, "kind"), "must be of one kind",
+            id="a Karta for everything",
+        ),
+        pytest.param(
             [((*ROOT, "ownerRef"), "section")], "root-has-owner", (*ROOT, "ownerRef"),
             "the root component cannot have an owner", id="an owned root",
         ),

@@ -1,7 +1,9 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from interpreter.k8s.gvk import GVK
 
@@ -48,6 +50,16 @@ def karta() -> Callable[..., str]:
         return _KARTA.format(kind=kind, name=name or kind.lower(), replicas=replicas)
 
     return text
+
+
+@pytest.fixture(scope="session")
+def spec(karta: Callable[..., str]) -> Callable[..., Any]:
+    """The spec of a definition; arguments as those of ``karta``."""
+
+    def read(kind: str = "Job", **changes: str) -> Any:
+        return yaml.safe_load(karta(kind, **changes))["spec"]
+
+    return read
 
 
 @pytest.fixture

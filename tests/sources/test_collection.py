@@ -1,0 +1,164 @@
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sources.running import FAST, expressions, quarantined, running_cluster
+from tests.sources.scripted_api import (
+    KARTAS,
+    RESOURCE_INTERFACES,
+    ScriptedApi,
+    serving,
+    status,
+    stream,
+)
+
+Karta = Callable[..., str]
+Spec = Callable[..., Any]
+
+
+async def test_a_watch_goes_on_from_the_last_version_when_it_ends_in_time(tmp_path: Path, spec: Spec) -> None:
+    api = ScriptedApi()
+    async with running_cluster(tmp_path, api) as running:
+        await api.was_asked("watch", KARTAS)
+        api.put(KARTAS, "a", spec("A", replicas=".a"))
+        await running.serves(A=".a")
+        await asyncio.sleep(FAST.first)  # a watch that ends sooner counts as broken
+        api.end_watches()
+        again = await api.was_asked("watch", KARTAS, 2)
+        api.put(KARTAS, "b", spec("B", replicas=".b"))
+        await running.serves(A=".a", B=".b")
+
+    assert int(again.query["resourceVersion"]) > 100
+    assert len(api.requests("get", KARTAS)) == 1
+
+
+_EVENT = b'{"type":"ADDED","object":{"metadata":'
+
+
+@pytest.mark.parametrize(
+    ("verb", "handler", "times"),
+    [
+        pytest.param("watch", stream(_EVENT), 1, id="a watch that ends in the middle of an event"),
+        pytest.param("watch", stream(_EVENT, abort=True), 1, id="a watch that breaks"),
+        pytest.param("watch", stream(), 3, id="watches that end at once"),
+        pytest.param("watch", status(410, "Expired"), 1, id="a version that is too old"),
+        pytest.param("watch", status(500), 3, id="watches that fail"),
+        pytest.param("get", status(503), 5, id="lists that fail"),
+        pytest.param("get", status(429), 2, id="an overloaded server"),
+        pytest.param("get", status(404), 2, id="a server that does not know its collections yet"),
+        pytest.param("get", stream(b"<html>"), 2, id="a proxy that answers for the server"),
+        pytest.param("get", stream(b'{"items": [', abort=True), 2, id="an answer that breaks off"),
+    ],
+)
+async def test_trouble_is_outlasted_and_takes_nothing_away(
+    tmp_path: Path, spec: Spec, verb: str, handler: Any, times: int
+) -> None:
+    api = ScriptedApi()
+    api.put(KARTAS, "a", spec("A", replicas=".a"))
+    async with running_cluster(tmp_path, api) as running:
+        await running.serves(A=".a")
+        seen: list[dict[str, str]] = []
+        running.store.subscribe(lambda snapshot: seen.append(expressions(snapshot)))
+        asked = len(api.requests(verb, KARTAS))
+        api.on(verb, KARTAS, handler, times=times)
+        api.expire()
+        api.end_watches()
+        await api.was_asked(verb, KARTAS, asked + times + 1)
+        api.put(KARTAS, "b", spec("B", replicas=".b"))
+        snapshot = await running.serves(A=".a", B=".b")
+
+    assert snapshot.quarantined == ()
+    assert all("A" in expressions for expressions in seen)
+
+
+async def test_a_server_that_is_away_and_comes_back(tmp_path: Path, spec: Spec) -> None:
+    api = ScriptedApi()
+    api.put(KARTAS, "a", spec("A", replicas=".a"))
+    async with serving(api):
+        port = int(api.url.rpartition(":")[2])
+    async with running_cluster(tmp_path, url=f"http://127.0.0.1:{port}") as running:
+        away = await running.until(lambda snapshot: "kartas.run.ai" in quarantined(snapshot))
+        assert not running.cluster.synced
+        async with serving(api, port=port):
+            await running.serves(A=".a")
+            await api.was_asked("get", RESOURCE_INTERFACES)
+        gone = await running.until(lambda snapshot: "kartas.run.ai" in quarantined(snapshot))
+        await running.is_synced()
+        came_back = time.monotonic()
+        async with serving(api, port=port):
+            back = await running.until(lambda snapshot: not snapshot.quarantined)
+            looks = len(api.requests("get", RESOURCE_INTERFACES))
+            await api.was_asked("get", RESOURCE_INTERFACES, looks + 2)
+            assert running.cluster.stale_for < time.monotonic() - came_back
+
+    assert "nothing listens there" in away.quarantined[0].findings[0].message
+    assert quarantined(away)["kartas.run.ai"] is False
+    assert quarantined(gone)["kartas.run.ai"] is True
+    assert expressions(gone) == expressions(back) == {"A": ".a"}
+
+
+async def test_a_missing_crd_is_said_once_and_looked_for_again(tmp_path: Path, spec: Spec) -> None:
+    api = ScriptedApi({})
+    async with running_cluster(tmp_path, api) as running:
+        missing = await running.until(lambda snapshot: bool(snapshot.quarantined))
+        await api.was_asked("get", KARTAS, 4)
+        await running.is_synced()
+        assert running.published == 1
+        api.collections[KARTAS] = {}
+        api.put(KARTAS, "a", spec("A", replicas=".a"))
+        found = await running.serves(A=".a")
+
+    assert [(broken.source, len(broken.findings)) for broken in missing.quarantined] == [("kartas.run.ai", 1)]
+    assert "is the CRD installed" in missing.quarantined[0].findings[0].message
+    assert found.quarantined == ()
+
+
+async def test_a_crd_that_stays_away_takes_its_kartas_with_it(tmp_path: Path, spec: Spec) -> None:
+    api = ScriptedApi()
+    api.put(KARTAS, "a", spec("A", replicas=".a"))
+    async with running_cluster(tmp_path, api) as running:
+        await running.serves(A=".a")
+        del api.collections[KARTAS]
+        api.expire()
+        api.end_watches()
+        await running.serves()
+
+
+async def test_nobody_waits_long_for_what_is_forbidden(tmp_path: Path) -> None:
+    api = ScriptedApi()
+    for path in (KARTAS, RESOURCE_INTERFACES):
+        api.on("get", path, status(403, "Forbidden"), times=1000)
+    async with running_cluster(tmp_path, api) as running:
+        await api.was_asked("get", KARTAS)
+        assert not running.cluster.synced
+        await running.is_synced()
+
+        assert quarantined(running.store.snapshot) == {
+            "kartas.run.ai": False,
+            "resourceinterfaces.optimization.nvidia.com": False,
+        }
+
+
+@pytest.mark.parametrize("verb", ["get", "watch"])
+async def test_what_is_forbidden_is_said_with_the_rule_that_is_missing(tmp_path: Path, spec: Spec, verb: str) -> None:
+    api = ScriptedApi()
+    api.put(KARTAS, "a", spec("A", replicas=".a"))
+    async with running_cluster(tmp_path, api) as running:
+        await running.serves(A=".a")
+        api.on(verb, KARTAS, status(403, "Forbidden"), times=1000)
+        api.expire()
+        api.end_watches()
+        forbidden = await running.until(lambda snapshot: bool(snapshot.quarantined))
+        api.behave()
+        await api.was_asked("watch", KARTAS, len(api.requests("watch", KARTAS)) + 1)
+        api.put(KARTAS, "b", spec("B", replicas=".b"))
+        await running.until(lambda snapshot: not snapshot.quarantined)
+
+    message = forbidden.quarantined[0].findings[0].message
+    right = "list" if verb == "get" else "watch"
+    assert f'{{"apiGroups": ["run.ai"], "resources": ["kartas"], "verbs": ["{right}"]}}' in message
+    assert expressions(forbidden) == {"A": ".a"}

@@ -1,0 +1,153 @@
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import yaml
+
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.findings import error, warning
+from interpreter.karta.loading import Loaded
+from interpreter.sources.cluster_karta import load_object
+from interpreter.sources.conditions import conditions_of, events_of, same_conditions
+
+_GVK = GVK("example.io", "v1", "Job")
+_NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
+_THEN = "2026-01-01T00:00:00Z"
+_OBJECT = {
+    "apiVersion": "run.ai/v1alpha1",
+    "kind": "Karta",
+    "metadata": {"name": "job", "uid": "1-2-3", "resourceVersion": "7"},
+}
+
+
+@pytest.fixture
+def good(karta: Callable[..., str]) -> Loaded:
+    return load_object(yaml.safe_load(karta("Job")), "kartas.run.ai/job")
+
+
+def _broken(*messages: str) -> Loaded:
+    findings = (warning("w", (), "careful"), *(error("e", ("spec",), message) for message in messages))
+    return Loaded(None, findings, "job", _GVK, "")
+
+
+def _conditions(loaded: Loaded, crd_served: bool = True, previous: Any = None, **more: Any) -> dict[str, Any]:
+    found = conditions_of(loaded, crd_served, 3, _NOW, previous, **more)
+    return {condition["type"]: condition for condition in found}
+
+
+@pytest.mark.parametrize(
+    ("valid", "crd_served", "hidden_by", "expected"),
+    [
+        pytest.param(
+            True,
+            True,
+            "",
+            ("ValidationSucceeded", "CRDFound", "Ready"),
+            id="a valid definition of a kind that is there",
+        ),
+        pytest.param(
+            True, False, "", ("ValidationSucceeded", "CRDNotFound", "NotReady"), id="a kind that is not there"
+        ),
+        pytest.param(False, True, "", ("ValidationFailed", "CRDFound", "NotReady"), id="an invalid definition"),
+        pytest.param(False, False, "", ("ValidationFailed", "CRDNotFound", "NotReady"), id="neither"),
+        pytest.param(
+            True, True, "kartas.run.ai/a", ("ValidationSucceeded", "CRDFound", "NotReady"), id="an older one is used"
+        ),
+    ],
+)
+def test_each_condition_has_the_reason_of_kartas_own_controller(
+    good: Loaded, valid: bool, crd_served: bool, hidden_by: str, expected: tuple[str, ...]
+) -> None:
+    found = _conditions(good if valid else _broken("wrong"), crd_served, hidden_by=hidden_by)
+
+    assert tuple(found[kind]["reason"] for kind in ("Validated", "CRDExists", "Ready")) == expected
+    statuses = {condition["reason"]: condition["status"] for condition in found.values()}
+    positive = {"ValidationSucceeded", "CRDFound", "Ready"}
+    assert statuses == {reason: "True" if reason in positive else "False" for reason in expected}
+    assert {condition["observedGeneration"] for condition in found.values()} == {3}
+
+
+def test_an_invalid_definition_says_everything_that_is_wrong_errors_first() -> None:
+    assert _conditions(_broken("one", "two"))["Validated"]["message"] == (
+        "error: spec: one [e]; error: spec: two [e]; warning: careful [w]"
+    )
+
+
+def test_a_definition_without_a_kind_has_no_crd() -> None:
+    found = _conditions(Loaded(None, (error("e", (), "wrong"),), "job", None, ""), crd_served=False)
+
+    assert found["CRDExists"]["message"] == "the definition does not name a kind"
+
+
+def test_messages_fit_into_a_condition_and_an_event() -> None:
+    after = conditions_of(_broken("x" * 40_000), True, 1, _NOW, None)
+
+    assert max(len(condition["message"]) for condition in after) == 32_768
+    assert len(events_of(_OBJECT, None, after, _NOW)[0]["message"]) == 1_024
+
+
+def test_a_transition_is_a_change_of_status(good: Loaded) -> None:
+    previous = [
+        {"type": "Validated", "status": "True", "reason": "Other", "lastTransitionTime": _THEN},
+        {"type": "CRDExists", "status": "False", "lastTransitionTime": _THEN},
+    ]
+    found = _conditions(good, previous=previous)
+
+    assert found["Validated"]["lastTransitionTime"] == _THEN
+    assert found["CRDExists"]["lastTransitionTime"] == found["Ready"]["lastTransitionTime"] == "2026-05-04T03:02:01Z"
+
+
+def test_conditions_of_others_stay_as_they_are(good: Loaded) -> None:
+    other = {"type": "Other", "status": "Unknown"}
+
+    assert conditions_of(good, True, 1, _NOW, [other])[0] is other
+
+
+@pytest.mark.parametrize("previous", [None, {}, "x", [1, {"status": "True"}]])
+def test_a_status_of_any_shape_is_read(good: Loaded, previous: Any) -> None:
+    assert len(conditions_of(good, True, 1, _NOW, previous)) == 3
+
+
+def test_an_object_without_a_generation_has_none_observed(good: Loaded) -> None:
+    assert all("observedGeneration" not in condition for condition in conditions_of(good, True, None, _NOW, None))
+
+
+def test_conditions_differ_in_what_they_say_not_in_when(good: Loaded) -> None:
+    later = datetime(2027, 1, 1, tzinfo=UTC)
+    said = conditions_of(good, True, 1, _NOW, None)
+
+    assert same_conditions(said, conditions_of(good, True, 1, later, None))
+    assert not same_conditions(said, conditions_of(good, True, 2, later, None))
+    assert not same_conditions(said, conditions_of(good, False, 1, later, None))
+    assert not same_conditions(None, said)
+
+
+def test_events_tell_what_has_newly_failed(good: Loaded) -> None:
+    fine = conditions_of(good, True, 1, _NOW, None)
+    broken = conditions_of(_broken("wrong"), False, 2, _NOW, fine)
+
+    events = events_of(_OBJECT, fine, broken, _NOW)
+
+    assert [(event["type"], event["reason"]) for event in events] == [
+        ("Warning", "ValidationFailed"),
+        ("Warning", "CRDNotFound"),
+    ]
+    assert events[0]["involvedObject"] == {
+        "apiVersion": "run.ai/v1alpha1",
+        "kind": "Karta",
+        "name": "job",
+        "uid": "1-2-3",
+    }
+    assert events_of(_OBJECT, broken, broken, _NOW) == events_of(_OBJECT, None, fine, _NOW) == []
+
+
+def test_every_replica_gives_an_event_the_same_name() -> None:
+    later = datetime(2027, 1, 1, tzinfo=UTC)
+
+    def names(generation: int, moment: datetime) -> list[str]:
+        after = conditions_of(_broken("wrong"), True, generation, moment, None)
+        return [event["metadata"]["name"] for event in events_of(_OBJECT, None, after, moment)]
+
+    assert names(1, _NOW) == names(1, later)
+    assert names(1, _NOW) != names(2, _NOW)

@@ -1,0 +1,133 @@
+import json
+import socket
+import ssl
+from typing import Any
+
+import pytest
+
+from interpreter.sources.failures import Request, expired, refused, unreachable, unreadable, unusable
+
+
+def _request(path: str = "/apis/run.ai/v1alpha1/kartas", *verbs: str) -> Request:
+    return Request("GET", path, verbs or ("list",), server="https://karmada")
+
+
+def _status(**fields: Any) -> bytes:
+    return json.dumps({"kind": "Status", **fields}).encode()
+
+
+def _certificate_error(code: int) -> ssl.SSLCertVerificationError:
+    error = ssl.SSLCertVerificationError("failed")
+    error.verify_code, error.verify_message = code, "what OpenSSL says"
+    return error
+
+
+def _caused_by(cause: OSError) -> OSError:
+    """An error as the HTTP client raises it: the true one is inside."""
+    error = OSError("cannot connect")
+    error.os_error = cause  # type: ignore[attr-defined] # as aiohttp adds it
+    return error
+
+
+@pytest.mark.parametrize(
+    ("path", "verbs", "rule"),
+    [
+        pytest.param(
+            "/apis/run.ai/v1alpha1/kartas",
+            ("list",),
+            'a ClusterRole with {"apiGroups": ["run.ai"], "resources": ["kartas"], "verbs": ["list"]}',
+            id="a collection of a group",
+        ),
+        pytest.param(
+            "/apis/run.ai/v1alpha1/kartas/job/status",
+            ("patch",),
+            'a ClusterRole with {"apiGroups": ["run.ai"], "resources": ["kartas/status"], "verbs": ["patch"]}',
+            id="a subresource",
+        ),
+        pytest.param(
+            "/api/v1/namespaces/default/events",
+            ("create",),
+            'a Role in default with {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]}',
+            id="in a namespace, of the core group",
+        ),
+        pytest.param(
+            "/api/v1/namespaces/default",
+            ("get",),
+            'a ClusterRole with {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get"]}',
+            id="a namespace itself",
+        ),
+        pytest.param(
+            "/apis/a.io/v1/things/x",
+            ("create", "patch"),
+            '"verbs": ["create", "patch"]',
+            id="server-side apply needs two verbs",
+        ),
+        pytest.param("/version", ("get",), 'get on nonResourceURLs ["/version"]', id="no resource"),
+    ],
+)
+def test_a_forbidden_request_names_the_rule_that_is_missing(path: str, verbs: tuple[str, ...], rule: str) -> None:
+    error = refused(_request(path, *verbs), 403, _status(message="no", reason="Forbidden"))
+
+    assert rule in str(error)
+    assert (error.status, error.reason) == (403, "Forbidden")
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "reason", "text"),
+    [
+        pytest.param(500, b"<html>", "Internal Server Error", "500 Internal Server Error", id="a page of a proxy"),
+        pytest.param(500, b"[1]", "Internal Server Error", "500 Internal Server Error", id="JSON, but no status"),
+        pytest.param(599, b"", "", "599", id="a number without a name"),
+        pytest.param(404, _status(message="kartas not found"), "Not Found", "is the CRD installed", id="no collection"),
+        pytest.param(409, _status(message="busy", reason="Conflict"), "Conflict", "another writer", id="a conflict"),
+    ],
+)
+def test_a_refusal_is_told_whatever_its_content(status: int, content: bytes, reason: str, text: str) -> None:
+    error = refused(_request(), status, content)
+
+    assert (error.status, error.reason) == (status, reason)
+    assert str(error).startswith("GET https://karmada/apis/run.ai/v1alpha1/kartas: ")
+    assert text in str(error)
+
+
+def test_a_missing_object_does_not_ask_for_a_crd() -> None:
+    assert "CRD" not in str(refused(_request("/apis/run.ai/v1alpha1/kartas/a"), 404, _status(message="not found")))
+
+
+@pytest.mark.parametrize(
+    ("event", "status"), [({"code": 410, "reason": "Expired"}, 410), ({}, 500), ({"code": "x"}, 500)]
+)
+def test_an_error_event_has_the_code_of_its_status(event: Any, status: int) -> None:
+    assert expired(_request(), event).status == status
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "hint"),
+    [
+        pytest.param(TimeoutError(), "Timeout", "no answer in time", id="too slow"),
+        pytest.param(
+            _caused_by(ConnectionRefusedError(111, "refused")), "Refused", "nothing listens there", id="nobody there"
+        ),
+        pytest.param(_caused_by(socket.gaierror(-2, "unknown")), "UnknownHost", "DNS", id="a name nobody knows"),
+        pytest.param(_certificate_error(19), "Certificate", "certificate-authority-data", id="another CA"),
+        pytest.param(_certificate_error(62), "Certificate", "tls-server-name", id="another name"),
+        pytest.param(_certificate_error(64), "Certificate", "tls-server-name", id="another address"),
+        pytest.param(_certificate_error(10), "Certificate", "renew", id="an expired certificate"),
+        pytest.param(ssl.SSLError(1, "wrong version"), "TLS", "scheme and port", id="no TLS"),
+        pytest.param(ConnectionResetError("reset"), "ConnectionLost", "reset", id="a reset"),
+        pytest.param(OSError(), "ConnectionLost", "OSError", id="an error without words"),
+    ],
+)
+def test_an_unreachable_server_is_told_with_what_to_do(error: Exception, reason: str, hint: str) -> None:
+    told = unreachable(_request(), error)
+
+    assert (told.status, told.reason) == (0, reason)
+    assert hint in str(told)
+
+
+def test_other_failures_say_where_to_look() -> None:
+    assert "is this the URL of a Kubernetes API server?" in str(unreadable(_request(), "the answer is not JSON"))
+    assert str(unusable("the kubeconfig x", ValueError("two\n lines"))) == (
+        "the kubeconfig x cannot be used: two lines; "
+        "check the file, the context, and the files and programs that it names"
+    )
