@@ -1,0 +1,145 @@
+"""``karta-interpreter export``: what a server would register, for those who keep it in Git."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from interpreter.cli.inputs import STDIN
+from interpreter.cli.problems import Problem, UsageProblem
+from interpreter.cli.render.document import to_yaml
+from interpreter.cli.render.findings import findings_text
+from interpreter.cli.render.table import count
+from interpreter.errors import ManifestError, ServeError
+from interpreter.k8s import edit
+from interpreter.k8s.manifest import Document, read_documents
+from interpreter.k8s.values import JSON, Object
+from interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
+from interpreter.registration.served import CRD
+from interpreter.sources.listing import list_files
+from interpreter.sources.snapshot import Snapshot
+from interpreter.sources.store import Store
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_PATH = click.Path(exists=True, path_type=Path)
+_KARTAS = "Folder or file of definitions, strongest first; may be repeated."
+_INPUT = click.Path(exists=True, allow_dash=True)
+
+
+@click.group("export")
+def command() -> None:
+    """Print manifests for GitOps."""
+
+
+@command.command("webhook-configuration")
+@click.option("--kartas", type=_PATH, multiple=True, help=_KARTAS)
+@click.option("--catalogue/--no-catalogue", default=True, help="Whether to take the definitions of this package, too.")
+@click.option("--url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT].")
+@click.option("--service", metavar="NAMESPACE/NAME[:PORT]", help="The Service that Karmada calls, instead of a URL.")
+@click.option("--ca-file", type=_FILE, metavar="FILE", help="Who signed the server's certificate, PEM.")
+@click.option("--name", default=NAME, show_default=True, help="Name of the object.")
+@click.option(
+    "--webhook-timeout",
+    type=click.IntRange(1, 30),
+    default=3,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long Karmada waits for an answer.",
+)
+@click.option(
+    "--multiple-pod-templates-scheduling",
+    is_flag=True,
+    help="Karmada's feature gate MultiplePodTemplatesScheduling is on.",
+)
+@click.option(
+    "--crds",
+    type=_INPUT,
+    multiple=True,
+    metavar="PATH",
+    help='CustomResourceDefinitions to look at: file, folder or "-"; may be repeated.',
+)
+def webhook_configuration_command(  # noqa: PLR0913 - one for each option
+    *,
+    kartas: tuple[Path, ...],
+    catalogue: bool,
+    url: str | None,
+    service: str | None,
+    ca_file: Path | None,
+    name: str,
+    webhook_timeout: int,
+    multiple_pod_templates_scheduling: bool,
+    crds: tuple[str, ...],
+) -> None:
+    """Print the ResourceInterpreterWebhookConfiguration for definitions.
+
+    It is what `serve --register` applies. CRDs tell more about the kinds; those of a control plane come from
+    "kubectl get crds -o yaml".
+    """
+    endpoint = _endpoint(url, service, ca_file)
+    snapshot = _definitions(kartas, catalogue=catalogue)
+    served = served_kinds(_crds(crds)) if crds else None
+    click.echo(findings_text(left_out(snapshot, served)), err=True, nl=False)
+    configuration = webhook_configuration(
+        snapshot,
+        endpoint,
+        served,
+        name=name,
+        multiple_pod_templates=multiple_pod_templates_scheduling,
+        timeout_seconds=webhook_timeout,
+    )
+    click.echo(to_yaml(configuration), nl=False)
+    click.echo(_summary(configuration, endpoint), err=True)
+
+
+def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> Endpoint:
+    authority = ca_file.read_bytes() if ca_file else b""
+    try:
+        if url and not service:
+            return Endpoint.of_url(url, authority)
+        if service and not url:
+            return Endpoint.of_service(service, authority)
+    except ServeError as error:
+        raise UsageProblem(f"error: {error}") from error
+    raise UsageProblem("error: say where Karmada calls the server: either --url or --service")
+
+
+def _definitions(kartas: Sequence[Path], *, catalogue: bool) -> Snapshot:
+    snapshot = Store(kartas, catalogue=catalogue).load()
+    broken = [finding for each in snapshot.quarantined for finding in each.findings]
+    click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
+    if snapshot.quarantined:
+        unusable = count(len(snapshot.quarantined), "definition")
+        raise Problem(f"error: {unusable} cannot be used; a configuration without them would take their kinds away")
+    return snapshot
+
+
+def _summary(configuration: Object, endpoint: Endpoint) -> str:
+    operations = sum(len(rule["operations"]) for hook in configuration["webhooks"] for rule in hook["rules"])
+    trust = "the given CA" if endpoint.ca_bundle else "the CAs of Karmada's own system (no --ca-file)"
+    kinds = count(len(configuration["webhooks"]), "kind")
+    return f"{kinds}, {count(operations, 'operation')}; the certificate for {endpoint.server_name} has to be by {trust}"
+
+
+def _crds(paths: Sequence[str]) -> list[Object]:
+    found = [obj for path in paths for obj in _objects(path) if edit.get(obj, ("kind",)) == CRD]
+    if not found:
+        raise UsageProblem(f"error: {', '.join(paths)}: there is no {CRD} in it")
+    return found
+
+
+def _objects(path: str) -> Iterator[JSON]:
+    files = [path] if path == STDIN else [str(file) for file in list_files(Path(path)).files]
+    for file in files:
+        for document in _documents(file):
+            items = edit.get(document.value, ("items",))
+            yield from items if isinstance(items, list) else [document.value]
+
+
+def _documents(file: str) -> list[Document]:
+    try:
+        with click.open_file(file, encoding="utf-8-sig") as stream:
+            return read_documents(stream.read(), file)
+    except ManifestError as error:
+        raise Problem(f"error: {file}:{error.line}:{error.column}: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"error: {file}: {error}") from error

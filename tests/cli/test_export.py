@@ -1,0 +1,136 @@
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import Result
+
+from tests.registration.admission_rules import objections
+
+Run = Callable[..., Result]
+
+EXPORT = ("export", "webhook-configuration")
+URL = ("--url", "https://interpreter.example:8443")
+MINE = ("--no-catalogue", "--kartas", "karta.yaml")
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: jobs.example.io}}
+spec:
+  group: example.io
+  names: {{kind: Job, plural: jobs}}
+  scope: Namespaced
+  versions:
+  - {{name: {version}, served: true, storage: true, subresources: {{}}}}
+"""
+
+
+def webhooks(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    configuration = yaml.safe_load(result.stdout)
+    assert objections(configuration) == []
+    return configuration["webhooks"]
+
+
+def test_the_catalogue_at_a_url(run: Run) -> None:
+    result = run(*EXPORT, *URL)
+
+    assert {hook["clientConfig"]["url"] for hook in webhooks(result)} == {"https://interpreter.example:8443/interpret"}
+    assert "raycluster.v1.ray.io.karta-interpreter.io" in {hook["name"] for hook in webhooks(result)}
+    assert "the certificate for interpreter.example has to be by the CAs of Karmada's own system" in result.stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_own_definitions_at_a_service(run: Run) -> None:
+    options = ("--service", "system/interpreter:8443", "--name", "mine", "--webhook-timeout", "9")
+
+    result = run(*EXPORT, *MINE, *options)
+
+    (hook,) = webhooks(result)
+    service = {"namespace": "system", "name": "interpreter", "port": 8443, "path": "/interpret"}
+    assert hook["clientConfig"] == {"service": service}
+    assert hook["rules"][0]["apiGroups"] == ["example.io"]
+    assert hook["timeoutSeconds"] == 9
+    assert yaml.safe_load(result.stdout)["metadata"]["name"] == "mine"
+    assert result.stderr.startswith("1 kind, 7 operations; the certificate for interpreter.system.svc")
+
+
+def test_the_gate_decides_on_components(run: Run) -> None:
+    def operations(*options: str) -> set[str]:
+        hooks = {hook["name"].partition(".")[0]: hook for hook in webhooks(run(*EXPORT, *URL, *options))}
+        return set(hooks["raycluster"]["rules"][0]["operations"])
+
+    assert "ReviseReplica" in operations()
+    assert "InterpretComponent" in operations("--multiple-pod-templates-scheduling")
+
+
+@pytest.mark.parametrize("from_stdin", [False, True])
+def test_crds_are_looked_at(run: Run, files: Path, from_stdin: bool) -> None:
+    text = CRD.format(version="v1")
+    (files / "crds").mkdir()
+    (files / "crds" / "job.yaml").write_text(text)
+    listed = yaml.safe_dump({"kind": "List", "items": [{"kind": "Namespace"}, yaml.safe_load(text)]})
+
+    result = run(*EXPORT, *MINE, *URL, "--crds", "-" if from_stdin else "crds", stdin=listed)
+
+    assert "AggregateStatus" not in webhooks(result)[0]["rules"][0]["operations"]
+
+
+def test_a_version_that_is_not_served_is_said(run: Run, files: Path) -> None:
+    (files / "crd.yaml").write_text(CRD.format(version="v2"))
+
+    result = run(*EXPORT, *MINE, *URL, "--crds", "crd.yaml")
+
+    assert webhooks(result) == []
+    assert "[version-not-served]" in result.stderr
+    assert "versions it serves: v2" in result.stderr
+
+
+def test_a_broken_definition_prints_nothing(run: Run, files: Path, karta: Callable[..., str]) -> None:
+    (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
+
+    result = run(*EXPORT, *URL, "--kartas", "bad.yaml")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "bad.yaml:16:" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("error: 1 definition cannot be used;")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param((), "either --url or --service", id="no place"),
+        pytest.param((*URL, "--service", "a/b"), "either --url or --service", id="two places"),
+        pytest.param(("--url", "http://a.example"), "https://HOST", id="no TLS"),
+        pytest.param(("--service", "b"), "namespace/name", id="no namespace"),
+        pytest.param((*URL, "--ca-file", "karta.yaml"), "no PEM certificate", id="a CA that is none"),
+        pytest.param((*URL, "--crds", "karta.yaml"), "no CustomResourceDefinition", id="CRDs that are none"),
+        pytest.param((*URL, "--webhook-timeout", "31"), "1<=x<=30", id="more than Karmada allows"),
+        pytest.param((*URL, "--kartas", "missing"), "does not exist", id="no such folder"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_wrong_usage_is_exit_code_2(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    result = run(*EXPORT, *arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_crds_that_cannot_be_read(run: Run, files: Path) -> None:
+    (files / "crd.yaml").write_text("a: [\n")
+
+    result = run(*EXPORT, *URL, "--crds", "crd.yaml")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: crd.yaml:2:")
+
+
+def test_a_configuration_can_be_piped(start: Callable[..., "subprocess.CompletedProcess[str]"]) -> None:
+    result = start([*EXPORT, *URL])
+
+    assert result.returncode == 0
+    assert result.stdout.startswith("apiVersion: config.karmada.io/v1alpha1\n")

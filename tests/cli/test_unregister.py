@@ -1,0 +1,77 @@
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tests.registration.control_plane import CONFIGURATIONS, ControlPlane, running
+
+Run = Callable[..., Result]
+
+NAME = "karta-interpreter"
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.cli.unregister._SETTLED_SECONDS", 0.1)
+
+
+@pytest.fixture
+async def plane() -> AsyncIterator[ControlPlane]:
+    async with running() as plane:
+        yield plane
+
+
+async def unregister(run: Run, plane: ControlPlane, folder: Path, *options: str) -> Result:
+    # The command has an event loop of its own.
+    arguments = ("unregister", "--kubeconfig", str(plane.kubeconfig(folder)), *options)
+    return await asyncio.to_thread(run, *arguments)
+
+
+async def test_it_is_deleted_and_twice_is_fine(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
+    plane.write(CONFIGURATIONS, "another", {"webhooks": []})
+
+    first = await unregister(run, plane, tmp_path)
+    second = await unregister(run, plane, tmp_path)
+
+    assert (first.exit_code, first.stdout, second.exit_code, second.stdout) == (0, "", 0, "")
+    assert first.stderr == f"deleted ResourceInterpreterWebhookConfiguration {NAME} at {plane.url}\n"
+    assert second.stderr == f"{plane.url} has no ResourceInterpreterWebhookConfiguration {NAME}: nothing to do\n"
+    assert plane.collections[CONFIGURATIONS].keys() == {"another"}
+
+
+async def test_another_name(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    plane.write(CONFIGURATIONS, "mine", {"webhooks": []})
+
+    assert (await unregister(run, plane, tmp_path, "--name", "mine")).exit_code == 0
+    assert plane.collections[CONFIGURATIONS] == {}
+
+
+async def test_a_server_that_still_runs_is_noticed(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
+    plane.on_removal = lambda: plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
+
+    result = await unregister(run, plane, tmp_path)
+
+    assert result.exit_code == 1
+    assert "stop it first" in result.stderr
+
+
+async def test_a_right_that_is_missing(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    plane.refused["DELETE", CONFIGURATIONS] = 403
+
+    result = await unregister(run, plane, tmp_path)
+
+    assert result.exit_code == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert '"verbs": ["delete"]' in result.stderr
+
+
+def test_a_kubeconfig_that_is_missing(run: Run, tmp_path: Path) -> None:
+    result = run("unregister", "--kubeconfig", str(tmp_path / "none"))
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: ")
+    assert str(tmp_path / "none") in result.stderr

@@ -1,0 +1,25 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from interpreter.sources.api_server import ApiServer
+from tests.registration.control_plane import running
+from tests.registration.definitions import TOY
+from tests.registration.rig import Rig
+
+
+@pytest.fixture
+async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
+    folder = tmp_path / "kartas"
+    folder.mkdir()
+    async with running() as plane, ApiServer.of(plane.kubeconfig(tmp_path)) as api:
+        rig = Rig(plane, api, folder)
+        rig.define(TOY)
+        yield rig
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting for more changes takes a moment only."""
+    monkeypatch.setattr("interpreter.registration.registrar._DEBOUNCE", 0.05)

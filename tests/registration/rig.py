@@ -1,0 +1,80 @@
+"""A registrar between a store of a folder and a control plane."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from interpreter.k8s.gvk import GVK
+from interpreter.registration import Endpoint
+from interpreter.registration.registrar import Registrar, Registration, Report
+from interpreter.sources.api_server import ApiServer
+from interpreter.sources.store import Store
+from tests.registration.control_plane import ControlPlane
+from tests.registration.definitions import karta, replicas
+
+NAME = "karta-interpreter"
+ONE = {"worker": replicas(".spec.count // 1")}
+DOLL = GVK("toys.example.com", "v1", "Doll")
+
+
+class Rig:
+    """A store of a folder, a control plane, and the means to start registrars between them."""
+
+    def __init__(self, plane: ControlPlane, api: ApiServer, folder: Path) -> None:
+        self.plane = plane
+        self.api = api
+        self.folder = folder
+        self.endpoint = Endpoint.of_url("https://interpreter.example")
+        self.reports: list[Report] = []
+        self.store = Store([folder], catalogue=False)
+
+    def define(self, gvk: GVK, text: str | None = None) -> None:
+        self.folder.joinpath(f"{gvk.kind}.yaml").write_text(text or json.dumps(karta(gvk, ONE)))
+        self.store.load()
+
+    @asynccontextmanager
+    async def registrar(self, **settings: Any) -> AsyncIterator[Registrar]:
+        ready = settings.pop("ready", lambda: True)
+        registrar = Registrar(
+            self.api,
+            self.store,
+            lambda: self.endpoint,
+            Registration(**settings),
+            ready=ready,
+            report=self.reports.append,
+        )
+        task = asyncio.create_task(registrar.run())
+        try:
+            yield registrar
+            assert not task.done()
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    def said(self, level: str) -> list[str]:
+        return [report.message for report in self.reports if report.level == level]
+
+
+async def until(holds: Callable[[], object], seconds: float = 5.0) -> float:
+    """Wait until something holds; return after how long."""
+    started = time.monotonic()
+    while not holds():
+        assert time.monotonic() - started < seconds, "it never happened"
+        await asyncio.sleep(0.01)
+    return time.monotonic() - started
+
+
+def crd(kind: str, *, version: str = "v1", status: bool = True) -> Any:
+    return {
+        "spec": {
+            "group": "toys.example.com",
+            "names": {"kind": kind},
+            "scope": "Namespaced",
+            "versions": [{"name": version, "served": True, "subresources": {"status": {}} if status else {}}],
+        }
+    }

@@ -1,0 +1,141 @@
+"""Other writers, missing rights and outages: what is put back, what is said, and that it goes on."""
+
+import asyncio
+
+import pytest
+
+from tests.registration.control_plane import CONFIGURATIONS, CRDS
+from tests.registration.rig import DOLL, NAME, Rig, crd, until
+
+pytestmark = pytest.mark.usefixtures("hurried")
+
+
+async def test_what_the_server_completes_is_no_change_by_others(rig: Rig) -> None:
+    rig.plane.completion = {"matchPolicy": "Exact"}
+    async with rig.registrar():
+        await until(lambda: rig.plane.applied)
+        await asyncio.sleep(0.4)
+
+    assert len(rig.plane.applied) == 1
+
+
+async def test_changes_by_others_are_put_back(rig: Rig) -> None:
+    plane = rig.plane
+    async with rig.registrar():
+        await until(lambda: plane.operations("Toy"))
+
+        plane.write(CONFIGURATIONS, NAME, {"webhooks": []}, manager="kubectl-edit")
+        await until(lambda: plane.operations("Toy"))
+
+        plane.remove(CONFIGURATIONS, NAME)
+        await until(lambda: plane.operations("Toy"))
+
+    assert rig.said("warning") == [
+        f"{NAME} is put back: it was changed by kubectl-edit, to call nobody instead of {rig.endpoint.at}",
+        f"{NAME} is put back: it was deleted",
+    ]
+    assert len(plane.applied) == 3
+
+
+async def test_one_that_insists_is_noticed(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.registration.registrar._MINUTE", 0.4)
+    plane = rig.plane
+
+    def insist() -> None:
+        url = {"clientConfig": {"url": "https://rival.example/interpret"}}
+        theirs = {"webhooks": [{**webhook, **url} for webhook in plane.configuration["webhooks"]]}
+        loop = asyncio.get_running_loop()
+        loop.call_soon(lambda: plane.write(CONFIGURATIONS, NAME, theirs, manager="karta-interpreter"))
+
+    plane.on_apply = insist
+    async with rig.registrar():
+        await until(lambda: rig.said("error"))
+        before = len(plane.applied)
+        await until(lambda: len(plane.applied) > before)
+        plane.on_apply = lambda: None
+        await until(lambda: "rival" not in str(plane.configuration["webhooks"]))
+
+    assert 5 <= before <= 7
+    assert "changed by another karta-interpreter, to call https://rival.example/interpret" in rig.said("error")[0]
+    assert "--registration-name" in rig.said("error")[0]
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "hint"),
+    [
+        pytest.param("PATCH", 403, '"verbs": ["create", "patch"]', id="no right to write"),
+        pytest.param("PATCH", 404, "that of karmada-apiserver", id="the wrong API server"),
+        pytest.param("PATCH", 500, "500", id="a server that fails"),
+    ],
+)
+async def test_what_cannot_be_applied_is_said_once_and_tried_again(
+    rig: Rig, method: str, status: int, hint: str
+) -> None:
+    rig.plane.refused[method, CONFIGURATIONS] = status
+    async with rig.registrar():
+        await until(lambda: rig.said("error"))
+        await asyncio.sleep(0.4)
+        (message,) = rig.said("error")
+        rig.plane.refused.clear()
+        await until(lambda: rig.plane.operations("Toy"))
+
+    assert message.startswith("cannot register: ")
+    assert hint in message
+    assert rig.said("info") == [f"registered 1 kind as {NAME}"]
+
+
+async def test_without_a_look_at_crds_everything_is_registered(rig: Rig) -> None:
+    rig.plane.write(CRDS, "toys", crd("Toy", status=False))
+    rig.plane.refused["GET", CRDS] = 403
+    async with rig.registrar():
+        await until(lambda: rig.plane.operations("Toy"))
+        assert "AggregateStatus" in (rig.plane.operations("Toy") or ())
+        (warning,) = rig.said("warning")
+        assert warning.startswith("kinds are registered without a look at their CRDs: ")
+
+        rig.plane.refused.clear()
+        await until(lambda: "AggregateStatus" not in (rig.plane.operations("Toy") or ()))
+
+
+async def test_without_a_look_at_configurations_it_is_applied_once(rig: Rig) -> None:
+    rig.plane.refused["GET", CONFIGURATIONS] = 403
+    async with rig.registrar():
+        await until(lambda: rig.plane.operations("Toy"))
+        await asyncio.sleep(0.4)
+
+    assert len(rig.plane.applied) == 1
+    assert rig.said("warning")[0].startswith("changes by others go unnoticed: ")
+
+
+async def test_a_server_that_is_away_at_first(rig: Rig) -> None:
+    rig.plane.available = False
+    async with rig.registrar():
+        await until(lambda: rig.said("error"))
+        await asyncio.sleep(0.4)
+        assert len(rig.said("error")) == 1
+        rig.plane.available = True
+        await until(lambda: rig.plane.operations("Toy"))
+
+
+async def test_a_server_that_goes_away_is_caught_up_with(rig: Rig) -> None:
+    plane = rig.plane
+    async with rig.registrar():
+        await until(lambda: plane.operations("Toy"))
+        plane.break_off(available=False)
+        rig.define(DOLL)
+        plane.write(CRDS, "toys", crd("Toy", status=False))
+        await until(lambda: rig.said("error"))
+        plane.available = True
+        await until(lambda: plane.operations("Doll"))
+        await until(lambda: "AggregateStatus" not in (plane.operations("Toy") or ()))
+
+
+async def test_a_history_that_is_gone_is_read_anew(rig: Rig) -> None:
+    plane = rig.plane
+    async with rig.registrar():
+        await until(lambda: plane.operations("Toy"))
+        plane.compact()
+        plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
+        await until(lambda: plane.operations("Toy"))
+
+    assert plane.lists.count(CONFIGURATIONS) == 2
