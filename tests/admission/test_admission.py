@@ -1,0 +1,280 @@
+import base64
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from interpreter.admission import mutate, validate
+from interpreter.k8s import edit
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.patch import apply
+
+Raw = dict[str, Any]
+Body = Callable[..., bytes]
+
+BREW = GVK("toys.example.com", "v1", "Brew")
+ROOT = ("spec", "structureDefinition", "rootComponent")
+REPLICAS = (*ROOT, "scaleDefinition", "replicasPath")
+LABELS = {"run.ai/karta-group": "toys.example.com", "run.ai/karta-version": "v1", "run.ai/karta-kind": "Brew"}
+
+
+def response(answer: bytes) -> Raw:
+    review = json.loads(answer)
+    assert (review["apiVersion"], review["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
+    assert review["response"]["uid"] == "705ab4f5-6393-11e8-b7cc-42010a800002"
+    found: Raw = review["response"]
+    return found
+
+
+def changed(obj: Raw, path: tuple[str | int, ...], value: Any) -> Raw:
+    document: Raw = edit.set_value(obj, path, value)
+    return document
+
+
+def refusal(body: bytes, taken: Mapping[GVK, str] | None = None) -> list[str]:
+    """The lines of the message, empty when it is allowed."""
+    answer = response(validate(body, taken or {}))
+    if answer["allowed"]:
+        return []
+    status = answer["status"]
+    assert (status["code"], status["reason"]) == (422, "Invalid")
+    lines: list[str] = status["message"].splitlines()
+    return lines
+
+
+@pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
+def test_a_good_definition_is_allowed_in_silence(karta: Raw, review: Body, operation: str) -> None:
+    assert response(validate(review(karta, operation, old=karta), {})) == {
+        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
+        "allowed": True,
+    }
+
+
+def test_a_bad_one_is_refused_with_every_error(karta: Raw, review: Body) -> None:
+    bad = changed(changed(karta, REPLICAS, ".spec.kettles | del(.a)"), (*ROOT, "ownerRef"), "pot")
+
+    first, *lines = refusal(review(bad))
+
+    assert first == 'Karta "brew" cannot be used: 2 errors'
+    assert len(lines) == 2
+    owner, query = sorted(lines)
+    assert owner.startswith("  spec.structureDefinition.rootComponent.ownerRef: ")
+    assert query.startswith(
+        "  spec.structureDefinition.rootComponent.scaleDefinition.replicasPath: `del` is not allowed"
+    )
+    assert query.endswith(" [expression-refused]")
+
+
+def test_an_object_that_is_hardly_a_definition(review: Body) -> None:
+    lines = refusal(review({"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "x"}}))
+
+    assert lines == ['Karta "x" cannot be used: 1 error', "  spec: the field spec is missing [schema]"]
+
+
+def test_the_older_kind_is_checked_as_well(karta: Raw, review: Body) -> None:
+    old = {**karta, "apiVersion": "optimization.nvidia.com/v1alpha1", "kind": "ResourceInterface"}
+
+    assert refusal(review(old)) == []
+    assert refusal(review(edit.remove(old, (*ROOT, "kind"))))[0].startswith('ResourceInterface "brew" cannot be used')
+
+
+def test_a_version_that_this_program_cannot_read_is_refused(karta: Raw, review: Body) -> None:
+    lines = refusal(review({**karta, "apiVersion": "run.ai/v2"}))
+
+    assert "apiVersion: run.ai/v1alpha1" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("operation", "taken", "refused"),
+    [
+        pytest.param("CREATE", {}, False, id="nobody has the kind"),
+        pytest.param("CREATE", {BREW: "kettle"}, True, id="another one has it"),
+        pytest.param("UPDATE", {BREW: "kettle"}, True, id="the edit takes the kind of another one"),
+        pytest.param("UPDATE", {BREW: "brew"}, False, id="it has the kind itself"),
+        pytest.param("CREATE", {BREW: "brew"}, False, id="a Karta follows a ResourceInterface of its name"),
+        pytest.param("CREATE", {GVK(BREW.group, "v2", "Brew"): "kettle"}, False, id="another version of the kind"),
+    ],
+)
+def test_one_definition_per_kind(
+    karta: Raw, review: Body, operation: str, taken: Mapping[GVK, str], *, refused: bool
+) -> None:
+    before = changed(karta, (*ROOT, "kind", "kind"), "Tea") if operation == "UPDATE" else None
+
+    lines = refusal(review(karta, operation, old=before), taken)
+
+    assert bool(lines) is refused
+    if refused:
+        assert lines[1] == (
+            "  spec.structureDefinition.rootComponent.kind: toys.example.com/v1, Kind=Brew has a definition already: "
+            "kettle (change kettle, or delete it first) [duplicate-kind]"
+        )
+
+
+def test_a_second_one_that_is_also_wrong_hears_both(karta: Raw, review: Body) -> None:
+    lines = refusal(review(changed(karta, REPLICAS, "env")), {BREW: "kettle"})
+
+    assert lines[0] == 'Karta "brew" cannot be used: 2 errors'
+    assert {line.rpartition("[")[2] for line in lines[1:]} == {"expression-refused]", "duplicate-kind]"}
+
+
+def test_lint_is_a_warning_and_no_refusal(karta: Raw, review: Body) -> None:
+    unmapped = changed(karta, (*ROOT, "statusDefinition", "statusMappings", "failed"), [{}])
+
+    answer = response(validate(review(unmapped), {}))
+
+    assert answer["allowed"] is True
+    (warning,) = answer["warnings"]
+    assert "failed[0]: a matcher without any test" in warning
+    assert len(warning) <= 120
+
+
+def test_a_refusal_carries_its_warnings_apart(karta: Raw, review: Body) -> None:
+    bad = changed(changed(karta, REPLICAS, "env"), (*ROOT, "statusDefinition", "statusMappings", "failed"), [{}])
+
+    answer = response(validate(review(bad), {}))
+
+    assert answer["status"]["message"].startswith('Karta "brew" cannot be used: 1 error\n')
+    assert len(answer["warnings"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("update", "refused"),
+    [
+        pytest.param({"metadata": {"name": "brew", "labels": {"team": "a"}}}, False, id="only labels change"),
+        pytest.param({"metadata": {"name": "brew", "annotations": {"b": "1"}}}, False, id="others' annotations change"),
+        pytest.param({"metadata": {"name": "brew", "deletionTimestamp": "2024-01-01T00:00:00Z"}}, False, id="deleted"),
+        pytest.param(
+            {"metadata": {"name": "brew", "annotations": {"karta-interpreter.io/retain": "[.a"}}},
+            True,
+            id="an annotation of ours changes",
+        ),
+        pytest.param({"spec": {"structureDefinition": {}}}, True, id="the spec changes"),
+    ],
+)
+def test_errors_that_were_stored_before_do_not_lock_an_object(
+    karta: Raw, review: Body, update: Raw, *, refused: bool
+) -> None:
+    stored = changed(karta, REPLICAS, "env")
+
+    answer = response(validate(review({**stored, **update}, "UPDATE", old=stored), {}))
+
+    assert answer["allowed"] is not refused
+    assert bool(answer.get("warnings")) is not refused
+
+
+@pytest.mark.parametrize(
+    ("operation", "more"),
+    [
+        pytest.param("DELETE", {}, id="nothing is stored"),
+        pytest.param("CONNECT", {}, id="nothing is stored either"),
+        pytest.param("UPDATE", {"subResource": "status"}, id="a status is nobody's definition"),
+    ],
+)
+def test_what_does_not_store_a_definition_is_allowed(karta: Raw, review: Body, operation: str, more: Raw) -> None:
+    bad = changed(karta, REPLICAS, "env")
+    body = review(bad if more else None, operation, old=bad, **more)
+
+    assert response(validate(body, {BREW: "kettle"})) == {
+        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
+        "allowed": True,
+    }
+
+
+def test_other_kinds_are_let_through_and_the_rule_is_named(review: Body) -> None:
+    answer = response(validate(review({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}), {}))
+
+    assert answer["allowed"] is True
+    assert answer["warnings"] == ["Pod is no Karta: take it out of the rules of karta-interpreter's admission webhook"]
+
+
+def test_equal_reviews_get_equal_bytes(karta: Raw, review: Body) -> None:
+    body = review(changed(karta, REPLICAS, "env | del(.a)"))
+
+    assert validate(body, {BREW: "kettle"}) == validate(body, {BREW: "kettle"})
+
+
+def stamped(karta: Raw, body: bytes) -> Any:
+    """The labels after the patch."""
+    answer = response(mutate(body))
+    assert answer["allowed"] is True
+    if "patch" not in answer:
+        return edit.get(karta, ("metadata", "labels"))
+    assert answer["patchType"] == "JSONPatch"
+    after = apply(json.loads(base64.b64decode(answer["patch"])), karta)
+    assert edit.remove(after, ("metadata", "labels")) == edit.remove(karta, ("metadata", "labels"))
+    return edit.get(after, ("metadata", "labels"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        pytest.param(None, LABELS, id="none yet"),
+        pytest.param({}, LABELS, id="an empty map"),
+        pytest.param({"team": "a"}, {"team": "a", **LABELS}, id="others stay"),
+        pytest.param({"run.ai/karta-kind": "Tea"}, LABELS, id="a wrong one is corrected"),
+        pytest.param(LABELS, LABELS, id="they are right already"),
+    ],
+)
+def test_a_new_definition_is_labelled_with_its_kind(karta: Raw, review: Body, labels: Any, expected: Raw) -> None:
+    labelled = karta if labels is None else changed(karta, ("metadata", "labels"), labels)
+
+    assert stamped(labelled, review(labelled)) == expected
+
+
+def test_labels_that_are_right_need_no_patch(karta: Raw, review: Body) -> None:
+    assert "patch" not in response(mutate(review(changed(karta, ("metadata", "labels"), LABELS))))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        pytest.param((*ROOT, "kind", "group"), "", {**LABELS, "run.ai/karta-group": ""}, id="the core group"),
+        pytest.param(
+            (*ROOT, "kind", "group"),
+            "g" * 64,
+            {name: text for name, text in LABELS.items() if name != "run.ai/karta-group"},
+            id="a group that is too long for a label",
+        ),
+        pytest.param((*ROOT, "kind"), None, None, id="no kind: validation will say so"),
+        pytest.param(("spec",), "x", None, id="no spec: validation will say so"),
+    ],
+)
+def test_unusual_kinds(karta: Raw, review: Body, path: tuple[str, ...], value: Any, expected: Raw | None) -> None:
+    unusual = changed(karta, path, value)
+
+    assert stamped(unusual, review(unusual)) == expected
+
+
+@pytest.mark.parametrize("operation", ["UPDATE", "DELETE"])
+def test_only_what_is_created_is_labelled(karta: Raw, review: Body, operation: str) -> None:
+    assert "patch" not in response(mutate(review(karta, operation, old=karta)))
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        pytest.param({"metadata": None, "spec": None}, id="nulls"),
+        pytest.param({"metadata": [], "spec": []}, id="lists"),
+        pytest.param({"metadata": {"name": 7, "labels": [], "annotations": 1}, "spec": {}}, id="numbers"),
+        pytest.param({"spec": {"structureDefinition": {"rootComponent": {"kind": 1}}}}, id="a number as kind"),
+    ],
+)
+def test_strange_objects_get_an_answer(review: Body, obj: Raw) -> None:
+    strange = {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", **obj}
+
+    assert (
+        response(validate(review(strange, "UPDATE", old={"metadata": {"annotations": []}, "spec": 1}), {}))["allowed"]
+        is False
+    )
+    assert response(mutate(review(strange))) == {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": True}
+
+
+def test_nesting_without_end_is_answered(karta: Raw, review: Body) -> None:
+    nested: Any = "x"
+    for _ in range(900):
+        nested = {"a": nested}
+
+    assert response(validate(review(changed(karta, ("spec", "deep"), nested)), {}))["allowed"] is True
+    assert refusal(review(changed(karta, (*ROOT, "kind"), nested))) != []
+    assert refusal(review(changed(karta, REPLICAS, "[" * 900 + "]" * 900))) != []

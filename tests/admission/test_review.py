@@ -1,0 +1,74 @@
+import json
+from typing import Any
+
+import pytest
+
+from interpreter.admission.review import Action, Review, allow, read, refuse
+from interpreter.errors import RequestError
+
+REQUEST: dict[str, Any] = {
+    "uid": "1",
+    "kind": {"group": "run.ai", "version": "v1alpha1", "kind": "Karta"},
+    "operation": "CREATE",
+    "object": {"spec": {}},
+}
+
+
+def body(**changes: Any) -> bytes:
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {**REQUEST, **changes}}
+    return json.dumps(review).encode()
+
+
+def test_a_review_is_read() -> None:
+    review = read(body(operation="UPDATE", oldObject={"spec": None}, subResource="status", dryRun=True))
+
+    assert review == Review("1", Action.UPDATE, "run.ai", "Karta", "status", {"spec": {}}, {"spec": None})
+
+
+def test_a_kind_of_the_core_group_has_no_group() -> None:
+    assert read(body(kind={"version": "v1", "kind": "Pod"})).group == ""
+
+
+@pytest.mark.parametrize("operation", ["CREATE", "UPDATE", "DELETE", "CONNECT"])
+def test_every_operation_of_kubernetes_is_known(operation: str) -> None:
+    assert read(body(operation=operation)).action == operation
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        pytest.param(b"", "the body is not JSON", id="nothing"),
+        pytest.param(b"[]", "the body must be an object, but is a list", id="a list"),
+        pytest.param(b'"\xff"', "the body is not JSON", id="not UTF-8"),
+        pytest.param(body().replace(b"k8s.io/v1", b"k8s.io/v1beta1"), "admissionReviewVersions", id="an old version"),
+        pytest.param(body().replace(b"AdmissionReview", b"TokenReview"), "kind must be", id="another review"),
+        pytest.param(body().replace(b'"request"', b'"response"'), "request must be an object", id="an answer"),
+        pytest.param(body(uid=""), "uid must be a string", id="an empty uid"),
+        pytest.param(body(uid=7), "uid must be a string", id="a number as uid"),
+        pytest.param(body(kind="Karta"), "request.kind must be an object", id="a kind without group"),
+        pytest.param(body(kind={"group": 1, "kind": "Karta"}), "group must be a string", id="a number as group"),
+        pytest.param(body(operation="PATCH"), '"PATCH" is not one of CREATE, UPDATE, DELETE, CONNECT', id="a verb"),
+        pytest.param(body(object=[]), "request.object must be an object, but is a list", id="a list as object"),
+    ],
+)
+def test_what_is_no_review_is_refused_as_a_request(content: bytes, complaint: str) -> None:
+    with pytest.raises(RequestError, match=complaint) as raised:
+        read(content)
+    assert raised.value.status == 400
+
+
+def test_the_answers_byte_for_byte() -> None:
+    review = read(body())
+
+    assert allow(review) == (
+        b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":true}}'
+    )
+    assert allow(review, warnings=("careful",), patch=[{"op": "remove", "path": "/spec"}]) == (
+        b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":true,'
+        b'"warnings":["careful"],"patchType":"JSONPatch",'
+        b'"patch":"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL3NwZWMifV0="}}'
+    )
+    assert refuse(review, "no") == (
+        b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":false,'
+        b'"status":{"status":"Failure","reason":"Invalid","code":422,"message":"no"}}}'
+    )
