@@ -14,6 +14,9 @@ COMMANDS = {
     "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
     "interpret": "Ask a definition about an object, as Karmada would.",
     "validate": "Check definitions and show everything that is wrong with them.",
+    "export": "Print manifests for GitOps.",
+    "unregister": "Take a server's registration back from Karmada.",
+    "doctor": "Find out why Karmada does not get its answers.",
 }
 
 

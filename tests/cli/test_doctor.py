@@ -1,0 +1,169 @@
+import base64
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import Result
+
+from interpreter.k8s.gvk import GVK
+from tests.diagnosis.karmada import BREW, CONFIGURATIONS, KARTAS, Karmada, configuration, group, items, resources, rule
+from tests.server.process import Process, running
+
+Run = Callable[..., Result]
+
+MILL = GVK("mill.example.org", "v1", "GrainMill")
+"""The kind that the server under test has a definition of."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers GET from the objects of a control plane in memory."""
+
+    objects: dict[str, Any]
+
+    def do_GET(self) -> None:
+        found = self.objects.get(self.path.partition("?")[0])
+        content = json.dumps(found or {"kind": "Status", "message": "there is none", "code": 404}).encode()
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def karmada() -> Iterator[Karmada]:
+    """A control plane that is really listening, with nothing registered."""
+    empty = ("resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations")
+    objects: dict[str, Any] = {f"/apis/config.karmada.io/v1alpha1/{each}": items() for each in empty}
+    objects |= {"/version": {"gitVersion": "v1.36.2"}, KARTAS: items()}
+    objects["/apis/cluster.karmada.io/v1alpha1/clusters"] = items()
+    handler = type("Objects", (Handler,), {"objects": objects})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield Karmada(objects, f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def kubeconfig(karmada: Karmada, tmp_path: Path) -> str:
+    config = {
+        "current-context": "karmada-apiserver",
+        "contexts": [{"name": "karmada-apiserver", "context": {"cluster": "karmada", "user": "admin"}}],
+        "clusters": [{"name": "karmada", "cluster": {"server": karmada.url}}],
+        "users": [{"name": "admin", "user": {"token": "token"}}],
+    }
+    file = tmp_path / "karmada.config"
+    file.write_text(yaml.safe_dump(config))
+    return str(file)
+
+
+def levels(result: Result) -> dict[str, str]:
+    """The level of each check, the worst one where there are several."""
+    order = ["ok", "warning", "problem"]
+    found: dict[str, str] = {}
+    for each in json.loads(result.stdout)["results"]:
+        found[each["check"]] = max(found.get(each["check"], "ok"), each["level"], key=order.index)
+    return found
+
+
+def registered(server: Process, gvk: GVK, name: str = "karta-interpreter") -> Any:
+    bundle = base64.b64encode(server.authority).decode()
+    client = {"url": f"https://localhost:{server.port}/interpret", "caBundle": bundle}
+    return items(configuration(client, rule(gvk), name=name))
+
+
+def test_a_server_of_ours_that_is_registered_rightly(run: Run, karmada: Karmada, kubeconfig: str) -> None:
+    karmada.objects["/apis/mill.example.org"] = group("v1")
+    karmada.objects["/apis/mill.example.org/v1"] = resources("GrainMill")
+    with running() as server:
+        karmada.objects[CONFIGURATIONS] = registered(server, MILL, name="mine")
+        result = run("doctor", "--name", "mine", "-o", "json", env={"KARTA_INTERPRETER_KUBECONFIG": kubeconfig})
+
+    found = levels(result)
+    assert set(found.values()) == {"ok"}, result.output
+    assert {"connection", "tls", "certificate", "readiness", "call", "definitions"} <= set(found)
+    assert result.exit_code == 0
+
+
+def test_a_server_of_ours_that_lacks_a_definition(run: Run, karmada: Karmada, kubeconfig: str) -> None:
+    with running() as server:
+        karmada.objects[CONFIGURATIONS] = registered(server, BREW)
+        result = run("doctor", "--kubeconfig", kubeconfig, "-o", "json")
+
+    found = levels(result)
+    assert (found["definitions"], found["kinds"], found["call"]) == ("problem", "warning", "ok")
+    assert result.exit_code == 1
+
+
+def test_for_people(run: Run, kubeconfig: str) -> None:
+    result = run("doctor", "--kubeconfig", kubeconfig)
+
+    assert result.exit_code == 1
+    header, *lines = result.stdout.splitlines()
+    assert header.split() == ["LEVEL", "CHECK", "FOUND"]
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("problem")]
+    assert lines[at].split(maxsplit=2)[1:] == [
+        "registration",
+        "there is no ResourceInterpreterWebhookConfiguration karta-interpreter with webhooks",
+    ]
+    assert lines[at + 1].startswith(" " * lines[at].index("there is no") + "→ register: ")
+    assert result.stderr == "3 ok, 0 warnings, 1 problem\n"
+
+
+def test_for_programs(run: Run, kubeconfig: str) -> None:
+    as_json = run("doctor", "--kubeconfig", kubeconfig, "-o", "json")
+    as_yaml = run("doctor", "--kubeconfig", kubeconfig, "-o", "yaml")
+
+    document = json.loads(as_json.stdout)
+    assert document == yaml.safe_load(as_yaml.stdout)
+    assert document["summary"] == {"ok": 3, "warning": 0, "problem": 1}
+    assert [set(each) for each in document["results"]] == [{"level", "check", "found", "advice"}] * 4
+    assert as_json.stderr == as_yaml.stderr == ""
+
+
+def test_an_api_server_that_is_away(run: Run, kubeconfig: str) -> None:
+    config = yaml.safe_load(Path(kubeconfig).read_text())
+    config["clusters"][0]["cluster"]["server"] = "http://127.0.0.1:1"
+    Path(kubeconfig).write_text(yaml.safe_dump(config))
+
+    result = run("doctor", "--kubeconfig", kubeconfig, "-o", "json")
+
+    assert result.exit_code == 1
+    assert levels(result) == {"api server": "problem"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["--kubeconfig", "nowhere"], id="no such file"),
+        pytest.param(["--url", "http://localhost"], id="a URL without TLS"),
+        pytest.param(["--url", "localhost:8443"], id="no URL at all"),
+        pytest.param(["-o", "xml"], id="an unknown output"),
+        pytest.param(["extra"], id="an argument"),
+    ],
+)
+def test_wrong_usage(run: Run, arguments: list[str]) -> None:
+    result = run("doctor", *arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr
+
+
+def test_help_does_not_load_what_only_an_examination_needs() -> None:
+    code = "import sys, interpreter.cli.doctor; print('kubernetes_asyncio' in sys.modules, 'aiohttp' in sys.modules)"
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "False False\n"
