@@ -4,7 +4,7 @@ PORT   ?= 8443
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format bench lock wheel clean
+.PHONY: help serve test check format bench e2e tools lock wheel clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,13 @@ format: .venv/dev.stamp ## Put every file into shape
 
 bench: .venv/dev.stamp ## Measure the server and write docs/performance.md
 	$(BIN)/python -m tests.benchmarks
+
+e2e: .venv/dev.stamp ## Prove it on a real Karmada control plane (needs Go; builds it once)
+	@command -v go >/dev/null || { echo "make e2e is skipped: it needs Go to build a Karmada control plane"; exit 0; }; \
+	$(BIN)/python -m tests.e2e
+
+tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)
+	deploy/tools.sh
 
 wheel: .venv/dev.stamp ## Build the wheel into dist/
 	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .

@@ -1,0 +1,52 @@
+{{- define "control-plane.fullname" -}}
+{{- default .Release.Name .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "control-plane.labels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: karmada
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{/* Metadata of something without a namespace */}}
+{{- define "control-plane.metadata" -}}
+name: {{ include "control-plane.fullname" . }}
+labels:
+  {{- include "control-plane.labels" . | nindent 2 }}
+{{- end -}}
+
+{{- define "control-plane.subjects" -}}
+{{- $own := dict "kind" "ServiceAccount" "name" (include "control-plane.fullname" .) "namespace" .Release.Namespace -}}
+{{- default (list $own) .Values.user.subjects | toYaml -}}
+{{- end -}}
+
+{{- define "control-plane.clientConfig" -}}
+{{- if .root.Values.admission.url }}
+url: {{ .root.Values.admission.url }}{{ .path }}
+{{- else }}
+service:
+  namespace: {{ .root.Release.Namespace }}
+  name: {{ include "control-plane.fullname" .root }}
+  port: {{ .root.Values.service.port }}
+  path: {{ .path }}
+{{- end }}
+{{- with .root.Values.admission.caBundle }}
+caBundle: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "control-plane.rule" -}}
+- apiGroups: [run.ai]
+  apiVersions: [v1alpha1]
+  resources: [kartas]
+  operations: {{ toJson . }}
+  scope: Cluster
+- apiGroups: [optimization.nvidia.com]
+  apiVersions: [v1alpha1]
+  resources: [resourceinterfaces]
+  operations: {{ toJson . }}
+  scope: Cluster
+{{- end -}}

@@ -1,0 +1,100 @@
+{{- define "karta-interpreter.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* The release is usually called as the chart, or says what it is for: then its name is enough. */}}
+{{- define "karta-interpreter.fullname" -}}
+{{- $name := include "karta-interpreter.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "karta-interpreter.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "karta-interpreter.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{/* Not the selector's: the Service must not send calls to the pod of `helm test`. */}}
+{{- define "karta-interpreter.testLabels" -}}
+app.kubernetes.io/name: {{ include "karta-interpreter.name" . }}-test
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "karta-interpreter.labels" -}}
+{{ include "karta-interpreter.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: karmada
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- define "karta-interpreter.metadata" -}}
+name: {{ include "karta-interpreter.fullname" . }}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "karta-interpreter.labels" . | nindent 2 }}
+{{- end -}}
+
+{{- define "karta-interpreter.serviceAccountName" -}}
+{{- default (ternary (include "karta-interpreter.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
+{{- end -}}
+
+{{- define "karta-interpreter.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "karta-interpreter.tlsSecret" -}}
+{{- if eq .Values.certificate.mode "existingSecret" -}}
+{{- required "certificate.mode existingSecret needs certificate.existingSecret, the name of the Secret" .Values.certificate.existingSecret -}}
+{{- else -}}
+{{- printf "%s-tls" (include "karta-interpreter.fullname" .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* namespace/name:port of the Service on karmada-apiserver */}}
+{{- define "karta-interpreter.serviceReference" -}}
+{{- $own := printf "%s/%s:%v" .Release.Namespace (include "karta-interpreter.fullname" .) .Values.service.port -}}
+{{- default $own .Values.registration.service -}}
+{{- end -}}
+
+{{/* The host name by which the Service is called in the host cluster */}}
+{{- define "karta-interpreter.serverName" -}}
+{{- printf "%s.%s.svc" (include "karta-interpreter.fullname" .) .Release.Namespace -}}
+{{- end -}}
+
+{{/* Names of the certificate, as a JSON list. Karmada dials by the Service's name on karmada-apiserver, other clients
+     by the one in the host cluster; they differ where the Services do. */}}
+{{- define "karta-interpreter.certificateNames" -}}
+{{- $own := include "karta-interpreter.serverName" . -}}
+{{- $reference := include "karta-interpreter.serviceReference" . | splitList ":" | first | splitList "/" -}}
+{{- $known := printf "%s.%s.svc" (last $reference) (first $reference) -}}
+{{- $names := list $own $known (printf "%s.cluster.local" $own) -}}
+{{- with .Values.registration.publicUrl -}}
+{{- $names = append $names (get (urlParse .) "hostname") -}}
+{{- end -}}
+{{- concat $names .Values.certificate.extraNames | uniq | toJson -}}
+{{- end -}}
+
+{{/* Those that are addresses, as a JSON list */}}
+{{- define "karta-interpreter.certificateAddresses" -}}
+{{- $addresses := list -}}
+{{- range include "karta-interpreter.certificateNames" . | fromJsonArray -}}
+{{- if regexMatch "^([0-9.]+|[0-9a-fA-F:]*:[0-9a-fA-F:.]*)$" . -}}
+{{- $addresses = append $addresses . -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $addresses -}}
+{{- end -}}
+
+{{- define "karta-interpreter.needsKarmada" -}}
+{{- if or .Values.karmada.cluster .Values.registration.enabled -}}yes{{- end -}}
+{{- end -}}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Build what the tests of deploy/ render and check with, into a cache outside the repository. Needs Go; takes minutes
+# the first time and nothing after that.
+set -euo pipefail
+
+HELM=v3.22.0
+KUSTOMIZE=v5.8.2 # the newest that Go 1.26 builds
+KUBERNETES=v1.35.3
+
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/karta-interpreter/tools"
+command -v go >/dev/null || { echo "Go is missing: it builds helm and kustomize" >&2; exit 1; }
+
+# go install PROGRAM MODULE/PACKAGE VERSION, unless that version is there
+build() {
+  [[ "$(go version -m "$cache/$1" 2>/dev/null)" == *"$3"* ]] || GOBIN="$cache" nice go install -ldflags='-s -w' "$2@$3"
+}
+
+mkdir -p "$cache"
+build helm helm.sh/helm/v3/cmd/helm "$HELM"
+build kustomize sigs.k8s.io/kustomize/kustomize/v5 "$KUSTOMIZE"
+
+# What kube-apiserver itself publishes about its types
+if [[ ! -f "$cache/kubernetes-$KUBERNETES.json" ]]; then
+  module="$(go mod download -json "k8s.io/kubernetes@$KUBERNETES" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')"
+  install -m 644 "$module/api/openapi-spec/swagger.json" "$cache/kubernetes-$KUBERNETES.json"
+fi
+echo "$cache"

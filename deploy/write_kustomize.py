@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Write the resources of deploy/kustomize from the charts, so that both install the same.
+
+Needs the helm of `make tools`, or one in the path.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parent
+TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "karta-interpreter" / "tools"
+KUBERNETES = "1.33.0"
+"""What charts are rendered for; it changes nothing but has to be something that they allow."""
+
+BASE = "certificate.mode=existingSecret,certificate.existingSecret=karta-interpreter-tls"
+SERVER = {
+    "base": "",
+    "components/cert-manager": "certificate.mode=certManager",
+    "components/dashboard": "dashboard.enabled=true",
+    "components/hpa": "autoscaling.enabled=true",
+    "components/network-policy": "networkPolicy.enabled=true",
+    "components/prometheus-rule": "prometheusRule.enabled=true",
+    "components/service-monitor": "serviceMonitor.enabled=true",
+}
+CONTROL_PLANE = {"control-plane/base": "", "control-plane/components/admission": "admission.enabled=true"}
+
+Resource = dict[str, Any]
+
+
+def tool(name: str) -> str | None:
+    """Return where a program is."""
+    return shutil.which(name, path=f"{TOOLS}{os.pathsep}{os.environ['PATH']}")
+
+
+def template(chart: str, values: str, *options: str) -> list[Resource]:
+    """Return everything that a chart makes of values."""
+    helm = tool("helm")
+    if not helm:
+        sys.exit("helm is missing: run `make tools`")
+    command = [helm, "template", "karta-interpreter", str(HERE / "helm" / chart), *options]
+    command += ["--namespace", "karmada-system", "--kube-version", KUBERNETES, "--set", values]
+    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603 - our own words
+    return [resource for resource in yaml.safe_load_all(text) if resource]
+
+
+def render(chart: str, values: str) -> list[Resource]:
+    """Return what a chart installs with values, without what only Helm uses."""
+    return [plain(resource) for resource in template(chart, values) if not is_hook(resource)]
+
+
+def is_hook(resource: Resource) -> bool:
+    """Tell whether it is not installed, but run by Helm."""
+    return "helm.sh/hook" in resource["metadata"].get("annotations", {})
+
+
+def plain(resource: Resource) -> Resource:
+    """Return a resource without the marks of Helm."""
+    metadata = dict(resource["metadata"])
+    for field in ("labels", "annotations"):
+        marks = {"app.kubernetes.io/managed-by"}
+        kept = {k: v for k, v in metadata.pop(field, {}).items() if k not in marks and not k.startswith("helm.sh/")}
+        if kept:
+            metadata[field] = kept
+    return {**resource, "metadata": metadata}
+
+
+def identity(resource: Resource) -> tuple[str, str]:
+    """Return what tells a resource from the others of its chart."""
+    return resource["kind"], resource["metadata"]["name"]
+
+
+def write(folder: Path, resources: list[Resource]) -> None:
+    """Write resources into a folder, one file each, and take away those that are no longer there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.yaml"):
+        if old.name != "kustomization.yaml":
+            old.unlink()
+    for resource in resources:
+        kind, name = identity(resource)
+        suffix = name.removeprefix("karta-interpreter").lstrip("-").replace(".", "-")
+        path = folder / f"{'-'.join(filter(None, (kind.lower(), suffix)))}.yaml"
+        path.write_text(
+            "# Written by deploy/write_kustomize.py\n" + yaml.dump(resource, Dumper=_Dumper, sort_keys=False)
+        )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes blocks of text as blocks, lists indented, and nothing by reference."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - PyYAML's signature
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, _data: object) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def main() -> None:
+    """Write all folders."""
+    for chart, folders, always in (
+        ("karta-interpreter", SERVER, BASE),
+        ("karta-interpreter-control-plane", CONTROL_PLANE, ""),
+    ):
+        base = {identity(resource) for resource in render(chart, always)}
+        for folder, values in folders.items():
+            found = render(chart, ",".join(filter(None, (always, values))))
+            known = base if values else set()
+            write(HERE / "kustomize" / folder, [resource for resource in found if identity(resource) not in known])
+
+
+if __name__ == "__main__":
+    main()

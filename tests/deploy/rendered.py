@@ -1,0 +1,94 @@
+"""What the charts make of values, and what is in the repository of that."""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from deploy.write_kustomize import TOOLS, template, tool
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+SERVER, CONTROL_PLANE = "karta-interpreter", "karta-interpreter-control-plane"
+CHARTS = (SERVER, CONTROL_PLANE)
+
+Resource = dict[str, Any]
+
+needs_helm = pytest.mark.skipif(not tool("helm"), reason="helm is missing: run `make tools`")
+needs_kustomize = pytest.mark.skipif(not tool("kustomize"), reason="kustomize is missing: run `make tools`")
+
+ON = "autoscaling,networkPolicy,serviceMonitor,prometheusRule,dashboard"
+EVERYTHING = ",".join(f"{value}.enabled=true" for value in ON.split(","))
+
+VALUES = {
+    "the defaults": (SERVER,),
+    "everything on": (SERVER, EVERYTHING),
+    "certificates by cert-manager": (
+        SERVER,
+        "certificate.mode=certManager,certificate.extraNames={10.0.0.1,::1,a.example}",
+    ),
+    "certificates by another issuer": (
+        SERVER,
+        "certificate.mode=certManager,certificate.certManager.issuerRef.name=ours",
+        "certificate.certManager.issuerRef.kind=ClusterIssuer",
+    ),
+    "a certificate of one's own, with a well-known authority": (
+        SERVER,
+        "certificate.mode=existingSecret,certificate.existingSecret=mine,certificate.caKey=",
+    ),
+    "without karmada-apiserver": (SERVER, "karmada.cluster=false,registration.enabled=false"),
+    "a public URL": (
+        SERVER,
+        "registration.publicUrl=https://karta.example.com:8443/interpret,service.type=LoadBalancer",
+    ),
+    "Kartas in ConfigMaps": (SERVER, r"kartas.inline.a\.yaml=x,kartas.configMaps={one,two}"),
+    "every option of the server": (
+        SERVER,
+        "server.catalogue=false,server.resourceQuotaEstimate=true,registration.multiplePodTemplatesScheduling=true",
+        "karmada.kubeconfig.context=karmada-apiserver,server.gracePeriod=7.5,server.drainTimeout=20",
+        "server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
+    ),
+    "another name and port": (SERVER, "fullnameOverride=karta,server.port=9443,service.port=8443,image.tag=1.2.3"),
+    "pods with everything": (
+        SERVER,
+        "nodeSelector.a=b,tolerations[0].operator=Exists,priorityClassName=system-node-critical,podLabels.a=b",
+        "podAnnotations.a=b,imagePullSecrets[0].name=pull,serviceAccount.create=false",
+    ),
+    "the control plane": (CONTROL_PLANE,),
+    "the control plane with admission": (CONTROL_PLANE, "admission.enabled=true,admission.caBundle=Cg=="),
+    "the control plane with admission by URL": (
+        CONTROL_PLANE,
+        "admission.enabled=true,admission.url=https://karta.example.com,service.create=false",
+    ),
+    "the control plane for somebody else": (
+        CONTROL_PLANE,
+        "user.createServiceAccount=false,user.subjects[0].kind=User,user.subjects[0].name=karta",
+        "user.subjects[0].apiGroup=rbac.authorization.k8s.io,rbac.doctor=false,crd.create=false",
+    ),
+}
+
+
+@lru_cache
+def of(case: str) -> list[Resource]:
+    """Everything that a chart makes of one of the values above."""
+    chart, *values = VALUES[case]
+    return template(chart, ",".join(filter(None, values)))
+
+
+def of_kind(resources: list[Resource], kind: str) -> list[Resource]:
+    """Those of a kind."""
+    return [resource for resource in resources if resource["kind"] == kind]
+
+
+def committed(folder: str) -> list[Resource]:
+    """The resources of a folder of deploy/kustomize."""
+    files = sorted((DEPLOY / "kustomize" / folder).glob("*.yaml"))
+    return [yaml.safe_load(file.read_text()) for file in files if file.name != "kustomization.yaml"]
+
+
+def openapi() -> Path | None:
+    """What kube-apiserver publishes about its types, where it has been fetched."""
+    return max(TOOLS.glob("kubernetes-v*.json"), default=None, key=os.path.basename)

@@ -1,0 +1,38 @@
+"""The program of `helm test`, against a server."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interpreter.server.self_signed import SelfSignedCertificates
+from tests.deploy.rendered import DEPLOY, ROOT
+from tests.server.process import Process, running
+
+PROGRAM = DEPLOY / "helm" / "karta-interpreter" / "files" / "answers.py"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Process]:
+    with running(folder=ROOT / "kartas") as process:
+        yield process
+
+
+def ask(server: Process, authority: bytes, folder: Path, host: str = "localhost") -> subprocess.CompletedProcess[str]:
+    (folder / "ca.crt").write_bytes(authority)
+    command = [sys.executable, "-c", PROGRAM.read_text(), host, str(server.port), str(folder / "ca.crt")]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+
+
+def test_a_server_that_answers_passes(server: Process, tmp_path: Path) -> None:
+    ran = ask(server, server.authority, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert '"replicas":3' in ran.stdout
+
+
+def test_a_server_with_a_strange_certificate_fails(server: Process, tmp_path: Path) -> None:
+    ran = ask(server, SelfSignedCertificates().read().authority, tmp_path)
+    assert ran.returncode == 1
+    assert "CERTIFICATE_VERIFY_FAILED" in ran.stderr

@@ -1,0 +1,113 @@
+import json
+import re
+import subprocess
+import tomllib
+from typing import Any
+
+import pytest
+import yaml
+
+from deploy.write_kustomize import KUBERNETES, tool
+from deploy.write_readme import BEGIN, END, rows, table
+from tests.deploy import rendered
+from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
+
+OTHERS = {"karmada.config", "kartas.run.ai", "server.config"}
+FREE = {"resources.requests", "resources.limits", "dashboard.labels"}
+"""Mappings of which the user chooses the keys, though there are some by default."""
+
+
+def text_of(chart: str, file: str) -> str:
+    return (DEPLOY / "helm" / chart / file).read_text()
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_readme_has_the_values_as_they_are(chart: str) -> None:
+    shown = text_of(chart, "README.md").partition(BEGIN)[2].partition(END)[0]
+    assert shown == table(text_of(chart, "values.yaml")), "run deploy/write_readme.py"
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_every_value_has_a_comment(chart: str) -> None:
+    text = text_of(chart, "values.yaml")
+    assert [row for row in rows(yaml.compose(text), text.splitlines()) if row.endswith("|  |")] == []
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_version_is_that_of_the_program(chart: str) -> None:
+    program = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    described = yaml.safe_load(text_of(chart, "Chart.yaml"))
+    assert (described["version"], described["appVersion"]) == (program, program)
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
+    schema = json.loads(text_of(chart, "values.schema.json"))
+    schema["properties"].pop("global")
+    assert differences(yaml.safe_load(text_of(chart, "values.yaml")), schema) == []
+
+
+def differences(values: dict[str, Any], schema: dict[str, Any], at: str = "") -> list[str]:
+    known = schema["properties"]
+    found = [f"{at}{name}" for name in values.keys() ^ known.keys()]
+    if schema["additionalProperties"] is not False:
+        found.append(f"{at}: typos are accepted")
+    for name, value in values.items():
+        if isinstance(value, dict) and value and f"{at}{name}" not in FREE:
+            found += differences(value, known[name], f"{at}{name}.")
+    return found
+
+
+TYPOS = [
+    ("karta-interpreter", "replicsa=1", "'replicsa' not allowed"),
+    ("karta-interpreter", "server.prot=1", "'prot' not allowed"),
+    ("karta-interpreter", "server.port=443", "minimum: got 443"),
+    ("karta-interpreter", "certificate.mode=selfsigned", "/certificate/mode"),
+    ("karta-interpreter", "registration.publicUrl=http://karta.example.com", "/registration/publicUrl"),
+    ("karta-interpreter", "registration.service=karta-interpreter", "/registration/service"),
+    ("karta-interpreter", "registration.timeoutSeconds=31", "/registration/timeoutSeconds"),
+    ("karta-interpreter", r"kartas.inline.a\.txt=x", "'a.txt' does not match"),
+    ("karta-interpreter", "image.digest=1234", "/image/digest"),
+    ("karta-interpreter", "certificate.mode=existingSecret", "needs certificate.existingSecret"),
+    ("karta-interpreter", "karmada.kubeconfig.secret=", "karmada.kubeconfig.secret is needed"),
+    ("karta-interpreter-control-plane", "admission.enable=true", "'enable' not allowed"),
+    ("karta-interpreter-control-plane", "admission.url=https://karta.example.com/", "/admission/url"),
+    ("karta-interpreter-control-plane", "admission.failurePolicy=fail", "/admission/failurePolicy"),
+]
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize(("chart", "value", "complaint"), [pytest.param(*typo, id=typo[1]) for typo in TYPOS])
+def test_values_that_cannot_work_are_refused(chart: str, value: str, complaint: str) -> None:
+    helm = tool("helm")
+    assert helm
+    command = [helm, "template", "k", str(DEPLOY / "helm" / chart), "--kube-version", KUBERNETES, "--set", value]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert complaint in ran.stderr
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("chart", CHARTS)
+def test_lint_has_nothing_to_say(chart: str) -> None:
+    helm = tool("helm")
+    assert helm
+    command = [helm, "lint", "--strict", "--quiet", str(DEPLOY / "helm" / chart), "--kube-version", KUBERNETES]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")
+
+
+def paths_of(values: dict[str, Any], above: str = "") -> set[str]:
+    """The paths of all values, sections included."""
+    found = {f"{above}{name}" for name in values}
+    return found.union(*(paths_of(v, f"{above}{k}.") for k, v in values.items() if isinstance(v, dict)))
+
+
+@pytest.mark.parametrize("page", ["docs/install.md", "docs/runbook.md"])
+def test_pages_speak_of_values_that_there_are(page: str) -> None:
+    known = set[str]().union(*(paths_of(yaml.safe_load(text_of(chart, "values.yaml"))) for chart in CHARTS))
+    sections = {path.partition(".")[0] for path in known}
+    words = re.findall(r"(?<![\w/.$\"])([a-z]\w*(?:\.[a-zA-Z]\w*)+)\b(?!\()", (ROOT / page).read_text())
+    spoken = {word for word in words if word.partition(".")[0] in sections and word not in OTHERS}
+    assert spoken
+    assert spoken - known == set()

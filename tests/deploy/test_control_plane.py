@@ -1,0 +1,97 @@
+"""Whether what is installed on karmada-apiserver fits the server, and gives it no more than it needs."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.deploy import rendered
+from tests.deploy.rendered import Resource
+
+
+def resources_of(case: str) -> list[Resource]:
+    return rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
+
+
+CONTROL_PLANES = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.CONTROL_PLANE]
+
+
+@pytest.mark.parametrize(
+    "case", [*(pytest.param(case, marks=rendered.needs_helm) for case in CONTROL_PLANES), "control-plane/base"]
+)
+def test_permissions_are_the_least(case: str) -> None:
+    resources = resources_of(case)
+    rules = [
+        rule for kind in ("ClusterRole", "Role") for role in rendered.of_kind(resources, kind) for rule in role["rules"]
+    ]
+    writing = {
+        (resource, verb): rule.get("resourceNames", [])
+        for rule in rules
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+        if verb not in {"get", "list", "watch"}
+    }
+    configurations = "resourceinterpreterwebhookconfigurations"
+    assert writing == {
+        ("kartas/status", "patch"): [],
+        ("resourceinterfaces/status", "patch"): [],
+        (configurations, "create"): ["karta-interpreter"],
+        (configurations, "patch"): ["karta-interpreter"],
+        (configurations, "delete"): ["karta-interpreter"],
+        ("events", "create"): [],
+    }
+    assert not any("*" in rule[field] for rule in rules for field in ("apiGroups", "resources", "verbs"))
+    assert not any("secrets" in rule["resources"] for rule in rules)
+    roles = {
+        (role["kind"], role["metadata"]["name"])
+        for kind in ("ClusterRole", "Role")
+        for role in rendered.of_kind(resources, kind)
+    }
+    bindings = rendered.of_kind(resources, "ClusterRoleBinding") + rendered.of_kind(resources, "RoleBinding")
+    assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == roles
+    assert len({yaml.safe_dump(one["subjects"]) for one in bindings}) == 1
+
+
+@rendered.needs_helm
+def test_the_service_on_the_control_plane_is_the_one_that_is_registered() -> None:
+    (known,) = rendered.of_kind(rendered.of("the control plane"), "Service")
+    (host,) = rendered.of_kind(rendered.of("the defaults"), "Service")
+    metadata, spec = known["metadata"], known["spec"]
+    registered = f"{metadata['namespace']}/{metadata['name']}:{spec['ports'][0]['port']}"
+    (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
+    assert f"--service={registered}" in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    own = host["metadata"]
+    assert spec["externalName"] == f"{own['name']}.{own['namespace']}.svc.cluster.local"
+    assert [port["port"] for port in host["spec"]["ports"]] == [port["port"] for port in spec["ports"]]
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize(
+    ("case", "address"),
+    [
+        (
+            "the control plane with admission",
+            {"service": {"namespace": "karmada-system", "name": "karta-interpreter", "port": 443}},
+        ),
+        ("the control plane with admission by URL", {"url": "https://karta.example.com"}),
+    ],
+)
+def test_admission_calls_the_server_for_both_kinds(case: str, address: dict[str, Any]) -> None:
+    for kind, path, operations in (
+        ("ValidatingWebhookConfiguration", "/admission/validate", ["CREATE", "UPDATE"]),
+        ("MutatingWebhookConfiguration", "/admission/mutate", ["CREATE"]),
+    ):
+        (configuration,) = rendered.of_kind(rendered.of(case), kind)
+        (webhook,) = configuration["webhooks"]
+        client = {name: value for name, value in webhook["clientConfig"].items() if name != "caBundle"}
+        if "url" in address:
+            assert client == {"url": address["url"] + path}
+        else:
+            assert client == {"service": {**address["service"], "path": path}}
+        asked = [(rule["apiGroups"], rule["resources"], rule["operations"]) for rule in webhook["rules"]]
+        assert asked == [
+            (["run.ai"], ["kartas"], operations),
+            (["optimization.nvidia.com"], ["resourceinterfaces"], operations),
+        ]
+        assert webhook["sideEffects"] == "None"
+        assert webhook["failurePolicy"] == "Fail"

@@ -1,0 +1,163 @@
+"""Whether the CRD accepts the definitions that there are, and knows what the model knows."""
+
+import re
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
+
+from interpreter.karta.model import ConditionsDefinition, Spec
+from tests.deploy.rendered import DEPLOY, ROOT
+
+FILE = DEPLOY / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"
+CRD = yaml.safe_load(FILE.read_text())
+(VERSION,) = CRD["spec"]["versions"]
+SCHEMA: dict[str, Any] = VERSION["schema"]["openAPIV3Schema"]
+KARTAS = [*sorted((ROOT / "kartas").rglob("karta.yaml")), ROOT / "docs" / "examples" / "trainjob.yaml"]
+TYPES = {"array": list, "boolean": bool, "integer": int, "object": dict, "string": str}
+STRUCTURAL = {
+    "additionalProperties",
+    "default",
+    "description",
+    "enum",
+    "format",
+    "items",
+    "maxLength",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "pattern",
+    "properties",
+    "required",
+    "type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-validations",
+}
+
+
+def nodes(schema: dict[str, Any], at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    yield at, schema
+    for name, field in schema.get("properties", {}).items():
+        yield from nodes(field, f"{at}.{name}")
+    for part in ("items", "additionalProperties"):
+        if part in schema:
+            yield from nodes(schema[part], f"{at}[]")
+
+
+def complaints(value: Any, schema: dict[str, Any], at: str = "") -> list[str]:
+    if not isinstance(value, TYPES[schema["type"]]):
+        return [f"{at} is no {schema['type']}"]
+    found = []
+    if isinstance(value, dict) and "properties" in schema:
+        fields = schema["properties"]
+        found += [f"{at}.{name} is missing" for name in schema.get("required", ()) if name not in value]
+        found += [f"{at}.{name} is unknown" for name in value if name not in fields]
+        for name in value.keys() & fields.keys():
+            found += complaints(value[name], fields[name], f"{at}.{name}")
+    if isinstance(value, list):
+        found += [f"{at} is too short"] if len(value) < schema.get("minItems", 0) else []
+        keys = schema.get("x-kubernetes-list-map-keys", ())
+        identities = [tuple(item[key] for key in keys) for item in value] if keys else []
+        found += [f"{at} repeats {one}" for one in sorted(set(identities)) if identities.count(one) > 1]
+        for index, item in enumerate(value):
+            found += complaints(item, schema["items"], f"{at}[{index}]")
+    return found
+
+
+def of_karta(document: dict[str, Any]) -> list[str]:
+    schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "metadata": {"type": "object"}}}
+    return complaints(document, schema)
+
+
+@pytest.mark.parametrize("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in KARTAS])
+def test_definitions_are_accepted(file: Path) -> None:
+    assert of_karta(yaml.safe_load(file.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    ("root", "complaint"),
+    [
+        pytest.param({"ownerName": "b"}, "rootComponent.ownerName is unknown", id="a field that never was"),
+        pytest.param({"kind": {"group": "", "version": "v1"}}, "rootComponent.kind.kind is missing", id="half a kind"),
+        pytest.param(
+            {"statusDefinition": {"statusMappings": {"running": {"byPhase": "Running"}}}},
+            "rootComponent.statusDefinition.statusMappings.running is no array",
+            id="one matcher without its list",
+        ),
+        pytest.param(
+            {"suspendDefinition": {"suspendActions": [], "resumeActions": [{"path": ".a", "value": "1"}]}},
+            "rootComponent.suspendDefinition.suspendActions is too short",
+            id="no action",
+        ),
+    ],
+)
+def test_what_is_not_the_schema_is_refused(root: dict[str, Any], complaint: str) -> None:
+    karta = {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {}}
+    spec = {"structureDefinition": {"rootComponent": {"name": "a", **root}}}
+    assert of_karta({**karta, "spec": spec}) == [f".spec.structureDefinition.{complaint}"]
+
+
+def test_names_of_children_are_keys() -> None:
+    children = SCHEMA["properties"]["spec"]["properties"]["structureDefinition"]["properties"]["childComponents"]
+    assert complaints([{"name": "a"}, {"name": "a"}], children) == [" repeats ('a',)"]
+
+
+def test_schema_is_structural() -> None:
+    for at, node in nodes(SCHEMA):
+        assert node.keys() <= STRUCTURAL, at
+        assert "type" in node, at
+        if node["type"] == "array":
+            assert "x-kubernetes-list-type" in node, at
+        for key in node.get("x-kubernetes-list-map-keys", ()):
+            assert key in node["items"]["required"], at
+
+
+def test_schema_has_the_fields_of_the_model() -> None:
+    assert different(Spec, SCHEMA["properties"]["spec"]) == []
+
+
+def different(model: type[BaseModel], schema: dict[str, Any], at: str = "spec") -> list[str]:
+    fields = {to_camel(name): field for name, field in model.model_fields.items()}
+    found = [f"{at}.{name}" for name in fields.keys() ^ schema["properties"].keys()]
+    for name, field in fields.items():
+        inner = next(models_in(field.annotation), None)
+        if inner and name in schema["properties"]:
+            below = schema["properties"][name]
+            found += different(inner, below.get("items", below), f"{at}.{name}")
+        if field.is_required() != (name in schema.get("required", ())):
+            found.append(f"{at}.{name} is required in one of them only")
+    return found
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        if issubclass(annotation, BaseModel):
+            yield annotation
+        return
+    annotation = getattr(annotation, "__value__", annotation)
+    for part in typing.get_args(annotation):
+        yield from models_in(part)
+
+
+def test_defaults_are_those_of_the_model() -> None:
+    defaults = {at.rpartition(".")[2]: node["default"] for at, node in nodes(SCHEMA) if "default" in node}
+    fields = ConditionsDefinition.model_fields.items()
+    assert defaults == {to_camel(name): field.default for name, field in fields if not field.is_required()}
+
+
+def test_names_and_columns() -> None:
+    names = CRD["spec"]["names"]
+    assert CRD["metadata"]["name"] == f"{names['plural']}.{CRD['spec']['group']}" == "kartas.run.ai"
+    assert (CRD["spec"]["scope"], names["kind"], names["shortNames"]) == ("Cluster", "Karta", ["krt"])
+    assert VERSION["subresources"] == {"status": {}}
+    columns = {column["name"]: column["jsonPath"] for column in VERSION["additionalPrinterColumns"]}
+    known = {re.sub(r"\[\]", "", at) for at, _ in nodes(SCHEMA)} | {".metadata.creationTimestamp"}
+    assert [path for path in columns.values() if re.sub(r"\[\?.*?\]", "", path) not in known] == []

@@ -1,0 +1,48 @@
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from deploy.write_kustomize import BASE, CONTROL_PLANE, SERVER, identity, render, tool
+from tests.deploy import rendered
+from tests.deploy.rendered import DEPLOY, Resource
+
+CASES = [(rendered.SERVER, folder, f"{BASE},{values}".strip(",")) for folder, values in SERVER.items()]
+CASES += [(rendered.CONTROL_PLANE, folder, values) for folder, values in CONTROL_PLANE.items()]
+
+
+def build(folder: Path) -> list[Resource]:
+    kustomize = tool("kustomize")
+    assert kustomize
+    built = subprocess.run([kustomize, "build", folder], check=True, stdout=subprocess.PIPE, text=True)
+    return sorted(yaml.safe_load_all(built.stdout), key=identity)
+
+
+@rendered.needs_helm
+@rendered.needs_kustomize
+@pytest.mark.parametrize(("chart", "folder", "values"), [pytest.param(*case, id=case[1]) for case in CASES])
+def test_kustomize_builds_what_the_chart_installs(chart: str, folder: str, values: str, tmp_path: Path) -> None:
+    base = "base" if chart == rendered.SERVER else "control-plane/base"
+    (tmp_path / "deploy").symlink_to(DEPLOY)
+    overlay = {"resources": [f"deploy/kustomize/{base}"]}
+    if folder != base:
+        overlay["components"] = [f"deploy/kustomize/{folder}"]
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(overlay))
+    assert build(tmp_path) == sorted(render(chart, values), key=identity)
+
+
+@rendered.needs_kustomize
+def test_all_components_go_together(tmp_path: Path) -> None:
+    (tmp_path / "deploy").symlink_to(DEPLOY)
+    components = [f"deploy/kustomize/{folder}" for folder in SERVER if folder != "base"]
+    overlay = {"resources": ["deploy/kustomize/base"], "components": components}
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(overlay))
+    wanted = [resource for folder in SERVER for resource in rendered.committed(folder)]
+    assert [identity(resource) for resource in build(tmp_path)] == sorted(map(identity, wanted))
+
+
+def test_every_folder_is_checked() -> None:
+    files = DEPLOY.glob("kustomize/**/kustomization.yaml")
+    folders = {str(file.parent.relative_to(DEPLOY / "kustomize")) for file in files}
+    assert folders == SERVER.keys() | CONTROL_PLANE.keys()

@@ -1,0 +1,223 @@
+"""Whether the resources of a chart fit each other, the server and the rules of a restricted namespace."""
+
+from typing import Any
+
+import click
+import pytest
+
+from deploy.write_kustomize import is_hook
+from interpreter.cli.doctor import command as doctor
+from interpreter.cli.serve import command as serve
+from tests.deploy import rendered
+from tests.deploy.rendered import Resource
+
+GIVEN = {
+    ("Secret", "karta-interpreter-kubeconfig"),
+    ("Secret", "mine"),
+    ("Secret", "pull"),
+    ("Secret", "karta-interpreter-tls"),
+    ("ConfigMap", "one"),
+    ("ConfigMap", "two"),
+    ("ServiceAccount", "default"),
+    ("ClusterIssuer", "ours"),
+}
+"""What users make themselves in the cases below; karta-interpreter-tls in kustomize's base."""
+
+RENDERED = [pytest.param(case, marks=rendered.needs_helm) for case in rendered.VALUES]
+COMMITTED = [pytest.param(folder, id=f"kustomize: {folder}") for folder in ("base", "control-plane/base")]
+SERVERS = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.SERVER]
+DEPLOYED = [*(pytest.param(case, marks=rendered.needs_helm) for case in SERVERS), COMMITTED[0]]
+
+
+def resources_of(case: str) -> list[Resource]:
+    return rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
+
+
+def deployment_of(case: str) -> Resource:
+    (deployment,) = rendered.of_kind(resources_of(case), "Deployment")
+    return deployment
+
+
+def pods_of(case: str) -> list[Resource]:
+    """The pod specs of the Deployment and of the test."""
+    tests = [resource["spec"] for resource in rendered.of_kind(resources_of(case), "Pod")]
+    return [deployment_of(case)["spec"]["template"]["spec"], *tests]
+
+
+def container_of(case: str) -> dict[str, Any]:
+    (container,) = deployment_of(case)["spec"]["template"]["spec"]["containers"]
+    assert isinstance(container, dict)
+    return container
+
+
+def flags_of(case: str) -> dict[str, str]:
+    first, *flags = container_of(case)["args"]
+    assert first == "serve"
+    return {name: value for name, _, value in (flag.partition("=") for flag in flags)}
+
+
+@pytest.mark.parametrize("case", RENDERED + COMMITTED)
+def test_each_resource_is_there_once_and_says_what_it_is(case: str) -> None:
+    seen = [(resource["kind"], resource["metadata"]["name"]) for resource in resources_of(case)]
+    assert sorted(seen) == sorted(set(seen))
+    unlabelled = [
+        resource["metadata"]["name"]
+        for resource in resources_of(case)
+        if not is_hook(resource)
+        and resource["kind"] != "CustomResourceDefinition"
+        and "app.kubernetes.io/name" not in resource["metadata"]["labels"]
+    ]
+    assert unlabelled == []
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_every_selector_takes_the_pods_of_the_server_and_no_others(case: str) -> None:
+    labels = deployment_of(case)["spec"]["template"]["metadata"]["labels"]
+    others = [pod["metadata"]["labels"] for pod in rendered.of_kind(resources_of(case), "Pod")]
+    selectors = [deployment_of(case)["spec"]["selector"]["matchLabels"]]
+    for resource in resources_of(case):
+        spec = resource.get("spec", {})
+        if resource["kind"] == "Service":
+            selectors.append(spec["selector"])
+        if resource["kind"] == "PodDisruptionBudget":
+            selectors.append(spec["selector"]["matchLabels"])
+        if resource["kind"] == "NetworkPolicy":
+            selectors.append(spec["podSelector"]["matchLabels"])
+    spread = deployment_of(case)["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    selectors += [constraint["labelSelector"]["matchLabels"] for constraint in spread]
+    for selector in selectors:
+        assert selector.items() <= labels.items()
+        assert not any(selector.items() <= other.items() for other in others)
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_ports_lead_from_service_to_server(case: str) -> None:
+    (port,) = container_of(case)["ports"]
+    assert flags_of(case)["--port"] == str(port["containerPort"])
+    (service,) = rendered.of_kind(resources_of(case), "Service")
+    (entry,) = service["spec"]["ports"]
+    assert entry["targetPort"] == port["name"]
+    for monitor in rendered.of_kind(resources_of(case), "ServiceMonitor"):
+        assert [endpoint["port"] for endpoint in monitor["spec"]["endpoints"]] == [entry["name"]]
+        assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    for policy in rendered.of_kind(resources_of(case), "NetworkPolicy"):
+        assert policy["spec"]["ingress"][0]["ports"] == [{"protocol": "TCP", "port": port["name"]}]
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_probes_ask_what_the_server_answers(case: str) -> None:
+    (port,) = container_of(case)["ports"]
+    paths = {
+        name: (probe["httpGet"]["path"], probe["httpGet"]["scheme"], probe["httpGet"]["port"])
+        for name, probe in container_of(case).items()
+        if name.endswith("Probe")
+    }
+    assert paths == {
+        "startupProbe": ("/healthz", "HTTPS", port["name"]),
+        "livenessProbe": ("/healthz", "HTTPS", port["name"]),
+        "readinessProbe": ("/readyz", "HTTPS", port["name"]),
+    }
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_a_stopping_pod_is_given_time_to_be_forgotten_and_to_finish(case: str) -> None:
+    flags, spec = flags_of(case), deployment_of(case)["spec"]["template"]["spec"]
+    grace, drain = float(flags["--grace-period"]), float(flags["--drain-timeout"])
+    assert spec["terminationGracePeriodSeconds"] >= grace + drain + 5
+    readiness = container_of(case)["readinessProbe"]
+    assert readiness["periodSeconds"] * readiness["failureThreshold"] < grace
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_pods_are_allowed_in_a_restricted_namespace(case: str) -> None:
+    for pod in pods_of(case):
+        security = pod["securityContext"]
+        assert security["runAsNonRoot"]
+        assert security["runAsUser"] == security["runAsGroup"] == security["fsGroup"] == 65532
+        assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert pod["automountServiceAccountToken"] is False
+        for container in pod["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+            assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+            assert "memory" in container["resources"]["limits"]
+        assert all("hostPath" not in volume for volume in pod.get("volumes", ()))
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_mounts_have_volumes_and_flags_have_mounts(case: str) -> None:
+    for pod in pods_of(case):
+        volumes = [volume["name"] for volume in pod.get("volumes", ())]
+        mounts = [mount for container in pod["containers"] for mount in container.get("volumeMounts", ())]
+        assert sorted(volumes) == sorted(mount["name"] for mount in mounts)
+        assert all(mount.get("readOnly") for mount in mounts if mount["name"] != "tmp")
+    folders = [mount["mountPath"] for mount in container_of(case)["volumeMounts"]]
+    paths = [flag.partition("=")[2] for flag in container_of(case)["args"] if "=/" in flag]
+    paths += [entry["value"] for entry in container_of(case).get("env", ()) if entry["value"].startswith("/")]
+    assert paths
+    assert [path for path in paths if not any(path.startswith(folder) for folder in folders)] == []
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_what_pods_refer_to_is_there(case: str) -> None:
+    made = {(resource["kind"], resource["metadata"]["name"]) for resource in resources_of(case)} | GIVEN
+    made |= {("Secret", one["spec"]["secretName"]) for one in rendered.of_kind(resources_of(case), "Certificate")}
+    wanted = {("ServiceAccount", pod["serviceAccountName"]) for pod in pods_of(case)}
+    for pod in pods_of(case):
+        wanted |= {("Secret", one["name"]) for one in pod.get("imagePullSecrets", ())}
+        for volume in pod.get("volumes", ()):
+            wanted |= {("Secret", volume["secret"]["secretName"])} if "secret" in volume else set()
+            wanted |= {("ConfigMap", volume["configMap"]["name"])} if "configMap" in volume else set()
+    for autoscaler in rendered.of_kind(resources_of(case), "HorizontalPodAutoscaler"):
+        wanted.add(("Deployment", autoscaler["spec"]["scaleTargetRef"]["name"]))
+    for certificate in rendered.of_kind(resources_of(case), "Certificate"):
+        wanted.add((certificate["spec"]["issuerRef"]["kind"], certificate["spec"]["issuerRef"]["name"]))
+    assert wanted - made == set()
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_flags_are_those_of_the_program(case: str) -> None:
+    options = [option for option in serve.params if isinstance(option, click.Option)]
+    known = {flag: option for option in options for flag in (*option.opts, *option.secondary_opts)}
+    for flag, value in flags_of(case).items():
+        assert flag in known
+        assert bool(value) != known[flag].is_flag, f"{flag}={value}"
+
+
+@rendered.needs_helm
+def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None:
+    shared = {option.envvar for option in doctor.params if isinstance(option, click.Option) and option.envvar}
+    case = "every option of the server"
+    given = {entry["name"]: entry["value"] for entry in container_of(case)["env"]}
+    assert given == {
+        "KARTA_INTERPRETER_KUBECONFIG": "/etc/karta-interpreter/karmada/kubeconfig",
+        "KARTA_INTERPRETER_CONTEXT": "karmada-apiserver",
+        "A": "b",
+    }
+    assert given.keys() - shared == {"A"}
+    assert "env" not in container_of("without karmada-apiserver")
+
+
+@rendered.needs_helm
+def test_an_autoscaled_deployment_leaves_the_number_to_the_autoscaler() -> None:
+    assert "replicas" not in deployment_of("everything on")["spec"]
+    assert deployment_of("the defaults")["spec"]["replicas"] == 2
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize(
+    ("case", "wanted", "unwanted"),
+    [
+        ("the defaults", {"--service": "karmada-system/karta-interpreter:443", "--register": ""}, {"--public-url"}),
+        ("a public URL", {"--public-url": "https://karta.example.com:8443/interpret"}, {"--service"}),
+        ("another name and port", {"--service": "karmada-system/karta:8443", "--port": "9443"}, set()),
+        ("without karmada-apiserver", {"--no-cluster": "", "--no-register": ""}, {"--registration-name", "--service"}),
+    ],
+)
+def test_registration_is_told_where_the_server_is(case: str, wanted: dict[str, str], unwanted: set[str]) -> None:
+    flags = flags_of(case)
+    assert wanted.items() <= flags.items()
+    assert not unwanted & flags.keys()
