@@ -17,7 +17,6 @@ KIND = "ResourceInterpreterWebhookConfiguration"
 NAME = "karta-interpreter"
 """The name of the object, and of the field manager that writes it."""
 
-_ANY = "*"
 _PLACE = ("spec", "structureDefinition", "rootComponent", "kind")
 
 
@@ -45,7 +44,6 @@ def webhook_configuration(
     found = {
         gvk: operations_for(entry.definition, find_served(served, gvk), multiple_pod_templates=multiple_pod_templates)
         for gvk, entry in snapshot.entries.items()
-        if _ANY not in (gvk.group, gvk.version, gvk.kind)
     }
     operations: dict[GVK, tuple[str, ...]] = {gvk: each for gvk, each in (kept | found).items() if each}
     names = webhook_names(operations)
@@ -77,9 +75,6 @@ def left_out(snapshot: Snapshot, served: Mapping[GVK, Served] | None = None) -> 
 
 def _objections(gvk: GVK, entry: Entry, served: Mapping[GVK, Served] | None) -> Iterator[Finding]:
     name = entry.definition.name
-    if _ANY in (gvk.group, gvk.version, gvk.kind):
-        message = f"definition {name} is not registered: {gvk} would stand for kinds that it does not know"
-        yield warning("kind-is-a-pattern", _PLACE, message, "write one definition for each kind")
     known = find_served(served, gvk)
     if served is not None and known is not None and not known.served:
         versions = ", ".join(served_versions(served, gvk)) or "none"

@@ -136,14 +136,6 @@ def test_a_version_that_is_not_served_is_left_out_and_said() -> None:
     assert "toys.example.com/v1, Kind=Toy (versions it serves: v2)" in finding.message
 
 
-def test_a_kind_that_stands_for_many_is_left_out_and_said() -> None:
-    snapshot = snapshot_of(define(GVK("*", "v1", "*"), ONE))
-
-    assert webhook_configuration(snapshot, URL)["webhooks"] == []
-    (finding,) = left_out(snapshot)
-    assert finding.rule == "kind-is-a-pattern"
-
-
 def test_a_definition_that_answers_nothing_is_left_out() -> None:
     silent = define(annotations={"operations": "InterpretReplica"})
 
