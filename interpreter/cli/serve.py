@@ -66,14 +66,34 @@ _OPTIONS: list[click.Parameter] = [
         bool,
         "Answer as Karmada's feature gate ResourceQuotaEstimate wants it.",
     ),
+    _option("cluster", "--cluster/--no-cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
+    _option(
+        "kubeconfig", "--kubeconfig", _FILE, "How to reach karmada-apiserver; default: the cluster around.", "FILE"
+    ),
+    _option("context", "--context", str, "Context of the kubeconfig.", "NAME"),
+    _option("register", "--register/--no-register", bool, "Whether to tell Karmada to ask this server."),
+    _option("registration_name", "--registration-name", str, "Name of the configuration in Karmada.", "NAME"),
+    _option("public_url", "--public-url", str, "Where Karmada reaches this server.", "URL"),
+    _option("service", "--service", str, "Or the Service by which it does.", "NAMESPACE/NAME:PORT"),
+    _option(
+        "ca_file", "--ca-file", _FILE, "Who signed the certificate, PEM; not needed for a self-signed one.", "FILE"
+    ),
+    _option("webhook_timeout", "--webhook-timeout", click.IntRange(1, 30), "How long Karmada waits.", "SECONDS"),
+    _option(
+        "multiple_pod_templates_scheduling",
+        "--multiple-pod-templates-scheduling/--no-multiple-pod-templates-scheduling",
+        bool,
+        "Whether Karmada's feature gate of that name is on.",
+    ),
 ]
 
 
 def serve(**settings: object) -> None:
     """Answer Karmada's resource interpreter requests over HTTPS.
 
-    Without a certificate the server signs one itself. Definitions are read again when their files change; one that
-    is broken does not affect the others, and its last good version goes on being served.
+    Without a certificate the server signs one itself. Definitions are read again when they change; one that is
+    broken does not affect the others, and its last good version goes on being served. With --register the server
+    keeps Karmada's ResourceInterpreterWebhookConfiguration in step with them.
     """
     run(Settings(**cast("dict[str, Any]", settings)), started=_say_hello)
 

@@ -1,5 +1,7 @@
 """The endpoints: which path and method lead where, and what an HTTP error looks like."""
 
+import asyncio
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from urllib.parse import parse_qs
 
@@ -17,6 +19,7 @@ from interpreter.server.metrics import Metrics
 from interpreter.server.readiness import Readiness
 
 INTERPRET = "/interpret"
+VALIDATE, MUTATE = "/admission/validate", "/admission/mutate"
 _READING = {"/healthz", "/readyz", "/metrics"}
 _GET, _POST = ("GET", "HEAD"), ("POST",)
 _SERVER = {"Server": "karta-interpreter"}
@@ -28,12 +31,27 @@ _MARGIN = 0.5
 """Seconds of Karmada's timeout that are left for the answer to travel."""
 
 
+Review = Callable[[bytes], bytes]
+"""Answers an ``AdmissionReview``."""
+
+
 class Application:
-    """Answers every request that is HTTP, errors with a Kubernetes ``Status``."""
+    """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
+
+    ``reviews`` answer what the API server asks before it stores a Karta, by the path where it asks.
+    """
 
     def __init__(
-        self, calls: Calls, readiness: Readiness, metrics: Metrics, *, body_limit: int, call_limit: float
+        self,
+        calls: Calls,
+        reviews: Mapping[str, Review],
+        readiness: Readiness,
+        metrics: Metrics,
+        *,
+        body_limit: int,
+        call_limit: float,
     ) -> None:
+        self._reviews = reviews
         self._calls = calls
         self._readiness = readiness
         self._metrics = metrics
@@ -76,8 +94,16 @@ class Application:
             body = await read_body(request, self._body_limit)
             answer = await self._calls.answer(body, self._seconds(parameters))
             return web.Response(body=answer, headers=_JSON)
+        if path in self._reviews:
+            if request.method != "POST":
+                return self._wrong_method(path, request.method, _POST)
+            body = await read_body(request, self._body_limit)
+            # Compiling a Karta takes milliseconds, in which nobody else would be answered.
+            review = await asyncio.to_thread(self._reviews[path], body)
+            return web.Response(body=review, headers=_JSON)
         if path not in _READING:
-            raise RequestError("only /interpret, /healthz, /readyz and /metrics are served", status=404)
+            served = ", ".join((INTERPRET, *self._reviews, *sorted(_READING)))
+            raise RequestError(f"there is nothing at this path; served are {served}", status=404)
         if request.method not in _GET:
             return self._wrong_method(path, request.method, _GET)
         return self._report(path)

@@ -3,9 +3,9 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from interpreter import query
 from interpreter.errors import InterpretationError
@@ -13,6 +13,8 @@ from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
 from interpreter.operations import Call, Operation, Options, Results, interpret
 from interpreter.protocol import Request, decode, encode_failure, encode_results
+from interpreter.server.large_calls import LargeCalls, is_large
+from interpreter.server.large_child import TOO_DEEP
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
 from interpreter.sources.snapshot import Snapshot
@@ -26,12 +28,15 @@ _SUCCESS = 200
 # A thread that stops at its deadline says which expression took so long; this is how long that is waited for.
 _LAST_WORDS = 0.2
 
+_T = TypeVar("_T")
+
 
 class Calls:
     """Answers calls from the snapshot of the moment.
 
     Plain definitions are answered at once: their work is bounded by the object. Definitions with expressions that
-    could run without end are answered in threads and under a deadline, so that nobody else waits for them.
+    could run without end are answered in threads and under a deadline, so that nobody else waits for them. Large
+    bodies are answered in processes, for the same reason.
     """
 
     def __init__(self, snapshot: Callable[[], Snapshot], metrics: Metrics, options: Options) -> None:
@@ -39,6 +44,7 @@ class Calls:
         self._metrics = metrics
         self._options = options
         self._tell_all = log.is_enabled_for(logging.DEBUG)
+        self._large = LargeCalls()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
@@ -46,7 +52,9 @@ class Calls:
 
         Nothing else is raised: what goes wrong is an answer too.
         """
-        question = self._read(body)
+        if is_large(body):
+            return await self._in_process(body, seconds)
+        question = self._question(time.perf_counter(), decode(body))
         try:
             results = await self._in_thread(question, seconds) if question.is_bounded else self._interpret(question)
             answer = encode_results(question.request, results)
@@ -56,8 +64,10 @@ class Calls:
         return answer
 
     def answer_at_once(self, body: bytes) -> bytes | None:
-        """Return what `answer` would without waiting for anything, None when that needs a thread; raises the same."""
-        question = self._read(body)
+        """Return what `answer` would without waiting for anything, None when there is no such way; raises the same."""
+        if is_large(body):
+            return None
+        question = self._question(time.perf_counter(), decode(body))
         if question.is_bounded:
             return None
         try:
@@ -71,29 +81,31 @@ class Calls:
         """Let go of the threads; calls that wait for one are dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _read(self, body: bytes) -> "_Question":
-        started = time.perf_counter()
-        request, snapshot = decode(body), self._snapshot()
-        definition = snapshot.find(request.gvk) if request.gvk else None
-        return _Question(started, request, snapshot, definition)
+    def _question(self, started: float, request: Request) -> "_Question":
+        snapshot = self._snapshot()
+        return _Question(started, request, snapshot, snapshot.find(request.gvk) if request.gvk else None)
 
     def _interpret(self, question: "_Question") -> Results:
         return interpret(*question.known(), self._options)
+
+    async def _in_process(self, body: bytes, seconds: float) -> bytes:
+        started, until = time.perf_counter(), time.monotonic() + seconds
+        async with self._large.call(body, seconds) as (call, request):
+            question = self._question(started, request)
+            try:
+                work = call.answer(question.served(), self._options, until - time.monotonic())
+                answer = await _in_time(work, until, question.too_slow(seconds))
+            except Exception as error:  # noqa: BLE001 - the edge of the process
+                return self._failure(question, error)
+            self._record(question)
+            return answer
 
     async def _in_thread(self, question: "_Question", seconds: float) -> Results:
         definition, call = question.known()
         until = time.monotonic() + seconds
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(self._threads, self._interpret_until, until, definition, call)
-        try:
-            async with asyncio.timeout(seconds + _LAST_WORDS):
-                return await work
-        except TimeoutError:
-            raise InterpretationError(_too_slow(definition, call, seconds), code=504) from None
-        except InterpretationError as error:
-            if time.monotonic() < until:
-                raise
-            raise InterpretationError(f"{_too_slow(definition, call, seconds)}: {error}", code=504) from error
+        return await _in_time(work, until, question.too_slow(seconds))
 
     def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
         with query.deadline(max(until - time.monotonic(), 0.0)):
@@ -104,7 +116,7 @@ class Calls:
         if isinstance(error, InterpretationError):
             code, message = error.code, str(error)
         elif isinstance(error, RecursionError):
-            code, message = 422, "the object is nested too deeply"
+            code, message = 422, TOO_DEEP
         else:
             # Its text may hold content of the object, so only the log gets it.
             log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
@@ -146,21 +158,40 @@ class _Question(NamedTuple):
     def is_bounded(self) -> bool:
         return self.definition is not None and self.definition.uses_bounded
 
-    def known(self) -> tuple[Definition, Call]:
-        """Return the two things that make an answer; raises InterpretationError when one is missing."""
+    def served(self) -> Definition:
+        """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""
         request = self.request
-        if request.call is None or request.gvk is None:
-            raise request.problem or InterpretationError("the request has no call", code=400)
+        if request.problem is not None or request.gvk is None:
+            raise request.problem or InterpretationError("the request has no kind", code=400)
         if self.definition is None:
             raise InterpretationError(_unknown(request.gvk, self.snapshot.kinds()), code=404)
-        return self.definition, request.call
+        return self.definition
+
+    def known(self) -> tuple[Definition, Call]:
+        """Return the two things that make an answer; raises InterpretationError when one is missing."""
+        definition = self.served()
+        if self.request.call is None:
+            raise InterpretationError("the request has no call", code=400)
+        return definition, self.request.call
+
+    def too_slow(self, seconds: float) -> str:
+        return f"definition {self.served().name}: {self.request.operation_name} took longer than {seconds:.3g} s"
+
+
+async def _in_time(work: Awaitable[_T], until: float, too_slow: str) -> _T:
+    """Wait for work that should end by itself at that time; raises InterpretationError when it is too late."""
+    try:
+        async with asyncio.timeout(until - time.monotonic() + _LAST_WORDS):
+            return await work
+    except TimeoutError:
+        raise InterpretationError(too_slow, code=504) from None
+    except InterpretationError as error:
+        if time.monotonic() < until:
+            raise
+        raise InterpretationError(f"{too_slow}: {error}", code=504) from error
 
 
 def _unknown(gvk: GVK, kinds: list[GVK]) -> str:
     named = "; ".join(map(str, kinds[:_KINDS_NAMED])) or "none"
     more = f" and {len(kinds) - _KINDS_NAMED} more" if len(kinds) > _KINDS_NAMED else ""
     return f"no definition for {gvk}. Known kinds: {named}{more}"
-
-
-def _too_slow(definition: Definition, call: Call, seconds: float) -> str:
-    return f"definition {definition.name}: {call.operation} took longer than {seconds:.3g} s"

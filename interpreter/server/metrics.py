@@ -69,6 +69,11 @@ class Metrics:
         """Show what a function returns as the number of requests that are being answered."""
         self._in_flight.set_function(count)
 
+    def show_staleness(self, seconds: Callable[[], float]) -> None:
+        """Show what a function returns as the age of what is known of the cluster's Kartas."""
+        stale = self._gauge("cluster_stale_seconds", "Time since the Kartas were known to be those of the API server.")
+        stale.set_function(seconds)
+
     def served(self, snapshot: Snapshot) -> None:
         """Show how many definitions there are."""
         self._definitions.labels("served").set(len(snapshot.entries))

@@ -16,11 +16,17 @@ class Expiring(Protocol):
 
 
 class Readiness:
-    """Knows what speaks against sending requests to this server."""
+    """Knows what speaks against sending requests to this server; ``settled`` says whether all sources were read."""
 
-    def __init__(self, snapshot: Callable[[], Snapshot], certificate: Expiring | None) -> None:
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        certificate: Expiring | None,
+        settled: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._snapshot = snapshot
         self._certificate = certificate
+        self._settled = settled
         self.draining = False
 
     def objections(self) -> list[str]:
@@ -28,6 +34,8 @@ class Readiness:
         found = []
         if self.draining:
             found.append("the server is about to stop")
+        if not self._settled():
+            found.append("the Kartas of the cluster have not been read yet")
         if not self._snapshot().entries:
             found.append("no definition is served")
         if self._certificate and self._certificate.not_after <= time.time():

@@ -6,13 +6,15 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Self
 
+from interpreter import admission
 from interpreter.errors import ServeError
 from interpreter.operations import Options
-from interpreter.server.application import Application
+from interpreter.server.application import MUTATE, VALIDATE, Application
 from interpreter.server.calls import Calls
 from interpreter.server.certificate_files import CertificateFiles
 from interpreter.server.connection import Limits
 from interpreter.server.connections import Connections
+from interpreter.server.control_plane import ControlPlane
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
 from interpreter.server.readiness import Readiness
@@ -37,14 +39,16 @@ class Server:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._tls = None if settings.plain_http else Tls(_certificate_source(settings))
-        self._store = Store(settings.folders, catalogue=settings.catalogue)
+        self._control_plane = ControlPlane(settings)
+        self._tls = None if settings.plain_http else Tls(_certificate_source(settings, self._control_plane.server_name))
+        self._store = Store(settings.folders, catalogue=settings.catalogue, cluster=self._control_plane.cluster)
         self._metrics = Metrics()
-        self._readiness = Readiness(lambda: self._store.snapshot, self._tls)
+        self._readiness = Readiness(lambda: self._store.snapshot, self._tls, lambda: self._control_plane.is_settled)
         options = Options(resource_quota_estimate=settings.resource_quota_estimate)
         self._calls = Calls(lambda: self._store.snapshot, self._metrics, options)
         application = Application(
             self._calls,
+            {VALIDATE: lambda body: admission.validate(body, self._control_plane.kinds), MUTATE: admission.mutate},
             self._readiness,
             self._metrics,
             body_limit=settings.body_limit,
@@ -53,6 +57,10 @@ class Server:
         limits = Limits(settings.header_timeout, settings.exchange_timeout + settings.call_limit, settings.body_limit)
         self._connections = Connections(application.handle, application.refuse, limits, application.at_once)
         self._metrics.show_in_flight(lambda: self._connections.busy)
+        if cluster := self._control_plane.cluster:
+            self._metrics.show_staleness(lambda: cluster.stale_for)
+        self._registrar = self._control_plane.registrar(self._store, self._authority)
+        self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -62,8 +70,14 @@ class Server:
         self._background("watching the definitions", self._store.watch())
         if self._tls:
             interval = self._settings.certificate_interval
-            renewal = renew_certificates(self._tls, self._metrics, interval=interval)
+            renewal = renew_certificates(self._tls, self._metrics, interval=interval, renewed=self._wake_registrar)
             self._background("renewing the certificate", renewal)
+        if self._registrar:
+            watch = self._control_plane.watch_authority(
+                interval=self._settings.certificate_interval, changed=self._registrar.wake
+            )
+            self._background("watching the authority", watch)
+            self._registration = self._background("registering", self._registrar.run())
         return self
 
     async def __aexit__(
@@ -74,6 +88,7 @@ class Server:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._connections.close(_FAREWELL_SECONDS)
+        await self._control_plane.close()
         self._calls.close()
 
     @property
@@ -86,6 +101,9 @@ class Server:
     async def wind_down(self) -> None:
         """Say that the server is not ready, go on for the grace period, then finish the calls there are."""
         self._readiness.draining = True
+        if self._registration:
+            # From here on the replicas that stay say what is registered.
+            self._registration.cancel()
         await asyncio.sleep(self._settings.grace_period)
         self._listener.close()
         try:
@@ -112,7 +130,14 @@ class Server:
         except OSError as error:
             raise ServeError(_cannot_listen(host, port, error)) from error
 
-    def _background(self, what: str, work: Coroutine[None, None, None]) -> None:
+    def _authority(self) -> bytes:
+        return self._tls.certificate.authority if self._tls else b""
+
+    def _wake_registrar(self) -> None:
+        if self._registrar:
+            self._registrar.wake()
+
+    def _background(self, what: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         def report(task: asyncio.Task[None]) -> None:
             if not task.cancelled() and (error := task.exception()):
                 log.error(f"{what} has ended", exc_info=error)
@@ -120,6 +145,7 @@ class Server:
         task = asyncio.create_task(work)
         task.add_done_callback(report)
         self._tasks.append(task)
+        return task
 
     def _show(self, snapshot: Snapshot) -> None:
         self._metrics.served(snapshot)
@@ -131,13 +157,13 @@ class Server:
             log.warning("definition quarantined", source=broken.source, name=broken.name, reasons=reasons)
 
 
-def _certificate_source(settings: Settings) -> CertificateSource:
+def _certificate_source(settings: Settings, registered: str | None) -> CertificateSource:
     if settings.certificate_file and settings.key_file:
         return CertificateFiles(settings.certificate_file, settings.key_file)
     if settings.certificate_file or settings.key_file:
         raise ServeError("a certificate needs its key and a key its certificate: give both files, or none")
     own = () if settings.host in {"0.0.0.0", "::"} else (settings.host,)  # noqa: S104 - compared with, not bound to
-    return SelfSignedCertificates([*settings.certificate_names, *own])
+    return SelfSignedCertificates([*settings.certificate_names, *own, *([registered] if registered else [])])
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> str:

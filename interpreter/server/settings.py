@@ -15,11 +15,17 @@ class Settings:
     The certificate comes from ``certificate_file`` and ``key_file``, which are read again when they change. Without
     them the server signs one itself, for ``certificate_names`` and its own address. ``plain_http`` turns TLS off.
 
-    A body has at most ``body_limit`` bytes. etcd stores 1.5 MiB of an object, and Retain carries two of them; the
-    default is twice that, because nobody else is answered while a body is decoded: for 0.05 s at 6 MiB.
+    A body has at most ``body_limit`` bytes. AggregateStatus carries what hundreds of clusters report, and Go may
+    write one character as six. Large bodies are answered in processes of their own (`interpreter.server.large_calls`).
 
     A call may take ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A client has
     ``header_timeout`` to send its headers and ``exchange_timeout`` to send its body and take the answer.
+
+    ``cluster`` takes Kartas from the API server of ``kubeconfig`` and ``context``, stronger than all others; without
+    a kubeconfig that is the one of the cluster that the server runs in. ``register`` keeps the configuration
+    ``registration_name`` there in step, by which Karmada asks this server: at ``public_url``, or at ``service``
+    (``namespace/name:port``), trusting ``ca_file`` or whoever signed the certificate, and waiting for
+    ``webhook_timeout``. ``multiple_pod_templates_scheduling`` says that Karmada's feature gate of that name is on.
 
     When told to stop, the server says that it is not ready and goes on for ``grace_period``, so that whatever sends
     it traffic can look elsewhere; then it waits up to ``drain_timeout`` for the calls it still has.
@@ -34,7 +40,7 @@ class Settings:
     certificate_names: tuple[str, ...] = ()
     certificate_interval: float = 10.0
     plain_http: bool = False
-    body_limit: int = 6 * MIB
+    body_limit: int = 32 * MIB
     call_limit: float = 2.5
     header_timeout: float = 10.0
     exchange_timeout: float = 30.0
@@ -42,3 +48,13 @@ class Settings:
     drain_timeout: float = 10.0
     log_level: str = "info"
     resource_quota_estimate: bool = False
+    cluster: bool = False
+    kubeconfig: Path | None = None
+    context: str | None = None
+    register: bool = False
+    registration_name: str = "karta-interpreter"
+    public_url: str | None = None
+    service: str | None = None
+    ca_file: Path | None = None
+    webhook_timeout: int = 3
+    multiple_pod_templates_scheduling: bool = False

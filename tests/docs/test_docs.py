@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -28,9 +29,9 @@ class Shown:
 def shown_in(page: Path) -> list[Shown]:
     text = page.read_text()
     found = []
-    for block in re.finditer(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    for block in re.finditer(r"^( *)```console\n(.*?)^\1```$", text, re.MULTILINE | re.DOTALL):
         line = text[: block.start()].count("\n") + 1
-        for part in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
+        for part in re.split(r"^\$ ", dedent(block[2]), flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             while command.endswith("\\"):
                 more, _, output = output.partition("\n")

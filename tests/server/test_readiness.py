@@ -28,5 +28,15 @@ def test_all_objections_are_named() -> None:
     assert len(readiness.objections()) == 3
 
 
+def test_a_server_waits_for_the_kartas_of_its_cluster() -> None:
+    store = Store([KARTAS], catalogue=False)
+    store.load()
+    settled = [False]
+    readiness = Readiness(lambda: store.snapshot, None, lambda: settled[0])
+    assert readiness.objections() == ["the Kartas of the cluster have not been read yet"]
+    settled[0] = True
+    assert readiness.objections() == []
+
+
 def test_plain_http_needs_no_certificate() -> None:
     assert Readiness(Snapshot, None).objections() == ["no definition is served"]

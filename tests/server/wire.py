@@ -72,7 +72,7 @@ class Bench:
         limits = Limits(headers=10.0, exchange=self.exchange, body=BODY_LIMIT)
         self.readiness = Readiness(lambda: _STORE.snapshot, None)
         calls = Calls(lambda: _STORE.snapshot, self.metrics, Options())
-        application = Application(calls, self.readiness, self.metrics, body_limit=BODY_LIMIT, call_limit=1.0)
+        application = Application(calls, {}, self.readiness, self.metrics, body_limit=BODY_LIMIT, call_limit=1.0)
         self.connections = Connections(application.handle, application.refuse, limits, application.at_once)
         self.metrics.show_in_flight(lambda: self.connections.busy)
         self.wire = Wire()

@@ -1,0 +1,111 @@
+"""The Karmada control plane that a server belongs to: it takes Kartas from it, and tells it whom to ask."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from interpreter.errors import ServeError
+from interpreter.k8s.gvk import GVK
+from interpreter.registration import Endpoint
+from interpreter.registration.registrar import Registrar, Registration, Report
+from interpreter.server.log import log
+from interpreter.server.settings import Settings
+from interpreter.sources.api_server import ApiServer
+from interpreter.sources.cluster import Cluster
+from interpreter.sources.store import Store
+
+_FIRST_LOOK_SECONDS = 10.0
+"""How long a server that starts waits for the Kartas of the cluster before it answers without them."""
+
+_LEVELS = logging.getLevelNamesMapping()
+
+
+class ControlPlane:
+    """A connection to karmada-apiserver, and what is done with it; nothing without `Settings` that ask for it.
+
+    Raises ServeError when the settings contradict each other. A control plane that is away is no error: folders and
+    catalogue are served meanwhile.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._begun = time.monotonic()
+        self._api = ApiServer.of(settings.kubeconfig, settings.context)
+        self.cluster = Cluster(self._api) if settings.cluster else None
+        if settings.register:
+            self._endpoint(b"")
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._api.__aexit__(None, None, None)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the Kartas of the cluster are known, or have been waited for long enough."""
+        return self.cluster is None or self.cluster.synced or time.monotonic() - self._begun > _FIRST_LOOK_SECONDS
+
+    @property
+    def server_name(self) -> str | None:
+        """The name that Karmada expects in the certificate."""
+        return self._endpoint(b"").server_name if self._settings.register else None
+
+    @property
+    def kinds(self) -> Mapping[GVK, str]:
+        """The kinds that the cluster's Kartas define, and their names: no other Karta may define them again."""
+        entries = self.cluster.layer().entries if self.cluster else ()
+        return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
+
+    def registrar(self, store: Store, authority: Callable[[], bytes]) -> Registrar | None:
+        """Return what keeps Karmada's configuration in step; ``authority`` signed the certificate that is served."""
+        if not self._settings.register:
+            return None
+        registration = Registration(
+            self._settings.registration_name,
+            self._settings.multiple_pod_templates_scheduling,
+            self._settings.webhook_timeout,
+        )
+        return Registrar(
+            self._api,
+            store,
+            lambda: self._endpoint(authority()),
+            registration,
+            ready=lambda: self.cluster is None or self.cluster.synced,
+            report=_log,
+        )
+
+    async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
+        """Look at the CA file every ``interval`` seconds until cancelled, and tell when it has changed."""
+        file = self._settings.ca_file
+        known = await asyncio.to_thread(_read, file) if file else b""
+        while file:
+            await asyncio.sleep(interval)
+            try:
+                pem = await asyncio.to_thread(_read, file)
+            except ServeError as error:
+                log.warning("the authority of the certificate is not known", reason=str(error))
+                continue
+            if pem != known:
+                known = pem
+                changed()
+
+    def _endpoint(self, authority: bytes) -> Endpoint:
+        url, service, file = self._settings.public_url, self._settings.service, self._settings.ca_file
+        pem = _read(file) if file else authority
+        if url and not service:
+            return Endpoint.of_url(url, pem)
+        if service and not url:
+            return Endpoint.of_service(service, pem)
+        raise ServeError("to register, Karmada needs one address: give --public-url or --service, not both")
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise ServeError(f"the CA file {file} cannot be read: {error.strerror}") from error
+
+
+def _log(report: Report) -> None:
+    log.log(_LEVELS[report.level.upper()], report.message)

@@ -1,0 +1,154 @@
+"""One large call, and the process that answers it."""
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import asdict
+from typing import Final, NamedTuple, Self
+
+import orjson
+
+from interpreter.errors import InterpretationError, InterpreterError, RequestError
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Definition
+from interpreter.operations import Options
+from interpreter.protocol import Request
+from interpreter.server import large_child as child
+
+_PIECE: Final = 2**18
+
+
+class _Cause(NamedTuple):
+    """Why a process ended early, with the HTTP status and the code of an answer that say so."""
+
+    reason: str
+    status: int
+    code: int
+
+
+_NO_MEMORY: Final = _Cause(f"needs more than {child.MEMORY >> 20} MiB of memory", 413, 422)
+_DEATHS: Final = {
+    child.NO_MEMORY: _NO_MEMORY,
+    # Libraries end their process when memory runs out.
+    -signal.SIGABRT: _NO_MEMORY,
+    -signal.SIGSEGV: _NO_MEMORY,
+    -signal.SIGKILL: _Cause("was stopped from outside, perhaps for want of memory", 503, 503),
+    -signal.SIGXCPU: _Cause("takes too much processor time", 503, 504),
+}
+
+
+class _EndedError(InterpreterError):
+    def __init__(self, cause: _Cause) -> None:
+        super().__init__(cause.reason)
+        self.cause = cause
+
+
+class LargeCall:
+    """A call in its process: `read` it, perhaps `answer` it, and in any case `end` the process."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._process = process
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def start(cls) -> Self:
+        """Start a process; raises RequestError when the machine has none to give."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_PIECE)
+            try:
+                process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own program, no shell; starting takes 1 ms
+                    [sys.executable, "-I", child.__file__],
+                    stdin=theirs.fileno(),
+                    stdout=theirs.fileno(),
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    env={},
+                    start_new_session=True,  # Ctrl-C in a terminal is for the server, which finishes its calls
+                )
+            except OSError as error:
+                writer.transport.abort()
+                raise RequestError(f"no process can be started: {error.strerror}", status=503) from error
+        return cls(process, reader, writer)
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    async def read(self, body: bytes, seconds: float) -> Request:
+        """Return the request, without its call, which stays in the process; after ``seconds`` that may end itself.
+
+        Raises RequestError when the request has no uid, or when finding it needs too much memory.
+        """
+        try:
+            await self._send(body, seconds)
+            about = orjson.loads(await self._receive(child.ABOUT))
+        except _EndedError as error:
+            raise RequestError(f"reading a body of {len(body)} bytes {error}", status=error.cause.status) from error
+        gvk, problem = about.pop("gvk"), about.pop("problem")
+        return Request(**about, gvk=gvk and GVK(*gvk), problem=problem and InterpretationError(**problem))
+
+    async def answer(self, definition: Definition, options: Options, seconds: float) -> bytes:
+        """Return the body that answers the request; raises InterpretationError when there is no right answer.
+
+        Expressions may take ``seconds`` together.
+        """
+        needed = {"manifest": definition.manifest, "options": asdict(options)}
+        try:
+            await self._send(json.dumps(needed).encode(), seconds)
+            return await self._receive(child.ANSWER)
+        except _EndedError as error:
+            raise InterpretationError(
+                f"definition {definition.name}: the call {error}", code=error.cause.code
+            ) from error
+
+    def end(self) -> asyncio.Future[int]:
+        """End the process, whatever it is doing; the result is there when its memory is free."""
+        self._process.kill()
+        self._writer.transport.abort()
+        return self._gone()
+
+    def _gone(self) -> asyncio.Future[int]:
+        """Return what becomes the exit status of the process."""
+        return asyncio.get_running_loop().run_in_executor(None, self._process.wait)
+
+    async def _send(self, payload: bytes, seconds: float) -> None:
+        view = memoryview(payload)
+        try:
+            self._writer.write(child.TO_CHILD.pack(seconds, len(view)))
+            for start in range(0, len(view), _PIECE):
+                self._writer.write(view[start : start + _PIECE])
+                await self._writer.drain()
+        except ConnectionError as error:
+            raise await self._ended() from error
+
+    async def _receive(self, expected: bytes) -> bytes:
+        try:
+            letter, length = child.FROM_CHILD.unpack(await self._reader.readexactly(child.FROM_CHILD.size))
+            payload = await self._reader.readexactly(length)
+        except (ConnectionError, asyncio.IncompleteReadError) as error:
+            raise await self._ended() from error
+        if letter == expected:
+            return payload
+        raise _error(letter, payload)
+
+    async def _ended(self) -> InterpreterError:
+        status = await self._gone()
+        cause = _DEATHS.get(status)
+        return _EndedError(cause) if cause else InterpreterError(f"the process of a call ended with status {status}")
+
+
+def _error(letter: bytes, payload: bytes) -> InterpreterError:
+    """Return what a frame says instead of what was expected."""
+    if letter == child.UNREADABLE:
+        return RequestError(**orjson.loads(payload))
+    if letter == child.FAILURE:
+        return InterpretationError(**json.loads(payload))
+    return InterpreterError(f"the process of a call failed:\n{payload.decode()}")

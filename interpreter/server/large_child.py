@@ -1,0 +1,140 @@
+"""The program of a process that answers one large call and ends.
+
+It is run as a script, by path: so it imports what answers a call, and nothing of the server around it.
+
+It is sent frames of the seconds that are left, a length and that many bytes: the body of the request and, if it asks
+for one, the definition to answer it with. It sends frames of a letter, a length and that many bytes: what the request
+is about, then the answer, or instead of either why there is none.
+"""
+
+import errno
+import gc
+import json
+import math
+import os
+import resource
+import struct
+import sys
+import traceback
+from typing import Final
+
+import orjson
+
+from interpreter import query
+from interpreter.errors import InterpretationError, RequestError
+from interpreter.karta.loading import load_definition
+from interpreter.operations import Call, Options, Results, interpret
+from interpreter.protocol import Request, decode, encode_results
+
+TO_CHILD: Final = struct.Struct(">dQ")
+FROM_CHILD: Final = struct.Struct(">cQ")
+ABOUT: Final = b"Q"
+UNREADABLE: Final = b"U"
+ANSWER: Final = b"A"
+FAILURE: Final = b"F"
+BROKEN: Final = b"X"
+
+NO_MEMORY: Final = errno.ENOMEM
+"""The exit status when memory runs out, and a frame might take too much of it, too."""
+MEMORY: Final = 2**30
+LONGEST_ANSWER: Final = 16 * 2**20
+"""Bytes; answers become parts of objects, of which etcd stores 1.5 MiB, and sending one must not take long either."""
+TOO_DEEP: Final = "the object is nested too deeply"
+
+_NICENESS: Final = 5
+
+
+def main() -> None:
+    """Answer the call that comes in."""
+    _limit_resources()
+    try:
+        _converse()
+    except MemoryError:
+        os._exit(NO_MEMORY)
+    except Exception:  # noqa: BLE001 - the edge of the process
+        _send(BROKEN, traceback.format_exc().encode(errors="replace"))
+    # Taking a large object apart takes as long as making it did, and the kernel need not.
+    os._exit(0)
+
+
+def _limit_resources() -> None:
+    gc.disable()  # requests are trees without cycles
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    os.nice(_NICENESS)  # the server has others to answer, perhaps on the same processor
+
+
+def _converse() -> None:
+    seconds, body = _receive()
+    _limit_processor_time(seconds)
+    try:
+        request = decode(body)
+    except RequestError as error:
+        return _send(UNREADABLE, orjson.dumps({"message": str(error), "status": error.status}))
+    del body
+    _send(ABOUT, _about(request))
+    if request.call is None:
+        return None
+    try:
+        return _send_answer(encode_results(request, _interpret(request.call)))
+    except InterpretationError as error:
+        return _send_failure(error.code, str(error))
+    except RecursionError:
+        return _send_failure(422, TOO_DEEP)
+
+
+def _interpret(call: Call) -> Results:
+    seconds, payload = _receive()
+    said = json.loads(payload)
+    definition, options = load_definition(said["manifest"]), Options(**said["options"])
+    with query.deadline(seconds):
+        return interpret(definition, call, options)
+
+
+def _about(request: Request) -> bytes:
+    gvk, problem = request.gvk, request.problem
+    return orjson.dumps(
+        {
+            "uid": request.uid,
+            "gvk": gvk and [gvk.group, gvk.version, gvk.kind],
+            "namespace": request.namespace,
+            "name": request.name,
+            "operation_name": request.operation_name,
+            "problem": problem and {"message": str(problem), "code": problem.code},
+        }
+    )
+
+
+def _limit_processor_time(seconds: float) -> None:
+    """Have the kernel end this process if it runs on while nobody is there to stop it."""
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(spent.ru_utime + spent.ru_stime + seconds) + 1, most))
+
+
+def _receive() -> tuple[float, bytes]:
+    header = sys.stdin.buffer.read(TO_CHILD.size)
+    if len(header) < TO_CHILD.size:
+        os._exit(0)  # nobody is there any more
+    seconds, length = TO_CHILD.unpack(header)
+    return seconds, sys.stdin.buffer.read(length)
+
+
+def _send_answer(answer: bytes) -> None:
+    if len(answer) > LONGEST_ANSWER:
+        raise InterpretationError(f"the answer has more than {LONGEST_ANSWER} bytes")
+    _send(ANSWER, answer)
+
+
+def _send_failure(code: int, message: str) -> None:
+    _send(FAILURE, json.dumps({"message": message, "code": code}).encode())
+
+
+def _send(letter: bytes, payload: bytes) -> None:
+    sys.stdout.buffer.write(FROM_CHILD.pack(letter, len(payload)))
+    sys.stdout.buffer.write(payload)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Bodies that are too large for the server's own process, with the processes that answer them."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter.server.large_calls import is_large
+from interpreter.server.settings import MIB
+from tests.protocol.karmada import receive
+from tests.server.client import Answer, Client, get, post, question
+from tests.server.process import Process, running
+
+UID = "3f1d8f0e-6a0b-4f4e-9c1d-000000000001"
+POD = b'{"name":"rye-0","labels":{"app":"rye"},"phase":"Running","message":"\\u003cb\\u003e","ports":[80,443]},'
+LARGE = question("GrainMill", "Retain") + b" " * 3 * MIB
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Process]:
+    # Without TLS, so that the client in this process has no work that keeps it from measuring.
+    with running(plain_http=True, call_limit=8.0) as process:
+        yield process
+
+
+@pytest.fixture
+async def client(server: Process) -> AsyncIterator[Client]:
+    connected = await server.connect()
+    yield connected
+    await connected.close()
+
+
+async def ask(server: Process, body: bytes) -> Answer:
+    request = memoryview(post(body, "/interpret?timeout=10s"))
+    connected = await server.connect()
+    for start in range(0, len(request), MIB):
+        # In pieces, so that what else this process measures does not have to wait for all of them.
+        connected.writer.write(request[start : start + MIB])
+        await connected.writer.drain()
+    answer = await connected.receive()
+    await connected.close()
+    return answer
+
+
+def filled(body: bytes, filling: bytes) -> bytes:
+    """Return a body with JSON in place of every "@"."""
+    return body.replace(b'"@"', filling)
+
+
+def mill(stones: int | None) -> dict[str, Any]:
+    obj: dict[str, Any] = json.loads(question())["request"]["object"]
+    return obj | {"spec": obj["spec"] | {"stones": stones, "pods": "@"}}
+
+
+def aggregation() -> bytes:
+    items = [{"clusterName": f"member-{n}", "applied": True, "status": {"turning": n}} for n in range(300)]
+    return question("GrainMill", "AggregateStatus", object=mill(3), aggregatedStatus=items)
+
+
+def retention() -> bytes:
+    return question("GrainMill", "Retain", object=mill(None), observedObject=mill(7))
+
+
+async def slowest_while(task: asyncio.Task[Answer], client: Client) -> float:
+    """Return the longest that another call took until a task was done."""
+    slowest = 0.0
+    while not task.done():
+        start = time.perf_counter()
+        assert (await client.ask(post(question()))).response["successful"]
+        slowest = max(slowest, time.perf_counter() - start)
+    return slowest
+
+
+@pytest.mark.parametrize(
+    ("operation", "template", "pods"),
+    [
+        pytest.param("AggregateStatus", aggregation(), 220_000, id="the reports of 300 clusters"),
+        pytest.param("Retain", retention(), 110_000, id="two objects of 11 MiB"),
+    ],
+)
+async def test_a_large_call_gets_its_answer_and_nobody_waits_for_it(
+    server: Process, client: Client, operation: str, template: bytes, pods: int
+) -> None:
+    body = filled(template, b"[" + POD * pods + b"{}]")
+    assert len(body) > 20 * MIB
+    small = await ask(server, filled(template, b"[{}]"))
+    for _ in range(3):  # a busy machine makes everybody wait, but not always
+        large = asyncio.create_task(ask(server, body))
+        slowest = await slowest_while(large, client)
+        assert large.result().body == small.body
+        if slowest < 0.1:
+            break
+    assert slowest < 0.1
+    changed = receive(small.body, uid=UID, operation=operation, obj=json.loads(template)["request"]["object"])
+    assert changed["spec"]["stones"] == 7 if operation == "Retain" else changed["status"]
+
+
+def status(server: Process, field: str) -> int:
+    """Return a size of the server's process in MiB."""
+    found = re.search(rf"{field}:\s+(\d+) kB", Path(f"/proc/{server.child.pid}/status").read_text())
+    assert found
+    return int(found[1]) // 1024
+
+
+@pytest.mark.parametrize(
+    ("filling", "statuses"),
+    [
+        pytest.param(b"[" + b"[[]]," * 6_600_000 + b"1]", {413}, id="13 million lists"),
+        pytest.param(b'{"' + b'":{},"'.join(b"%x" % n for n in range(2_900_000)) + b'":1}', {413}, id="distinct keys"),
+        pytest.param(b"[" * 33_000_000, {400}, id="nested without end"),
+        pytest.param(b'{"a":' * 6_000_000, {400}, id="objects without end"),
+    ],
+)
+async def test_a_hostile_body_gets_an_error_and_costs_the_server_little(
+    server: Process, filling: bytes, statuses: set[int]
+) -> None:
+    answer = await ask(server, filled(question(object=mill(3)), filling))
+    assert (answer.status, answer.json["kind"]) in {(code, "Status") for code in statuses}, answer.body[:300]
+    assert status(server, "VmHWM") < 256
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        pytest.param(question("Windmill"), 404, "no definition for .*Windmill", id="an unknown kind"),
+        pytest.param(question("GrainMill", "Prune"), 400, '"Prune" is not one of', id="no operation"),
+        pytest.param(question(object=mill(-1)), 422, "grain-mill.*negative", id="an operation without an answer"),
+        pytest.param(question("Treadmill", "InterpretHealth"), 422, "treadmill", id="an endless expression"),
+    ],
+)
+async def test_a_large_call_fails_as_a_small_one(server: Process, body: bytes, code: int, said: str) -> None:
+    small, large = await ask(server, body), await ask(server, body + b" " * 3 * MIB)
+    assert large.response["status"]["code"] == code
+    assert re.search(said, large.response["status"]["message"])
+    assert large.body == small.body
+
+
+async def test_large_calls_are_counted_and_logged_as_others(server: Process, client: Client) -> None:
+    body = question("GrainMill", "ReviseReplica", uid="large", replicas=-1) + b" " * 3 * MIB
+    assert not (await ask(server, body)).response["successful"]
+    labels = 'kind="mill.example.org/v1/GrainMill",operation="ReviseReplica",outcome="invalid"'
+    assert f"calls_total{{{labels}}} 1.0" in (await client.ask(get("/metrics"))).body.decode()
+    while (line := server.logged("call failed"))["uid"] != "large":
+        pass
+    assert (line["operation"], line["code"], line["object"]) == ("ReviseReplica", 400, "bakery/rye")
+
+
+async def test_an_answer_may_not_be_as_large_as_a_body(server: Process) -> None:
+    body = question("GrainMill", "InterpretStatus", object=mill(3) | {"status": {"log": "@"}})
+    answer = await ask(server, filled(body, b'"%s"' % (b"x" * 9 * MIB)))
+    assert len(answer.response["rawStatus"]["log"]) == 9 * MIB
+    answer = await ask(server, filled(body.replace(b'"pods": "@"', b'"pods": 0'), b'"%s"' % (b"x" * 17 * MIB)))
+    assert answer.response["status"]["code"] == 422
+    assert "the answer has more than" in answer.response["status"]["message"]
+
+
+def test_no_process_is_left(server: Process) -> None:
+    asyncio.run(ask(server, LARGE))
+    children = Path(f"/proc/{server.child.pid}/task/{server.child.pid}/children")
+    until = time.monotonic() + 5
+    while children.read_text():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_body_is_large_by_its_bytes_or_by_its_values() -> None:
+    assert not is_large(question() + b" " * MIB)
+    assert is_large(LARGE)
+    assert is_large(b"[" + b"1," * 30_000 + b"1]")
