@@ -19,10 +19,11 @@ from pathlib import Path
 import uvloop
 
 from tests.benchmarks.load import Load
-from tests.benchmarks.workload import HOT_OPERATIONS, request_body
+from tests.benchmarks.workload import HOT_OPERATIONS, deployment, ray_cluster, request_body
 
 PAGE = Path("docs/performance.md")
 BEGIN, END = "<!-- bench: begin -->\n", "<!-- bench: end -->\n"
+KINDS = {"Deployment": deployment, "RayCluster": ray_cluster}
 SIZES = {"5 KB": 5 * 1024, "24 KB": 24 * 1024}
 CONNECTIONS = 8
 ROUNDS = 5
@@ -36,6 +37,7 @@ class Case:
     """One operation on one size, with a figure per round."""
 
     operation: str
+    kind: str
     size: str
     body: bytes
     cpu: list[float] = field(default_factory=list)
@@ -46,16 +48,16 @@ class Case:
     def row(self) -> str:
         """Return the medians as a row of the table, times in microseconds."""
         cpu, rate, p50, p99 = map(statistics.median, (self.cpu, self.rate, self.p50, self.p99))
-        return (
-            f"| {self.operation} | {self.size} | {cpu:.1f} | {1e6 / cpu:,.0f} | {rate:,.0f} | {p50:.0f} | {p99:.0f} |"
-        )
+        figures = f"{cpu:.1f} | {1e6 / cpu:,.0f} | {rate:,.0f} | {p50:.0f} | {p99:.0f}"
+        return f"| {self.operation} | {self.kind}, {self.size} | {figures} |"
 
 
 def main() -> None:
     """Run all rounds and write the page."""
     cases = [
-        Case(operation, size, request_body(operation, length))
+        Case(operation, kind, size, request_body(operation, length, make))
         for size, length in SIZES.items()
+        for kind, make in KINDS.items()
         for operation in HOT_OPERATIONS
     ]
     cores = sorted(os.sched_getaffinity(0))
