@@ -65,6 +65,10 @@ _leaves = st.one_of(
 )
 
 
+def _may_be_a_key(node: Node) -> bool:
+    return not isinstance(node, Literal) or isinstance(node.value, str)
+
+
 def _calls(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     unary = [*ARGUMENTS, *(name for name, arity in FILTERS if arity == 1)]
     binary = [name for name, arity in FILTERS if arity == 2]
@@ -76,7 +80,7 @@ def _calls(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
 
 def _compound(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     optional = st.none() | inner
-    keys = st.builds(Literal, st.sampled_from(NAMES)) | inner
+    keys = st.builds(Literal, st.sampled_from(NAMES)) | inner.filter(_may_be_a_key)
     entries = st.lists(st.builds(Entry, keys, inner), max_size=3).map(tuple)
     branches = st.lists(st.tuples(inner, inner), min_size=1, max_size=2).map(tuple)
     return st.one_of(
