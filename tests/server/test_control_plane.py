@@ -97,6 +97,7 @@ async def test_it_is_ready_once_the_kartas_are_known(plane: ControlPlane, client
 
 
 async def test_the_control_plane_going_away_changes_nothing(plane: ControlPlane, client: Client) -> None:
+    await until(lambda: plane.configuration)
     plane.write(KARTAS, "doll", doll_karta())
     await client.ask_until(post(status_of_a_doll()), lambda answer: answer.response["successful"])
     plane.break_off(available=False)
