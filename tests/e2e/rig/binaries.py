@@ -1,0 +1,131 @@
+"""The programs of a Karmada control plane, built from the Go module proxy once and kept in the user's cache.
+
+One module requires Karmada, Kubernetes and etcd together, so that what they share is compiled once. Run as a program
+it builds and says how long each binary took.
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+KARMADA = "v1.18.2"
+KUBERNETES = "v1.35.3"  # the release whose libraries that Karmada requires
+ETCD = "v3.6.7"
+
+_KARMADA = "github.com/karmada-io/karmada"
+_PACKAGES = {
+    "etcd": "go.etcd.io/etcd/server/v3",
+    "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+    "karmada-aggregated-apiserver": f"{_KARMADA}/cmd/aggregated-apiserver",
+    "karmada-webhook": f"{_KARMADA}/cmd/webhook",
+    "karmada-controller-manager": f"{_KARMADA}/cmd/controller-manager",
+    "karmada-scheduler": f"{_KARMADA}/cmd/scheduler",
+    "karmadactl": f"{_KARMADA}/cmd/karmadactl",
+}
+_MANIFESTS = {"crds": "charts/karmada/_crds/bases", "deploy": "artifacts/deploy"}
+# Members report the version of their API server, and a development version is none that Karmada can compare.
+_LINK = f"-s -w -X k8s.io/component-base/version.gitVersion={KUBERNETES}"
+_GO = {"GOFLAGS": "-mod=mod -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
+
+
+class BuildError(Exception):
+    """The binaries are not there and cannot be built."""
+
+
+def cache() -> Path:
+    """Where this set of versions is kept."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    versions = f"karmada-{KARMADA}-kubernetes-{KUBERNETES}-etcd-{ETCD}"
+    return Path(home) / "karta-interpreter" / "e2e" / versions
+
+
+def build(say: Callable[[str], None] = print) -> Path:
+    """Return the folder of the binaries, and of Karmada's manifests in ``crds`` and ``deploy``; build what is missing.
+
+    Raises BuildError where there is no Go, or when Go fails.
+    """
+    folder = cache()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder / "lock"):
+        missing = {name: package for name, package in _PACKAGES.items() if not (folder / name).exists()}
+        if missing or not all((folder / name).exists() for name in _MANIFESTS):
+            _make(folder, missing, say)
+    return folder
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _make(folder: Path, missing: Mapping[str, str], say: Callable[[str], None]) -> None:
+    if not shutil.which("go"):
+        raise BuildError("the end-to-end tests build Karmada and Kubernetes once: install Go 1.25 or newer")
+    module = folder / "module"
+    module.mkdir(exist_ok=True)
+    if not (module / "go.mod").exists():
+        (module / "go.mod").write_text(_go_mod(), encoding="utf-8")
+    for name, source in _MANIFESTS.items():
+        _copy(_module_folder(_KARMADA, KARMADA) / source, folder / name)
+    for name, package in missing.items():
+        begun = time.monotonic()
+        # Built beside its place: a binary that is there is whole.
+        _go("build", "-ldflags", _LINK, "-o", f"{folder / name}.new", package, within=module)
+        Path(f"{folder / name}.new").rename(folder / name)
+        say(f"built {name:<28} {time.monotonic() - begun:6.0f} s")
+
+
+def _copy(source: Path, target: Path) -> None:
+    for file in source.rglob("*.yaml"):
+        copy = target / file.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(file.read_bytes())
+
+
+def _go_mod() -> str:
+    # Kubernetes' own go.mod takes its libraries from folders of its repository, which a module does not carry.
+    text = (_module_folder("k8s.io/kubernetes", KUBERNETES) / "go.mod").read_text(encoding="utf-8")
+    libraries = re.findall(r"^\t(k8s\.io/\S+) => \./staging/", text, re.MULTILINE)
+    published = KUBERNETES.replace("v1.", "v0.")
+    return "\n".join(
+        [
+            "module karta-interpreter.io/e2e",
+            "go 1.25.0",
+            f"require {_KARMADA} {KARMADA}",
+            f"require k8s.io/kubernetes {KUBERNETES}",
+            f"require go.etcd.io/etcd/server/v3 {ETCD}",
+            *(f"replace {library} => {library} {published}" for library in libraries),
+            "",
+        ]
+    )
+
+
+def _module_folder(module: str, version: str) -> Path:
+    answer: dict[str, str] = json.loads(_go("mod", "download", "-json", f"{module}@{version}", within=Path.home()))
+    return Path(answer["Dir"])
+
+
+def _go(*arguments: str, within: Path) -> str:
+    done = subprocess.run(
+        ["nice", "go", *arguments], cwd=within, env=os.environ | _GO, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise BuildError(f"go {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(f"{build()}\n")
+    except BuildError as error:
+        sys.exit(str(error))

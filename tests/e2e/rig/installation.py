@@ -1,0 +1,47 @@
+"""What a user installs on karmada-apiserver: our manifests and the Kartas of the catalogue."""
+
+from pathlib import Path
+
+import yaml
+
+from tests.e2e.rig.api import Api, Object
+
+_PROJECT = Path(__file__).parents[3]
+_CONTROL_PLANE = _PROJECT / "deploy" / "kustomize" / "control-plane"
+_NAMESPACE = "karmada-system"
+
+
+def install(api: Api) -> str:
+    """Install the manifests; return a token of the service account that the server runs as."""
+    for thing in _manifests(_CONTROL_PLANE / "base"):
+        if thing["kind"] == "Service":
+            thing["spec"]["externalName"] = "localhost"
+        api.apply(thing)
+    account = f"/api/v1/namespaces/{_NAMESPACE}/serviceaccounts/karta-interpreter/token"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 86400}}
+    token: str = api.request("POST", account, request)["status"]["token"]
+    return token
+
+
+def kartas() -> list[Object]:
+    """Return the Kartas of the catalogue."""
+    return [_read(file) for file in sorted((_PROJECT / "kartas").rglob("karta.yaml"))]
+
+
+def admission(port: int, authority: str) -> list[Object]:
+    """Return the admission configuration for a server behind the Service, at a port; ``authority`` is base64."""
+    configurations = _manifests(_CONTROL_PLANE / "components" / "admission")
+    for configuration in configurations:
+        for webhook in configuration["webhooks"]:
+            webhook["clientConfig"]["caBundle"] = authority
+            webhook["clientConfig"]["service"]["port"] = port
+    return configurations
+
+
+def _manifests(folder: Path) -> list[Object]:
+    return [_read(file) for file in sorted(folder.glob("*.yaml")) if file.name != "kustomization.yaml"]
+
+
+def _read(file: Path) -> Object:
+    content: Object = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return content

@@ -1,0 +1,89 @@
+"""Plain processes on loopback: started with a log each, and stopped by their ids."""
+
+import ctypes
+import signal
+import socket
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PATIENCE = 15.0
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Process:
+    """A running program."""
+
+    name: str
+    child: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def alive(self) -> bool:
+        return self.child.poll() is None
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send the signal, wait for the end, and return the exit code; kill what does not end."""
+        self.child.send_signal(number)
+        try:
+            return self.child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            return self.child.wait()
+
+    def tail(self, lines: int = 5) -> str:
+        """The end of its log."""
+        text = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(f"  {self.name}: {line[:240]}" for line in text[-lines:])
+
+
+@dataclass
+class Processes:
+    """The programs of one run, each with its log in ``folder``."""
+
+    folder: Path
+    running: dict[str, Process] = field(default_factory=dict)
+
+    def start(self, name: str, *command: str | Path) -> Process:
+        """Start a program; one of the same name is started anew with the same log."""
+        log = self.folder / f"{name}.log"
+        with log.open("ab") as output:
+            child = subprocess.Popen(
+                [str(part) for part in command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - one system call, and nothing is left behind by a kill
+            )
+        self.running[name] = Process(name, child, log)
+        return self.running[name]
+
+    def stop(self, *names: str) -> None:
+        """Stop the programs of these names."""
+        for name in names:
+            self.running.pop(name).stop()
+
+    def stop_all(self) -> None:
+        """Stop every program, the last one first."""
+        for process in reversed(self.running.values()):
+            if process.alive:
+                process.child.kill()
+                process.child.wait()
+        self.running.clear()
+
+    def tails(self) -> str:
+        """The ends of all logs."""
+        return "\n".join(process.tail() for process in self.running.values())
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
