@@ -7,6 +7,7 @@ from interpreter.k8s.values import JSON, Object
 from interpreter.karta.definition import Definition
 from interpreter.operations.call import StatusItem
 from interpreter.operations.merging import Merging
+from interpreter.operations.reduction import is_time
 from interpreter.operations.report import have_caught_up, reports_of
 
 
@@ -20,9 +21,18 @@ def aggregate_status(definition: Definition, obj: Object, items: Sequence[Status
         return obj
     merged = dict(reports[0].status) if len(reports) == 1 else Merging(definition).status(reports)
     _align_generation(merged, obj, items)
+    _keep_starts(merged, obj)
     if merged == obj.get("status"):
         return obj
     return {**obj, "status": merged}
+
+
+def _keep_starts(merged: dict[str, JSON], template: Object) -> None:
+    """Leave a start that the template has as it is: API servers refuse a Job whose start moves while it runs."""
+    status = template.get("status")
+    for key, known in status.items() if isinstance(status, dict) else ():
+        if key.startswith("start") and is_time(known) and is_time(merged.get(key)):
+            merged[key] = known
 
 
 def _align_generation(merged: dict[str, JSON], template: Object, items: Sequence[StatusItem]) -> None:

@@ -42,6 +42,15 @@ REVISES_REPLICA = frozenset(
 
 SELECTS_STATUS = frozenset(
     {
+        GVK("apps", "v1", "DaemonSet"),
+        GVK("apps", "v1", "Deployment"),
+        GVK("apps", "v1", "ReplicaSet"),
+        GVK("apps", "v1", "StatefulSet"),
+        GVK("autoscaling", "v2", "HorizontalPodAutoscaler"),
+        GVK("batch", "v1", "Job"),
+        GVK("networking.k8s.io", "v1", "Ingress"),
+        GVK("policy", "v1", "PodDisruptionBudget"),
+        GVK("", "v1", "Service"),
         GVK(_KRUISE, "v1alpha1", "BroadcastJob"),
         GVK(_KRUISE, "v1alpha1", "CloneSet"),
         GVK(_KRUISE, "v1alpha1", "DaemonSet"),
@@ -64,4 +73,4 @@ SELECTS_STATUS = frozenset(
         GVK("sparkoperator.k8s.io", "v1beta2", "SparkApplication"),
     }
 )
-"""Kinds of which Karmada's scripts answer InterpretStatus with some fields of the status, not all."""
+"""Kinds of which Karmada answers InterpretStatus with some fields of the status, not all."""

@@ -62,6 +62,10 @@ class Connections(web.Server):
 
     async def close(self, seconds: float) -> None:
         """Close all connections once they have written what they are writing; cut them off after that time."""
+        # aiohttp would keep the idle ones open for all of that time, and drop what comes on them without an answer.
+        for connection, transport in list(self._transports.items()):
+            if isinstance(connection, Connection) and not connection.is_busy:
+                transport.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.shutdown(seconds)

@@ -204,6 +204,24 @@ def test_observed_generation_is_the_templates(
     assert merged["status"] == {"observedGeneration": expected}
 
 
+@pytest.mark.parametrize(
+    ("starts", "expected"),
+    [
+        pytest.param(["08:00", "07:00"], "08:00", id="a cluster that started earlier reports later: it stays"),
+        pytest.param(["09:00"], "08:00", id="the cluster that it was taken from is gone: it stays"),
+        pytest.param([None], None, id="nothing runs any more: it goes"),
+    ],
+)
+def test_a_start_that_the_template_has_does_not_move(
+    train: Definition, starts: list[str | None], expected: str | None
+) -> None:
+    def at(hour: str | None) -> dict[str, Any]:
+        return {"startTime": f"2026-01-01T{hour}:00Z"} if hour else {}
+
+    merged = aggregate(train, template(at("08:00")), *({"active": 1, **at(hour)} for hour in starts))
+    assert merged["status"] == {"active": len(starts), **at(expected)}
+
+
 def test_a_members_generation_never_gets_into_a_template_without_one(train: Definition) -> None:
     assert aggregate(train, template(), {"observedGeneration": 7, "active": 1})["status"] == {"active": 1}
 

@@ -1,5 +1,6 @@
 """The server with the definitions that come with this package, asked as Karmada asks."""
 
+import time
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from interpreter.operations import Operation
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
 from tests.protocol.karmada import receive
-from tests.server.client import Client, post, question, trusting
+from tests.server.client import Client, get, post, question, trusting
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,14 @@ async def test_every_kind_of_the_catalogue_is_answered_for_an_object_that_has_no
             assert received == (obj if expected == "unchanged" else expected), gvk
         assert len(started.snapshot.kinds()) >= 6
         await client.close()
+
+
+async def test_idle_connections_are_closed_at_once_at_the_end() -> None:
+    async with Server(Settings(port=0, plain_http=True, grace_period=0.0)) as server:
+        client = await Client.connect(server.started.port, None)
+        assert (await client.ask(get("/healthz"))).status == 200
+        await server.wind_down()
+        begun = time.perf_counter()
+    assert await client.remainder() == b""
+    assert time.perf_counter() - begun < 0.5, "a call that is sent meanwhile would be lost"
+    await client.close()
