@@ -15,6 +15,7 @@ _JOB = kind_of("Job")
 pytestmark = pytest.mark.usefixtures("interpreter")
 
 
+@pytest.mark.xfail(strict=True, reason="Failed is merged as soon as one cluster has it; see docs/operations.md")
 def test_a_job_has_failed_when_its_last_pod_has_ended(plane: ControlPlane) -> None:
     with flowing(plane, _JOB, _JOB.workload("fails-late"), weighted(2, 1)) as flow:
         flow.members(_JOB.stages[0].members)
