@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from interpreter.errors import PatchError
-from interpreter.k8s.values import JSON, Object, Path, type_name
+from interpreter.k8s.values import JSON, Object, type_name
 
 Operation: TypeAlias = dict[str, JSON]
 """One operation of a patch, ``{"op": "add", "path": "/spec/replicas", "value": 3}``."""
@@ -17,15 +17,6 @@ _Pair: TypeAlias = tuple[str, JSON, JSON]  # pointer, value before, value after
 _END = "-"  # the place after the last element of a list
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 _BAD_ESCAPE = re.compile(r"~(?![01])")
-
-
-def pointer(path: Path) -> str:
-    """A path as a JSON Pointer (RFC 6901).
-
-    >>> pointer(("metadata", "annotations", "example.com/a~b", 0))
-    '/metadata/annotations/example.com~1a~0b/0'
-    """
-    return "".join(f"/{_escape(step)}" for step in path)
 
 
 def diff(before: JSON, after: JSON) -> list[Operation]:

@@ -71,9 +71,9 @@ class _Told:
 
 
 def are_conditions(elements: Sequence[JSON]) -> bool:
-    """Tell whether the elements of a list are conditions: objects with a type and a status."""
+    """Tell whether the elements of a list are conditions: objects with a type and a status, both text."""
     return bool(elements) and all(
-        isinstance(element, dict) and isinstance(element.get("type"), str) and "status" in element
+        isinstance(element, dict) and isinstance(element.get("type"), str) and isinstance(element.get("status"), str)
         for element in elements
     )
 

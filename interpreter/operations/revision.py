@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from interpreter.errors import InterpretationError, QueryWriteError
+from interpreter.errors import InterpretationError, QueryError
 from interpreter.k8s.values import Object
 from interpreter.karta.definition import Definition
 from interpreter.karta.pods import ScaleLocation, pod_sets, scale_locations
@@ -29,7 +29,7 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     try:
         for lever, count in zip(levers, counts, strict=True):
             revised = lever.write(revised, count)
-    except QueryWriteError as error:
+    except QueryError as error:
         raise _cannot(definition, replicas, str(error)) from error
     reached = sum(pods.replicas for pods in pod_sets(definition, revised))
     if reached != replicas:
