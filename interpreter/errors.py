@@ -9,6 +9,11 @@
     │   ├── QueryEvaluationError       failed on this object
     │   │   └── QueryLimitError          ran too long, used too much memory or gave too many results
     │   └── QueryWriteError            no value can be written through it
+    ├── LuaError                     a script
+    │   ├── LuaSyntaxError             cannot be parsed; knows the line
+    │   ├── LuaRunError                failed on this object, or gave what its operation does not take
+    │   └── LuaLimitError              ran too long or used too much memory
+    │       └── LuaWaitError             has to go on in another process, for which nobody may wait here
     ├── DefinitionError              a Karta that cannot be used; carries its findings
     ├── InterpretationError          an operation that has no right answer for this object
     ├── QuantityError                text that is not a Kubernetes quantity
@@ -24,7 +29,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from interpreter.karta.findings import Finding
+    from interpreter.findings import Finding
 
 
 class InterpreterError(Exception):
@@ -63,6 +68,30 @@ class QueryLimitError(QueryEvaluationError):
 
 class QueryWriteError(QueryError):
     """A value that cannot be written through an expression."""
+
+
+class LuaError(InterpreterError):
+    """A script that cannot be used, or failed; ``line`` counts from 1 in the script, 0 when unknown."""
+
+    def __init__(self, message: str, *, line: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class LuaSyntaxError(LuaError):
+    """A script that is not Lua."""
+
+
+class LuaRunError(LuaError):
+    """A script that failed on the object it was given, or whose result its operation does not take."""
+
+
+class LuaLimitError(LuaError):
+    """A script that was stopped because of its time or its memory."""
+
+
+class LuaWaitError(LuaLimitError):
+    """A script that needs a process of its own, where the caller has said that it cannot wait for one."""
 
 
 class DefinitionError(InterpreterError):

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from interpreter.admission.review import Action, Review, allow, read, refuse
 from interpreter.admission.wording import refusal, warnings_of
 from interpreter.errors import DefinitionError
+from interpreter.findings import Finding, Severity, error
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.patch import diff
 from interpreter.k8s.values import JSON, Object
 from interpreter.karta.annotations import PREFIX
-from interpreter.karta.findings import Finding, Severity, error
 from interpreter.karta.loading import load_definition
 from interpreter.karta.schema import KARTA, RESOURCE_INTERFACE, gvk_of, name_of
 

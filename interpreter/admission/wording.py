@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from interpreter.karta.findings import Finding, Severity, format_path
+from interpreter.findings import Finding, Severity, format_path
 
 _MAX_WARNING = 120
 """Characters that Kubernetes recommends for a warning (``k8s.io/api/admission/v1``)."""

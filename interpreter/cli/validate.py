@@ -10,9 +10,9 @@ from interpreter.cli.problems import Problem
 from interpreter.cli.render.document import to_json, to_yaml
 from interpreter.cli.render.findings import finding_json, findings_text, in_order
 from interpreter.cli.render.table import count
+from interpreter.findings import Finding, Severity
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON
-from interpreter.karta.findings import Finding, Severity
 from interpreter.sources.files import UNREADABLE
 from interpreter.sources.precedence import Layer, combine
 

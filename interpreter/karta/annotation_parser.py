@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from interpreter.errors import InterpretationError, ManifestError, QuerySyntaxError
+from interpreter.findings import Finding, Severity, error, warning
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.manifest import read_documents
 from interpreter.k8s.values import JSON, Path, type_name
@@ -17,7 +18,6 @@ from interpreter.karta.annotations import (
     PathPattern,
 )
 from interpreter.karta.expressions import judge
-from interpreter.karta.findings import Finding, Severity, error, warning
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
 from interpreter.karta.places import names_places
 from interpreter.karta.suggestion import closest, did_you_mean

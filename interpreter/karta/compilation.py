@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 
 from interpreter.errors import DefinitionError
+from interpreter.findings import Finding
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON
 from interpreter.karta.annotations import Annotations
@@ -17,7 +18,6 @@ from interpreter.karta.definition import (
     PodTemplate,
     SuspendAction,
 )
-from interpreter.karta.findings import Finding
 from interpreter.karta.model import (
     ComponentDefinition,
     GroupVersionKind,

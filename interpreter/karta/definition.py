@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from interpreter.findings import Finding
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
 from interpreter.karta.annotations import Annotations
-from interpreter.karta.findings import Finding
 from interpreter.karta.status_rules import StatusRules
 from interpreter.query import Query
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from interpreter.errors import QuerySyntaxError
+from interpreter.findings import Finding, Severity
 from interpreter.k8s.values import Path
-from interpreter.karta.findings import Finding, Severity
 from interpreter.karta.model import Karta
 from interpreter.karta.notation import ReadFrom, expressions
 from interpreter.query import Refusal, Verdict, parse, vet

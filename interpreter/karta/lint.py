@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from interpreter.findings import Finding, error, warning
 from interpreter.k8s.values import Path
 from interpreter.karta.compilation import action_value
 from interpreter.karta.expressions import Parsed
-from interpreter.karta.findings import Finding, error, warning
 from interpreter.karta.instructions import GangScheduling
 from interpreter.karta.lint_expressions import lint_expressions
 from interpreter.karta.lint_status import lint_status

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from interpreter.findings import Finding, Severity
 from interpreter.k8s.values import Path
 from interpreter.karta.annotations import PREFIX
 from interpreter.karta.expressions import Parsed
-from interpreter.karta.findings import Finding, Severity
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
 from interpreter.karta.places import names_places, takes_number
 from interpreter.karta.shape import selections, several, shared_default

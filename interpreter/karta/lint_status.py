@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from interpreter.findings import Finding, warning
 from interpreter.k8s.values import Path
-from interpreter.karta.findings import Finding, warning
 from interpreter.karta.model import ComponentDefinition, StatusDefinition, StatusMatcher
 from interpreter.karta.status_rules import MATCHING_ORDER
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from interpreter.errors import DefinitionError, ManifestError
+from interpreter.findings import Finding, Severity, error
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.manifest import Document, read_documents
 from interpreter.k8s.values import JSON, Object, Path
@@ -11,7 +12,6 @@ from interpreter.karta.annotation_parser import parse_annotations
 from interpreter.karta.compilation import compile_definition
 from interpreter.karta.definition import Definition
 from interpreter.karta.expressions import judge_all
-from interpreter.karta.findings import Finding, Severity, error
 from interpreter.karta.lint import lint
 from interpreter.karta.schema import gvk_of, name_of, read_karta
 from interpreter.karta.validation import validate

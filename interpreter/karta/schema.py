@@ -6,10 +6,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from interpreter.findings import Finding, error, warning
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object, Path, type_name
-from interpreter.karta.findings import Finding, error, warning
 from interpreter.karta.model import Karta, Spec
 from interpreter.karta.notation import Schema
 from interpreter.karta.suggestion import closest

@@ -6,8 +6,8 @@ duplicate name and looks for cycles only in a sound tree; here everything is loo
 
 from collections.abc import Iterator, Mapping
 
+from interpreter.findings import Finding, error
 from interpreter.k8s.values import Path
-from interpreter.karta.findings import Finding, error
 from interpreter.karta.model import ComponentDefinition, GroupVersionKind, Karta, PodSelector
 from interpreter.karta.suggestion import did_you_mean
 

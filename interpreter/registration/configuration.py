@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from interpreter.findings import Finding, warning
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
-from interpreter.karta.findings import Finding, warning
 from interpreter.registration.endpoint import Endpoint
 from interpreter.registration.naming import webhook_names
 from interpreter.registration.operations import are_safe, operations_for

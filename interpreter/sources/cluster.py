@@ -25,7 +25,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
 
-from interpreter.karta.findings import Finding, Severity
+from interpreter.findings import Finding, Severity
 from interpreter.sources.api_server import ApiServer
 from interpreter.sources.cluster_karta import ClusterKarta
 from interpreter.sources.collection import Collection

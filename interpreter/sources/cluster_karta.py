@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from interpreter.errors import DefinitionError
+from interpreter.findings import error
 from interpreter.k8s import edit
 from interpreter.k8s.values import JSON, Object
-from interpreter.karta.findings import error
 from interpreter.karta.loading import Loaded, load_definition
 from interpreter.karta.schema import gvk_of, name_of
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from hashlib import sha256
 
+from interpreter.findings import Severity
 from interpreter.k8s.values import JSON, Object
-from interpreter.karta.findings import Severity
 from interpreter.karta.loading import Loaded
 
 VALIDATED = "Validated"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from interpreter.karta.findings import Finding, Severity
+from interpreter.findings import Finding, Severity
 from interpreter.karta.loading import Loaded, load_documents
 from interpreter.sources.snapshot import Entry, Quarantined
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from interpreter.findings import Finding, Severity
 from interpreter.k8s.gvk import GVK
-from interpreter.karta.findings import Finding, Severity
 from interpreter.sources.snapshot import Entry, Quarantined, Snapshot
 
 

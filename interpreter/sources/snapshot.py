@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Self
 
+from interpreter.findings import Finding
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
-from interpreter.karta.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 import pytest
 
 from interpreter.admission.wording import refusal, warnings_of
+from interpreter.findings import Finding, error, warning
 from interpreter.k8s.values import Path
-from interpreter.karta.findings import Finding, error, warning
 
 DEEP: Path = ("spec", "structureDefinition", "childComponents", 12, "scaleDefinition", "replicasPath")
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
+from interpreter.findings import Finding
 from interpreter.karta.definition import Definition
-from interpreter.karta.findings import Finding
 from interpreter.karta.loading import load_definition, load_documents
 
 BREW = """

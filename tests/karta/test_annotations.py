@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from interpreter.findings import Finding, Severity
 from interpreter.k8s import edit
 from interpreter.karta.annotations import AggregateRule, Annotations
-from interpreter.karta.findings import Finding, Severity
 from interpreter.karta.loading import load_definition
 
 Raw = dict[str, Any]

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
+from interpreter.findings import Finding, Severity, format_path
 from interpreter.k8s import edit
 from interpreter.k8s.values import Path
 from interpreter.karta.expressions import judge
-from interpreter.karta.findings import Finding, Severity, format_path
 from interpreter.karta.notation import ReadFrom
 from interpreter.query.grammar.syntax import Span
 

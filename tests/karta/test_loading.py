@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from interpreter.errors import DefinitionError
+from interpreter.findings import Severity
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
-from interpreter.karta.findings import Severity
 from interpreter.karta.loading import load_definition, load_documents
 
 Raw = dict[str, Any]

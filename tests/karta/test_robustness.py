@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interpreter.findings import Severity
 from interpreter.k8s import edit
 from interpreter.k8s.values import JSON, Path
-from interpreter.karta.findings import Severity
 from interpreter.karta.loading import load_documents
 
 TOY = yaml.safe_load(

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from interpreter.findings import Finding, Severity, format_path
 from interpreter.k8s import edit
 from interpreter.k8s.values import JSON, Path
-from interpreter.karta.findings import Finding, Severity, format_path
 from interpreter.karta.schema import name_of, read_karta
 
 Raw = dict[str, Any]

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interpreter.findings import error
 from interpreter.k8s.gvk import GVK
-from interpreter.karta.findings import error
 from interpreter.registration import Endpoint, Served, left_out, webhook_configuration
 from interpreter.sources.catalogue import load_catalogue
 from interpreter.sources.precedence import combine

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
+from interpreter.findings import error, warning
 from interpreter.k8s.gvk import GVK
-from interpreter.karta.findings import error, warning
 from interpreter.karta.loading import Loaded
 from interpreter.sources.cluster_karta import load_object
 from interpreter.sources.conditions import conditions_of, events_of, same_conditions

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from interpreter.findings import format_path
 from interpreter.k8s.values import JSON, Object, Path
-from interpreter.karta.findings import format_path
 
 _ABSENT: Final = object()
 _MAX_WIDTH = 60

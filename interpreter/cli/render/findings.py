@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import click
 
+from interpreter.findings import Finding, Severity, format_path
 from interpreter.k8s.values import JSON
-from interpreter.karta.findings import Finding, Severity, format_path
 from interpreter.query.grammar.syntax import Span
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}

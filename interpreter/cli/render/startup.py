@@ -8,9 +8,9 @@ import click
 
 from interpreter.cli.render.findings import findings_text
 from interpreter.cli.render.table import count, indent, table
+from interpreter.findings import Finding
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
-from interpreter.karta.findings import Finding
 from interpreter.operations import Operation
 from interpreter.sources.snapshot import Snapshot
 

@@ -2,7 +2,7 @@ import click
 import pytest
 
 from interpreter.cli.render.findings import findings_text
-from interpreter.karta.findings import Finding, Severity
+from interpreter.findings import Finding, Severity
 from interpreter.query.grammar.syntax import Span
 
 

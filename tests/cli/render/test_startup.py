@@ -4,9 +4,9 @@ import click
 import pytest
 
 from interpreter.cli.render.startup import curl, startup_text
+from interpreter.findings import Finding, Severity
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Component, Definition
-from interpreter.karta.findings import Finding, Severity
 from interpreter.operations import Operation
 from interpreter.protocol import decode
 from interpreter.sources.snapshot import Entry, Quarantined, Snapshot

@@ -1,7 +1,7 @@
 import pytest
 
+from interpreter.findings import error, format_path, warning
 from interpreter.k8s.values import Path
-from interpreter.karta.findings import error, format_path, warning
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,4 @@
+"""Scripts in Karmada's ResourceInterpreterCustomization format: read, judged and run as Karmada runs them.
+
+The only room that imports ``lupa``.
+"""

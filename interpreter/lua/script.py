@@ -1,0 +1,88 @@
+"""A script and the operation that it answers."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple, Self
+
+
+class Slot(NamedTuple):
+    """Where a customization keeps the script of an operation, and the function that is called in it."""
+
+    field: str
+    function: str
+
+
+SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
+    {
+        "InterpretReplica": Slot("replicaResource", "GetReplicas"),
+        "InterpretComponent": Slot("componentResource", "GetComponents"),
+        "ReviseReplica": Slot("replicaRevision", "ReviseReplica"),
+        "Retain": Slot("retention", "Retain"),
+        "AggregateStatus": Slot("statusAggregation", "AggregateStatus"),
+        "InterpretStatus": Slot("statusReflection", "ReflectStatus"),
+        "InterpretHealth": Slot("healthInterpretation", "InterpretHealth"),
+        "InterpretDependency": Slot("dependencyInterpretation", "GetDependencies"),
+    }
+)
+"""By operation, as ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go`` has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One Lua script.
+
+    ``name`` is that of the customization it belongs to; ``line`` is the line of ``source`` on which the script's
+    first line stands, 0 when unknown.
+    """
+
+    operation: str
+    text: str
+    name: str
+    source: str = ""
+    line: int = 0
+
+    @property
+    def function(self) -> str:
+        """The function that answers."""
+        return SLOTS[self.operation].function
+
+
+class Scripts:
+    """The scripts of one kind: for each operation one, for InterpretDependency perhaps several."""
+
+    __slots__ = ("_by_operation",)
+
+    def __init__(self, scripts: Iterable[Script] = ()) -> None:
+        found: dict[str, tuple[Script, ...]] = {}
+        for script in scripts:
+            found[script.operation] = (*found.get(script.operation, ()), script)
+        self._by_operation: Mapping[str, tuple[Script, ...]] = MappingProxyType(found)
+
+    def of(self, operation: str) -> tuple[Script, ...]:
+        """The scripts that answer an operation, none when it has none."""
+        return self._by_operation.get(operation, ())
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """The operations that have a script."""
+        return frozenset(self._by_operation)
+
+    def over(self, weaker: Self) -> "Scripts":
+        """These scripts, and the weaker ones for the operations that have none here."""
+        return Scripts((*self, *(script for script in weaker if script.operation not in self._by_operation)))
+
+    def __iter__(self) -> Iterator[Script]:
+        return (script for scripts in self._by_operation.values() for script in scripts)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_operation)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scripts) and self._by_operation == other._by_operation
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Scripts({list(self)!r})"
