@@ -1,6 +1,6 @@
 """A jq expression, ready to read objects and to write them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeVar
@@ -10,6 +10,7 @@ from interpreter.errors import (
     QueryError,
     QueryEvaluationError,
     QueryLimitError,
+    QueryReferenceError,
     QueryRefusedError,
     QueryWriteError,
 )
@@ -21,6 +22,7 @@ from interpreter.query.bounded.pool import WORKERS
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.printer import render
 from interpreter.query.grammar.syntax import Node
+from interpreter.query.grammar.variables import no_value, variables_in, with_values
 from interpreter.query.plain.compilation import compile_plain
 from interpreter.query.plain.filters import Many, One
 from interpreter.query.plain.values import equal, to_json
@@ -36,22 +38,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An expression that was parsed, vetted and compiled; equal to every other one of the same text.
+    """An expression that was parsed, vetted and compiled; equal to every other one of the same text and values.
 
     Plain expressions run in this process, all others in a worker process under a time limit. An object that is
-    given to a query is never changed.
+    given to a query is never changed. ``values`` are those of the ``variables`` that it reads, where they are known.
     """
 
     text: str
     node: Node = field(compare=False, repr=False)
     vetting: Vetting = field(compare=False, repr=False)
+    variables: frozenset[str] = field(compare=False)
+    values: Mapping[str, JSON] = field(hash=False)
     _many: Many = field(compare=False, repr=False)
     _one: One | None = field(compare=False, repr=False)
     _trace: Trace | None = field(compare=False, repr=False)
 
     @classmethod
-    def compile(cls, text: str) -> "Query":
-        """The query of an expression.
+    def compile(cls, text: str, variables: frozenset[str] = frozenset()) -> "Query":
+        """The query of an expression that may read ``variables``, named without ``$``; `bound` gives them values.
 
         Raises QuerySyntaxError for text that is not jq, QueryRefusedError for an expression that may not be used.
 
@@ -59,14 +63,31 @@ class Query:
         [1]
         """
         node = parse(text)
-        vetting = vet(node)
+        vetting = vet(node, variables=variables)
         if vetting.verdict is Verdict.REFUSED:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
             raise QueryRefusedError(f"{_quote(text)}: {reasons}")
+        return cls._with(text, node, vetting, variables_in(node) & variables, {})
+
+    @classmethod
+    def _with(
+        cls, text: str, node: Node, vetting: Vetting, variables: frozenset[str], values: Mapping[str, JSON]
+    ) -> "Query":
         if vetting.verdict is Verdict.BOUNDED:
-            return cls(text, node, vetting, _bounded(node), None, None)
-        plain = compile_plain(node)
-        return cls(text, node, vetting, plain.many, plain.one, compile_trace(node))
+            many = _bounded(node, variables, values)
+            return cls(text, node, vetting, variables, values, many, None, None)
+        given = with_values(node, values) if variables else node
+        plain = compile_plain(given)
+        return cls(text, node, vetting, variables, values, plain.many, plain.one, compile_trace(given))
+
+    def bound(self, values: Mapping[str, JSON]) -> "Query":
+        """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
+
+        >>> Query.compile(".n // $runtime.n", frozenset({"runtime"})).bound({"runtime": {"n": 2}}).evaluate({})
+        [2]
+        """
+        known = {name: values[name] for name in sorted(self.variables) if name in values}
+        return self._with(self.text, self.node, self.vetting, self.variables, known) if self.variables else self
 
     @property
     def is_plain(self) -> bool:
@@ -173,14 +194,19 @@ class Query:
         return QueryWriteError(f"{_quote(self.text)}: {reason}")
 
 
-def _bounded(node: Node) -> Many:
+def _bounded(node: Node, variables: frozenset[str], values: Mapping[str, JSON]) -> Many:
     """An expression that runs in a worker process, with the same reading of null as plain ones."""
     program = render(node, lenient=True)
+    if variables:
+        bindings = "".join(f'.[1]["{name}"] as ${name} | ' for name in sorted(variables))
+        program = f"{bindings}.[0] | {program}"
 
     def many(value: JSON) -> list[JSON]:
+        for name in sorted(variables - values.keys()):
+            raise QueryReferenceError(no_value(name))
         seconds = remaining()
         try:
-            return WORKERS.evaluate(program, to_json(value), seconds)
+            return WORKERS.evaluate(program, to_json([value, dict(values)] if variables else value), seconds)
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error
 

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Final
 
 REQUEST: Final = struct.Struct(">dII")
-ANSWER: Final = struct.Struct(">cI")
+ANSWER: Final = struct.Struct(">cI")  # the frame that interpreter.worker.process reads
 MOST_RESULTS: Final = 999
 MEMORY: Final = 512 * 2**20
 

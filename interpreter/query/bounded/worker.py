@@ -2,13 +2,10 @@
 
 libjq cannot be interrupted and ends its whole process when memory runs out. So it runs in children with little
 memory, no environment and a deadline; a child that does not answer in time is killed, and the next request starts
-another one. A child ends by itself when this process does.
+another one.
 """
 
 import signal
-import socket
-import subprocess
-import sys
 import time
 from importlib.util import find_spec
 from typing import Final
@@ -19,8 +16,8 @@ from interpreter.errors import QueryEvaluationError, QueryLimitError
 from interpreter.k8s.values import JSON
 from interpreter.query.bounded import child
 from interpreter.query.bounded.complaint import reason
+from interpreter.worker.process import Process
 
-_START_SECONDS: Final = 10.0
 _LIMITS: Final = {
     b"memory": f"it needs more than {child.MEMORY >> 20} MiB of memory",
     b"results": f"it gives more than {child.MOST_RESULTS} results",
@@ -37,21 +34,9 @@ class Worker:
     """One child process; not for two threads at once."""
 
     def __init__(self) -> None:
-        self._socket, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - our own program, and no shell
-                [sys.executable, "-I", "-S", child.__file__, _library()],
-                stdin=theirs.fileno(),
-                stdout=theirs.fileno(),
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={},
-                start_new_session=True,  # Ctrl-C in a terminal is for the server, which still needs its workers
-            )
         try:
-            self._receive(time.monotonic() + _START_SECONDS)
+            self._process = Process(child.__file__, _library())
         except OSError as error:
-            self.stop()
             raise QueryEvaluationError("the process for jq does not start") from error
 
     @property
@@ -62,7 +47,7 @@ class Worker:
     @property
     def is_alive(self) -> bool:
         """Whether the process is still there to answer."""
-        return self._process.poll() is None
+        return self._process.is_alive
 
     def evaluate(self, program: str, value: str, seconds: float) -> list[JSON]:
         """The outputs of a jq program for an input given as JSON text.
@@ -73,14 +58,14 @@ class Worker:
         code, text = program.encode(), value.encode()
         end = time.monotonic() + seconds
         try:
-            self._socket.settimeout(seconds)
-            self._socket.sendall(child.REQUEST.pack(seconds, len(code), len(text)) + code + text)
+            self._process.send(child.REQUEST.pack(seconds, len(code), len(text)) + code + text, end)
             letter, payload = self._receive(end)
         except TimeoutError as error:
             self.stop()
             raise QueryLimitError(f"it takes longer than {seconds:.3g} s") from error
         except OSError as error:
-            raise QueryLimitError(self._cause_of_death()) from error
+            status = self._process.cause_of_death()
+            raise QueryLimitError(_DEATHS.get(status, f"its process ended with status {status}")) from error
         except BaseException:
             self.stop()  # its answer may still come, and is not one to the next request
             raise
@@ -88,31 +73,10 @@ class Worker:
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
-        self._process.kill()
-        self._process.wait()
-        self._socket.close()
+        self._process.stop()
 
     def _receive(self, end: float) -> tuple[bytes, bytes]:
-        letter, length = child.ANSWER.unpack(self._read(child.ANSWER.size, end))
-        return letter, self._read(length, end)
-
-    def _read(self, length: int, end: float) -> bytes:
-        data = bytearray()
-        while len(data) < length:
-            self._socket.settimeout(max(end - time.monotonic(), 0.001))
-            chunk = self._socket.recv(min(length - len(data), 1 << 20))
-            if not chunk:
-                raise ConnectionResetError
-            data += chunk
-        return bytes(data)
-
-    def _cause_of_death(self) -> str:
-        try:
-            status = self._process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            status = 0
-        self.stop()
-        return _DEATHS.get(status, f"its process ended with status {status}")
+        return self._process.receive(end)
 
 
 def _library() -> str:

@@ -145,19 +145,28 @@ def unique(value: JSON) -> list[JSON]:
 
 
 def least(value: JSON) -> JSON:
-    """``min``: the first of the smallest; null for an empty array."""
+    """``min``: the first of the smallest; null for an empty array. Types other than null are not mixed."""
     values = array_of("min", value)
     if values and _all_integers(values):
         return min(values)
+    _check_alike("min", values)
     return min(values, key=order_key, default=None)
 
 
 def greatest(value: JSON) -> JSON:
-    """``max``: the last of the largest; null for an empty array."""
+    """``max``: the last of the largest; null for an empty array. Types other than null are not mixed."""
     values = array_of("max", value)
     if values and _all_integers(values):
         return max(values)
+    _check_alike("max", values)
     return max(reversed(values), key=order_key, default=None)
+
+
+def _check_alike(name: str, values: list[JSON]) -> None:
+    """Refuse what jq does: to it ``["many", 3] | min`` is 3, which is a number of pods that nobody wrote."""
+    types = dict.fromkeys(kind(value) for value in values if value is not None)
+    if len(types) > 1:
+        raise QueryEvaluationError(f"{name} compares values of one type, not {' with '.join(types)}")
 
 
 def _all_integers(values: list[JSON]) -> bool:

@@ -25,6 +25,7 @@ from interpreter.query.grammar.syntax import (
     Binary,
     Call,
     Comma,
+    Given,
     Identity,
     If,
     Index,
@@ -41,7 +42,7 @@ from interpreter.query.grammar.syntax import (
 from interpreter.query.plain import filters, functions
 from interpreter.query.plain.access import fields, item, part, present_elements, slices
 from interpreter.query.plain.arithmetic import OPERATORS
-from interpreter.query.plain.filters import IDENTITY, Filter, constant, pipe, single
+from interpreter.query.plain.filters import IDENTITY, Filter, absent, constant, pipe, single
 from interpreter.query.plain.strings import matches
 from interpreter.query.plain.values import is_number, normal
 
@@ -79,6 +80,11 @@ def _(node: Index) -> Filter:
             return pipe(compile_plain(node.target), single(lambda value: item(value, key)))
         case key:
             return filters.binary(item, compile_plain(node.target), compile_plain(key))
+
+
+@compile_plain.register
+def _(node: Given) -> Filter:
+    return absent(node.problem) if node.problem else constant(node.value)
 
 
 def split_path(node: Node) -> tuple[Node, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
-from interpreter.errors import QueryEvaluationError, QueryLimitError
+from interpreter.errors import QueryEvaluationError, QueryLimitError, QueryReferenceError
 from interpreter.k8s.values import JSON, type_name
 from interpreter.query.plain.arithmetic import negate as negative
 from interpreter.query.plain.values import to_text, truthy
@@ -45,6 +45,15 @@ EMPTY = Filter(lambda _: ())
 def constant(result: JSON) -> Filter:
     """A filter that always gives the same output."""
     return single(lambda _: result)
+
+
+def absent(problem: str) -> Filter:
+    """A filter that has no output to give."""
+
+    def one(_: JSON) -> JSON:
+        raise QueryReferenceError(problem)
+
+    return single(one)
 
 
 def pipe(left: Filter, right: Filter) -> Filter:
@@ -169,12 +178,12 @@ def conditional(condition: Filter, then: Filter, otherwise: Filter) -> Filter:
 
 
 def attempt(body: Filter) -> Filter:
-    """``try body``: its outputs up to the first error. A limit is not an error that can be caught."""
+    """``try body``: its outputs up to the first error. A limit, or a reference without a value, cannot be caught."""
 
     def many(value: JSON) -> Iterator[JSON]:
         try:
             yield from body.many(value)
-        except QueryLimitError:
+        except (QueryLimitError, QueryReferenceError):
             raise
         except QueryEvaluationError:
             return

@@ -55,6 +55,8 @@ from interpreter.query.vetting.growth import (
 
 _LIGHT_OPERATORS: Final = frozenset(("*", "%", "and", "or"))
 _COMPARISONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">="))
+_ONCE: Final = frozenset(("IN", "contains", "first", "has", "isempty", "last", "select", "startswith"))
+"""Functions that read their argument once for each input."""
 _NAMES: Final = {
     Alternative: "//",
     Array: "[...]",
@@ -78,9 +80,12 @@ _NAMES: Final = {
 }
 
 
-def find_notes(node: Node) -> tuple[Note, ...]:
-    """Everything that keeps an expression from being plain, in the order of the text; nothing if it is plain."""
-    meter = Meter()
+def find_notes(node: Node, variables: frozenset[str] = frozenset()) -> tuple[Note, ...]:
+    """Everything that keeps an expression from being plain, in the order of the text; nothing if it is plain.
+
+    ``variables`` are given beside the input, and count as a part of it.
+    """
+    meter = Meter(variables)
     meter.measure(node)
     return tuple(sorted(dict.fromkeys(meter.notes), key=lambda note: note.span.start))
 
@@ -88,11 +93,25 @@ def find_notes(node: Node) -> tuple[Note, ...]:
 class Meter:
     """Measures nodes; where one is not plain it notes so and goes on as if it were."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables: frozenset[str] = frozenset()) -> None:
         self.notes: list[Note] = []
+        self._variables = variables
+        self._repeated = False
 
-    def measure(self, node: Node) -> Growth:
-        """What a node makes of its input."""
+    def measure(self, node: Node, *, repeated: bool = False) -> Growth:
+        """What a node makes of its input; ``repeated`` tells that there are many inputs, of which each is a part."""
+        before, self._repeated = self._repeated, self._repeated or repeated
+        growth = self._limited(node)
+        self._repeated = before
+        return growth
+
+    def variable(self, node: Variable) -> Growth:
+        """What a variable gives: all of it for every input, so it is plain only where there is one."""
+        if node.name not in self._variables:
+            return self.outside(node)
+        return self.note(node, "is read once for every output of what stands before it") if self._repeated else INPUT
+
+    def _limited(self, node: Node) -> Growth:
         growth = _measure.dispatch(type(node))(node, self)
         if growth.size > SIZE_LIMIT:
             return self.note(node, f"can make its input more than {SIZE_LIMIT} times as large")
@@ -157,8 +176,14 @@ def _(node: Iterate, meter: Meter) -> Growth:
 
 
 @_measure.register
+def _(node: Variable, meter: Meter) -> Growth:
+    return meter.variable(node)
+
+
+@_measure.register
 def _(node: Pipe, meter: Meter) -> Growth:
-    return piped(meter.measure(node.left), meter.measure(node.right))
+    left = meter.measure(node.left)
+    return piped(left, meter.measure(node.right, repeated=left.count is None))
 
 
 @_measure.register
@@ -225,7 +250,8 @@ def _(node: Text, meter: Meter) -> Growth:
 
 @_measure.register
 def _(node: Call, meter: Meter) -> Growth:
-    growth = measure_call(node, list(map(meter.measure, node.arguments)))
+    arguments = [meter.measure(argument, repeated=node.name not in _ONCE) for argument in node.arguments]
+    growth = measure_call(node, arguments)
     return growth if isinstance(growth, Growth) else meter.note(node, growth)
 
 

@@ -54,6 +54,6 @@ def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:
     """
     if refusals := find_refusals(node, variables):
         return Vetting(Verdict.REFUSED, refusals)
-    if notes := find_notes(node):
+    if notes := find_notes(node, variables):
         return Vetting(Verdict.BOUNDED, (), notes)
     return Vetting(Verdict.PLAIN)

@@ -10,7 +10,7 @@ from functools import singledispatch
 from itertools import islice
 from typing import Final, TypeAlias
 
-from interpreter.errors import QueryEvaluationError, QueryLimitError
+from interpreter.errors import QueryEvaluationError, QueryLimitError, QueryReferenceError
 from interpreter.query.grammar.syntax import (
     Alternative,
     Array,
@@ -155,7 +155,7 @@ def _(node: Try) -> Trace:
     def trace(here: Traced) -> Iterator[Traced]:
         try:
             yield from body(here)
-        except QueryLimitError:
+        except (QueryLimitError, QueryReferenceError):
             raise
         except QueryEvaluationError:
             return

@@ -57,7 +57,7 @@ def run(text: str, value: JSON = None) -> list[JSON]:
         pytest.param("first, last", [], [None, None], id="ends of nothing"),
         pytest.param("last(.[])", [1, 2], [2], id="last of a generator"),
         pytest.param("IN(1, 2), IN(empty)", 2, [True, False], id="membership"),
-        pytest.param("min, max", [2, "a", None], [None, "a"], id="extremes of mixed types"),
+        pytest.param("min, max", [2, 1.5, None], [None, 2], id="null is the smallest"),
         pytest.param("min, max", [], [None, None], id="extremes of nothing"),
         pytest.param(
             "min_by(.a).b, max_by(.a).b",
@@ -118,6 +118,8 @@ def test_function(text: str, value: JSON, expected: list[JSON]) -> None:
         pytest.param("map(.)", None, "cannot iterate over null", id="map over null"),
         pytest.param("add", [1, "a"], "a number and a string cannot be added", id="a mixed sum"),
         pytest.param("sort", {}, "sort needs a list, not an object", id="sort an object"),
+        pytest.param("min", [2, "a"], "min compares values of one type, not number with string", id="types mixed"),
+        pytest.param("max", [True, 0], "max compares values of one type, not boolean with number", id="true is no 1"),
         pytest.param("min_by(.a)", [1], "a number has no field 'a'", id="a key that fails"),
         pytest.param('join(",")', [{}], "join needs a string, not an object", id="join objects"),
         pytest.param("join(1)", ["a", "b"], "join needs a string, not a number", id="join with a number"),
