@@ -7,7 +7,8 @@
     │   ├── QuerySyntaxError           cannot be parsed; knows the place in the text
     │   ├── QueryRefusedError          parsed, but uses a construct that is not allowed
     │   ├── QueryEvaluationError       failed on this object
-    │   │   └── QueryLimitError          ran too long, used too much memory or gave too many results
+    │   │   ├── QueryLimitError          ran too long, used too much memory or gave too many results
+    │   │   └── QueryReferenceError      reads another object that nobody has looked up
     │   └── QueryWriteError            no value can be written through it
     ├── LuaError                     a script
     │   ├── LuaSyntaxError             cannot be parsed; knows the line
@@ -15,6 +16,11 @@
     │   └── LuaLimitError              ran too long or used too much memory
     │       └── LuaWaitError             has to go on in another process, for which nobody may wait here
     ├── DefinitionError              a Karta that cannot be used; carries its findings
+    ├── WorkloadError                a workload that the library cannot read or change as asked
+    │   ├── ComponentNotFoundError     no component, or no instance, of that name
+    │   ├── InstanceCountMismatchError values and instances that do not pair up
+    │   ├── PathNotWritableError       a place that no value can be written to
+    │   └── WriteVerificationError     what was written does not read back
     ├── InterpretationError          an operation that has no right answer for this object
     ├── QuantityError                text that is not a Kubernetes quantity
     ├── PatchError                   a JSON Patch that does not apply
@@ -66,6 +72,10 @@ class QueryLimitError(QueryEvaluationError):
     """An evaluation stopped because of its time, its memory or its number of results."""
 
 
+class QueryReferenceError(QueryEvaluationError):
+    """An evaluation that reads a reference which has no value."""
+
+
 class QueryWriteError(QueryError):
     """A value that cannot be written through an expression."""
 
@@ -100,6 +110,26 @@ class DefinitionError(InterpreterError):
     def __init__(self, message: str, findings: "Sequence[Finding]" = ()) -> None:
         super().__init__(message)
         self.findings = tuple(findings)
+
+
+class WorkloadError(InterpreterError):
+    """A workload that cannot be read, or cannot be changed as asked."""
+
+
+class ComponentNotFoundError(WorkloadError):
+    """No component, or no instance of one, has that name."""
+
+
+class InstanceCountMismatchError(WorkloadError):
+    """The values given and the instances of a component do not pair up."""
+
+
+class PathNotWritableError(WorkloadError):
+    """A place that no value can be written to: it is computed, overlaps another one, or must not change."""
+
+
+class WriteVerificationError(WorkloadError):
+    """What was written does not read back as it was given; nothing was changed."""
 
 
 class InterpretationError(InterpreterError):

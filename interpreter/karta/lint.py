@@ -10,7 +10,7 @@ from interpreter.karta.instructions import GangScheduling
 from interpreter.karta.lint_expressions import lint_expressions
 from interpreter.karta.lint_status import lint_status
 from interpreter.karta.model import ComponentDefinition, Karta, PodSelector, SuspendAction
-from interpreter.karta.suggestion import did_you_mean
+from interpreter.suggestion import did_you_mean
 
 _LONGEST_VALUE = 80
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")

@@ -33,7 +33,8 @@ class Script:
     """One Lua script.
 
     ``name`` is that of the customization it belongs to; ``line`` is the line of ``source`` on which the script's
-    first line stands, 0 when unknown.
+    first line stands, 0 when unknown. ``lines`` has one for each line of the script where they do not simply follow
+    one another: YAML that starts with ``>`` is folded, and a JSON string stands on one line.
     """
 
     operation: str
@@ -41,11 +42,31 @@ class Script:
     name: str
     source: str = ""
     line: int = 0
+    lines: tuple[int, ...] = ()
 
     @property
     def function(self) -> str:
         """The function that answers."""
         return SLOTS[self.operation].function
+
+    def line_in_source(self, line: int) -> int:
+        r"""The line of ``source`` on which a line of the script stands, 0 when unknown.
+
+        >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine", line=11).line_in_source(2)
+        12
+        """
+        if not self.line or not 0 < line <= self.text.count("\n") + 1:
+            return 0
+        return self.lines[line - 1] if self.lines else self.line + line - 1
+
+    def line_text(self, line: int) -> str:
+        r"""The text of a line of the script without its indentation, "" when there is none.
+
+        >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine").line_text(2)
+        'return a'
+        """
+        lines = self.text.split("\n")
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
 class Scripts:

@@ -1,0 +1,114 @@
+"""Where the lines of a script stand in the YAML or JSON text that it is a value of."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+_BREAK = re.compile("\r\n|[\n\r\u0085\u2028\u2029]")
+_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+_COMMENT = re.compile(r"--(?!\[=*\[)")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a YAML text."""
+    return _BREAK.split(text)
+
+
+def find_word(word: str, line: str) -> re.Match[str] | None:
+    """Find a name in a line of Lua, of a library's function the last part at least; without a name, find the text.
+
+    >>> find_word("string.gsub", "return text:gsub(a, b)").span()
+    (12, 16)
+    """
+    if not word:
+        return re.search(r"\S.*", line)
+    member = word.rpartition(".")[2]
+    return re.search(rf"(?<![\w.:]){re.escape(word)}(?!\w)", line) or re.search(
+        rf"(?<!\w){re.escape(member)}(?!\w)", line
+    )
+
+
+class Lines:
+    r"""The lines of a script whose value begins at a line and a column (from 1) of a text.
+
+    ``of_script`` has the line of the text for each line of the script. In a block that starts with ``|`` they follow
+    one another; one that starts with ``>`` is folded, which is what Karmada's documentation shows: there several lines
+    of the text may make one of the script.
+
+    >>> text = "luaScript: >\n  -- what it does\n  function F()\n    return 1\n  end\n"
+    >>> lines = Lines(split_lines(text), 1, 12, "-- what it does function F()\n  return 1\nend\n")
+    >>> lines.of_script
+    (2, 4, 5, 6)
+    >>> list(lines.swallowed())
+    [(3, 3, 'function F()')]
+    """
+
+    def __init__(self, source: Sequence[str], line: int, column: int, script: str) -> None:
+        self._source = source
+        self._script = script.split("\n")
+        self._start = line, column
+        self._groups = self._follow(line, column)
+        self.of_script = tuple(group[0] for group in self._groups)
+
+    @property
+    def are_consecutive(self) -> bool:
+        """Whether each line of the script stands on the line after the one before it."""
+        return self.of_script == tuple(range(self.of_script[0], self.of_script[0] + len(self.of_script)))
+
+    def place(self, number: int, word: str = "") -> tuple[int, int]:
+        """Line and column of a line of the script, or of a word in it; the start of the script where it has none."""
+        for line in self._groups[number - 1] if 0 < number <= len(self._groups) else ():
+            found = find_word(word, self._source[line - 1])
+            if found and line != self._start[0]:
+                return line, found.start() + 1
+        return self._start
+
+    def swallowed(self) -> Iterator[tuple[int, int, str]]:
+        """Code that folding has put behind a comment: line, column and text of each first line of it."""
+        for group in self._groups:
+            texts = [self._source[line - 1].strip() for line in group]
+            comment = next((index for index, text in enumerate(texts) if _has_comment(text)), len(texts))
+            for line, text in zip(group[comment + 1 :], texts[comment + 1 :], strict=True):
+                if text and not text.startswith("--"):
+                    yield line, _indent(self._source[line - 1]) + 1, text
+                    break
+
+    def _follow(self, line: int, column: int) -> list[Sequence[int]]:
+        header = self._source[line - 1][column - 1 :] if 0 < line <= len(self._source) else ""
+        style = _PROPERTIES.sub("", header, count=1)[:1]
+        if style == "|":
+            return [(line + number,) for number, _ in enumerate(self._script, start=1)]
+        return self._unfold(line) if style == ">" else [(line,)] * len(self._script)
+
+    def _unfold(self, header: int) -> list[Sequence[int]]:
+        """Take lines of the text for each line of the script until they are as long as it is."""
+        source = self._source
+        at = header  # an index, so the line after the header
+        indentation = self._indentation(at)
+        groups: list[Sequence[int]] = []
+        for text in self._script:
+            if text.strip():
+                while at < len(source) and not source[at].strip():
+                    at += 1
+                first, length = at, -1
+                while at < len(source) and length < len(text):
+                    length += 1 + len(source[at][indentation:])
+                    at += 1
+                groups.append(range(first + 1, at + 1) or (header,))
+            else:
+                groups.append((min(at + 1, len(source)),))
+        return groups
+
+    def _indentation(self, at: int) -> int:
+        found = next((line for line in self._source[at:] if line.strip()), "")
+        first = next((line for line in self._script if line.strip()), "")
+        return _indent(found) - _indent(first)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _has_comment(line: str) -> bool:
+    """Whether a line of Lua ends in a comment, as far as can be told without its neighbours."""
+    found = _COMMENT.search(line)
+    return found is not None and all(line[: found.start()].count(quote) % 2 == 0 for quote in "\"'")

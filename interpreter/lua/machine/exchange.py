@@ -1,0 +1,170 @@
+"""JSON values on their way into Lua and out of it; ``lua/lending.lua`` and ``lua/encoding.lua`` describe the tokens."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from interpreter.k8s.values import JSON, Object
+
+Token: TypeAlias = Any
+"""None, bool, int, float or str: nothing else ever crosses the border of the virtual machine."""
+
+Tokens: TypeAlias = tuple[Token, ...]
+
+_AT_ONCE: Final = 1000
+_TOO_LARGE: Final[Tokens] = (-1,)
+_SHORT: Final = 1024
+_MOST_INTEGRAL: Final = 1e21
+
+
+class _TooLargeError(Exception):
+    """A value that a machine with its limits does not take."""
+
+
+class Exchange:
+    """What one run has lent to Lua, and how its values are written as tokens.
+
+    ``longest`` is the most characters of a string, at least 1024, and ``most`` the most tokens of all values together.
+    """
+
+    __slots__ = ("_lent", "_longest", "_most", "_pending", "_room")
+
+    def __init__(self, longest: float, most: float) -> None:
+        self._longest, self._most = longest, most
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything of the last run."""
+        self._room = self._most
+        self._lent: list[Object] = []
+        self._pending: list[Token] = []
+
+    def lend(self, values: Sequence[JSON]) -> Tokens:
+        """The tokens of some values, behind the number of those that have to be fetched with `more`."""
+        if len(values) == 1 and type(values[0]) is dict and values[0]:
+            self._lent.append(values[0])
+            return 0, None, len(self._lent)
+        tokens: list[Token] = [0]
+        try:
+            for value in values:
+                if value is None:
+                    tokens += (None, False)
+                else:
+                    self._write(value, tokens)
+        except _TooLargeError:
+            return _TOO_LARGE
+        return self._first(tokens)
+
+    def content(self, number: int) -> Tokens:
+        """The keys and values of an object that was lent, in the same form."""
+        tokens: list[Token] = [0]
+        append = tokens.append
+        lent = self._lent[number - 1]
+        try:
+            self._make_room(len(lent))
+            for key, value in lent.items():
+                kind = type(value)
+                if value is None:
+                    continue
+                append(key)
+                if (kind is str and len(value) <= _SHORT) or kind is int or kind is bool:
+                    append(value)
+                elif kind is dict and value:
+                    self._lent.append(value)
+                    append(None)
+                    append(len(self._lent))
+                else:
+                    self._write(value, tokens)
+        except _TooLargeError:
+            return _TOO_LARGE
+        return self._first(tokens)
+
+    def more(self) -> Tokens:
+        """The tokens that were left over, behind the number of those that still are."""
+        piece, self._pending = self._pending[:_AT_ONCE], self._pending[_AT_ONCE:]
+        return (len(self._pending), *piece)
+
+    def read(self, tokens: Sequence[Token], empty: Callable[[], JSON]) -> list[JSON]:
+        """The values of tokens that Lua gave; ``empty`` makes what stands for an empty table."""
+        if len(tokens) == 2 and tokens[0] is False and tokens[1] > 0:  # noqa: PLR2004 - one untouched object
+            return [_without_nulls(self._lent[tokens[1] - 1])]
+        left = iter(tokens)
+        return [self._read(token, left, empty) for token in left]
+
+    def _first(self, tokens: list[Token]) -> Tokens:
+        if len(tokens) <= _AT_ONCE:
+            return tuple(tokens)
+        self._pending = tokens[_AT_ONCE:]
+        return (len(self._pending), *tokens[1:_AT_ONCE])
+
+    def _make_room(self, tokens: int) -> None:
+        self._room -= tokens
+        if self._room < 0:
+            raise _TooLargeError
+
+    def _write(self, value: JSON, tokens: list[Token]) -> None:
+        if isinstance(value, str):
+            if len(value) > self._longest:
+                raise _TooLargeError
+            tokens.append(value)
+        elif isinstance(value, Mapping):
+            if value:
+                self._lent.append(value)
+            tokens += (None, len(self._lent) if value else 0)
+        elif isinstance(value, list | tuple):
+            self._write_array(value, tokens)
+        elif isinstance(value, int | float):
+            tokens.append(value)
+        else:
+            raise TypeError(f"{type(value).__name__} is not JSON")
+
+    def _write_array(self, array: Sequence[JSON], tokens: list[Token]) -> None:
+        self._make_room(len(array))
+        items = [item for item in array if item is not None]
+        tokens += (None, -len(items))
+        for item in items:
+            if type(item) is dict and item:
+                self._lent.append(item)
+                tokens += (None, len(self._lent))
+            else:
+                self._write(item, tokens)
+
+    def _read(self, token: Token, tokens: Iterator[Token], empty: Callable[[], JSON]) -> JSON:
+        if token is not False:
+            is_integral = type(token) is float and abs(token) < _MOST_INTEGRAL and token.is_integer()
+            return int(token) if is_integral else token
+        number = next(tokens)
+        if number > 0:
+            return _without_nulls(self._lent[number - 1])
+        if number == 0:
+            return False
+        if number == -1:
+            return empty()
+        size, is_object = divmod(-number, 2)
+        if not is_object:
+            return [self._read(next(tokens), tokens, empty) for _ in range(size)]
+        fields = {}
+        for _ in range(size):
+            key, value = next(tokens), next(tokens)
+            is_plain = value is not False and type(value) is not float
+            fields[key] = value if is_plain else self._read(value, tokens, empty)
+        return fields
+
+
+def _without_nulls(value: JSON) -> JSON:
+    """A value as it comes back from Lua where nobody has touched it: without nulls."""
+    try:
+        if b"null" not in orjson.dumps(value):
+            return value
+    except TypeError:
+        """Something that is no JSON of 64 bits: looked at piece by piece."""
+    return _strip(value)
+
+
+def _strip(value: JSON) -> JSON:
+    if isinstance(value, Mapping):
+        return {key: _strip(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_strip(item) for item in value if item is not None]
+    return value

@@ -1,0 +1,97 @@
+"""What the half of a machine that is written in Lua calls in Python.
+
+Scripts get to none of these functions: they call functions of Lua that call them.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, TypeAlias
+
+from interpreter.errors import InterpreterError
+from interpreter.k8s.values import JSON
+from interpreter.lua.machine import dates, letters
+from interpreter.lua.machine.exchange import Exchange, Token, Tokens
+from interpreter.lua.machine.formatting import sprintf
+
+Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
+"""What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
+
+Kube: TypeAlias = Mapping[str, Callable[..., JSON]]
+"""What ``require("kube")`` offers: functions with one result, None for nil."""
+
+Say: TypeAlias = Callable[[str], None]
+
+_LATE: Final = "late"
+_FUNCTIONS: Final[Mapping[str, Callable[..., object]]] = {
+    "format": sprintf,
+    "lower": letters.lower,
+    "upper": letters.upper,
+    "now": dates.now,
+    "time": dates.moment,
+    "date": dates.formatted,
+    "fields": dates.fields,
+}
+
+
+class Host:
+    """The functions for one machine; it must know nothing of the machine, which could not be freed at once else."""
+
+    def __init__(self, exchange: Exchange, kube: Kube) -> None:
+        self.own: Own = {}
+        self.say: Say | None = None
+        self.end = math.inf
+        self._exchange = exchange
+        self._kube = kube
+        self._sent: list[Token] = []
+
+    def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
+        """Every function, by the name that ``host`` has in Lua."""
+        yield from _FUNCTIONS.items()
+        yield "fetch", self._exchange.content
+        yield "fetch_more", self._exchange.more
+        yield "send", self._receive
+        yield "names", self._names
+        yield "own", self._call_own
+        yield "say", self._print
+
+    def kube(self) -> Iterator[tuple[str, Callable[..., Tokens]]]:
+        """The functions of ``require("kube")``, called with tokens."""
+        for name, function in self._kube.items():
+            yield name, partial(self._answer, _with_one_result(function))
+
+    def clear(self) -> None:
+        """Forget everything of the last run."""
+        self.own, self.say, self._sent = {}, None, []
+        self._exchange.clear()
+
+    def _receive(self, *tokens: Token) -> None:
+        self._sent += tokens
+
+    def _names(self) -> Tokens:
+        return tuple(self.own)
+
+    def _call_own(self, name: str, *tokens: Token) -> Tokens:
+        """Call a function of the Karta, which may wait for another process: None when that took too long."""
+        answer = self._answer(self.own[name], *tokens)
+        return answer if answer[0] != _LATE else (None,)
+
+    def _answer(self, function: Callable[..., Sequence[JSON]], *tokens: Token) -> Tokens:
+        """Call a function: True, or that it is late, with the tokens of its results; or False with a message."""
+        if self._sent:
+            tokens, self._sent = (*self._sent, *tokens), []
+        arguments = self._exchange.read(tokens, dict)
+        try:
+            results = function(*arguments)
+        except InterpreterError as error:
+            return False, str(error)
+        return _LATE if time.monotonic() > self.end else True, *self._exchange.lend(results)
+
+    def _print(self, text: str) -> None:
+        if self.say:
+            self.say(text)
+
+
+def _with_one_result(function: Callable[..., JSON]) -> Callable[..., tuple[JSON]]:
+    return lambda *arguments: (function(*arguments),)

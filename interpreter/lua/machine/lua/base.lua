@@ -1,0 +1,133 @@
+-- The basic functions of a script's environment, where they differ from those of Lua 5.1.
+
+local machine, host = ...
+
+local getmetatable, type, error, next, pcall, xpcall, select = getmetatable, type, error, next, pcall, xpcall, select
+local concat = table.concat
+local touch, text = machine.touch, machine.text
+local line, placed, raise, raise_argument, without_place =
+  machine.line, machine.placed, machine.raise, machine.raise_argument, machine.without_place
+local integer_argument, table_argument = machine.integer_argument, machine.table_argument
+local stop, stopped, incomplete = machine.stop, machine.stopped, machine.incomplete
+
+local base = {}
+
+local function expect_value(count, name)
+  if count == 0 then
+    raise("bad argument #1 to " .. name .. " (value expected)")
+  end
+end
+
+-- Loops go through it instead of the machine's own `next`, which would show what an untouched table is.
+local function following(object, key)
+  local metatable = getmetatable(object)
+  if metatable and metatable.next then
+    return metatable.next(object, key)
+  end
+  touch(object)
+  return next(object, key)
+end
+
+function base.next(object, key)
+  table_argument(object, "next")
+  return following(object, key)
+end
+
+function base.pairs(object)
+  table_argument(object, "pairs")
+  return following, object, nil
+end
+
+function base.tostring(...)
+  expect_value(select("#", ...), "tostring")
+  return text((...))
+end
+
+function base.tonumber(...)
+  expect_value(select("#", ...), "tonumber")
+  return (machine.to_number(...))
+end
+
+-- Whether an error is none of the script's business: the run was stopped, Python failed, or a table was left half filled.
+local function is_final(problem)
+  if incomplete() and not stopped() then
+    machine.abandon("size")
+  end
+  return stopped() or type(problem) == "userdata"
+end
+
+local function finish(ok, ...)
+  if not ok then
+    if (...) == "not enough memory" then
+      stop("memory")
+    end
+    if is_final((...)) then
+      error((...), 0)
+    end
+  end
+  if ok then
+    return ok, ...
+  end
+  return ok, without_place((...))
+end
+
+-- An error whose message names the line of the script, where the level is not 0.
+function base.error(...)
+  local message, level = ...
+  expect_value(select("#", ...), "error")
+  level = integer_argument(level, 2, "error", 1)
+  if type(message) == "string" and level > 0 then
+    message = placed(message, line(level + 2))
+  end
+  error(message, 0)
+end
+
+function base.assert(...)
+  local value, message = ...
+  if value then
+    return ...
+  end
+  if message ~= nil and type(message) ~= "string" then
+    raise_argument(2, "assert", "string", message)
+  end
+  raise(message or "assertion failed!")
+end
+
+function base.pcall(...)
+  expect_value(select("#", ...), "pcall")
+  return finish(pcall(...))
+end
+
+function base.xpcall(call, handler)
+  if type(call) ~= "function" or type(handler) ~= "function" then
+    local position = type(call) == "function" and 2 or 1
+    raise_argument(position, "xpcall", "function", position == 1 and call or handler)
+  end
+  return finish(xpcall(call, function(problem)
+    if is_final(problem) then
+      return problem -- a hook raised it: no hook would look after the script's handler
+    end
+    return handler(problem)
+  end))
+end
+
+function base.print(...)
+  local words = {}
+  for index = 1, select("#", ...) do
+    words[index] = text((select(index, ...)))
+  end
+  host.say(machine.hold(concat(words, "\t")))
+end
+
+-- pkg/resourceinterpreter/customized/declarative/luavm/lua.go
+for _, name in next, {
+  "collectgarbage", "dofile", "getfenv", "getmetatable", "load", "loadfile", "loadstring", "module", "newproxy",
+  "rawequal", "rawget", "rawset", "setfenv", "setmetatable",
+} do
+  local message = "call function " .. name .. " is not supported in karmada customized resourceinterpreter."
+  base[name] = function()
+    raise(message)
+  end
+end
+
+machine.base = base

@@ -1,0 +1,182 @@
+-- Values of Lua on their way out, as sequences of tokens; what is JSON and what is not is up to gopher-json.
+--
+-- A token is a value, nil included; or false and a number: 0 the value false, n > 0 the untouched object n, -1 an empty
+-- table, -2n an array of n values, -2n-1 an object of n keys and values.
+
+local machine, host = ...
+
+local type, error, next, select, unpack = type, error, next, select, unpack
+local huge, floor = math.huge, math.floor
+local byte, char, gsub = string.byte, string.char, string.gsub
+local touch, untouched, text, send = machine.touch, machine.untouched, machine.text, host.send
+
+local AT_ONCE = 7000 -- values that the stack of a C function takes
+local IN_A_CALL = 200 -- values that are passed to Python in one call without becoming slow
+local DEEPEST = 200 -- levels of a result: more than any JSON text that the rest of the server reads
+
+local out, length, visited = {}, 0, {}
+
+local function kinds(object)
+  local array, highest, numbers, others = 0, 0, 0, 0
+  for key in next, object do
+    if type(key) ~= "number" then
+      others = others + 1
+    elseif key >= 1 and key % 1 == 0 then
+      array, highest = array + 1, highest > key and highest or key
+    else
+      numbers = numbers + 1
+    end
+  end
+  return array, highest, numbers, others
+end
+
+-- Why a table is neither an array nor an object; gopher-json meets the keys 1, 2, 3 ... first.
+local function complaint(object)
+  local array, highest, numbers, others = kinds(object)
+  if array < highest or (array > 0 or numbers > 0) and others == 0 then
+    return "cannot encode sparse array"
+  end
+  return "cannot encode mixed or invalid key types"
+end
+
+local give
+
+local function give_array(object, size, depth)
+  length = length + 2
+  out[length - 1], out[length] = false, -2 * size
+  for index = 1, size do
+    local value = object[index]
+    if value == nil then
+      error(complaint(object), 0)
+    end
+    give(value, depth)
+  end
+end
+
+local function give_object(object, depth)
+  length = length + 2
+  local head, size = length, 0
+  out[head - 1] = false
+  for key, value in next, object do
+    if type(key) ~= "string" then
+      error(complaint(object), 0)
+    end
+    size = size + 1
+    length = length + 1
+    out[length] = key
+    local kind = type(value)
+    if kind == "string" then
+      length = length + 1
+      out[length] = value
+    else
+      give(value, depth)
+    end
+  end
+  out[head] = -2 * size - 1
+end
+
+local function give_table(object, depth)
+  if visited[object] then
+    error("cannot encode recursively nested tables to JSON", 0)
+  end
+  if depth > DEEPEST then
+    error("the result is nested deeper than " .. DEEPEST .. " tables", 0)
+  end
+  visited[object] = true
+  local number = untouched(object)
+  if number then
+    length = length + 2
+    out[length - 1], out[length] = false, number
+    return
+  end
+  touch(object)
+  local size = #object
+  if size == 0 then
+    return give_object(object, depth + 1)
+  end
+  local count = 0
+  for _ in next, object do
+    count = count + 1
+  end
+  if count ~= size then
+    error(complaint(object), 0)
+  end
+  return give_array(object, size, depth + 1)
+end
+
+function give(value, depth)
+  local kind = type(value)
+  if kind == "table" then
+    return give_table(value, depth)
+  end
+  if kind == "number" then
+    if value ~= value or value == huge or value == -huge then
+      error("json: unsupported value: " .. text(value), 0)
+    end
+  elseif kind == "boolean" then
+    if not value then
+      length = length + 1
+      out[length], value = false, 0
+    end
+  elseif kind ~= "string" and kind ~= "nil" then
+    error("cannot encode " .. kind .. " to JSON", 0)
+  end
+  length = length + 1
+  out[length] = value
+end
+
+-- The tokens of values, as an array and its length.
+function machine.give(count, ...)
+  out, length = {}, 0
+  for index = 1, count do
+    visited = {} -- the same table may be in two values, but not twice in one
+    give((select(index, ...)), 1)
+  end
+  return out, length
+end
+
+-- Turn the results of a run into tokens, of which `machine.first` gives the first.
+function machine.keep(...)
+  machine.give(select("#", ...), ...)
+end
+
+-- Hand tokens to Python before a call that takes the last of them.
+function machine.send(tokens, count)
+  local from = 1
+  while count - from >= IN_A_CALL do
+    send(unpack(tokens, from, from + IN_A_CALL - 1))
+    from = from + IN_A_CALL
+  end
+  return unpack(tokens, from, count)
+end
+
+-- Tokens as results: how many are left, and as many as can be returned at once; `machine.rest` has those that are left.
+local from = 1
+
+function machine.rest()
+  local to = from + AT_ONCE - 1
+  if to > length then
+    to = length
+  end
+  local first = from
+  from = to + 1
+  return length - to, unpack(out, first, to)
+end
+
+-- The results again, each of their bytes beyond ASCII as a character of its own: for text that is not UTF-8.
+function machine.spelled()
+  for index = 1, length do
+    if type(out[index]) == "string" then
+      out[index] = gsub(out[index], "[\128-\255]", function(letter)
+        local code = byte(letter)
+        return char(192 + floor(code / 64), 128 + code % 64)
+      end)
+    end
+  end
+  return machine.first()
+end
+
+function machine.first()
+  from = 1
+  return machine.rest()
+end

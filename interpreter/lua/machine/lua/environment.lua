@@ -1,0 +1,173 @@
+-- The environment of one run: every table that a script can write to is new, every function is shared by all runs.
+
+local machine, host = ...
+
+local base, strings, tables = machine.base, machine.strings, machine.tables
+local type, next, rawget, rawset, setmetatable, select, unpack, ipairs =
+  type, next, rawget, rawset, setmetatable, select, unpack, ipairs
+local floor, find, raise = math.floor, string.find, machine.raise
+local string_argument, integer_argument, table_argument =
+  machine.string_argument, machine.integer_argument, machine.table_argument
+
+local LARGEST = 1.7976931348623157e308 -- what gopher-lua has for math.huge
+local MODULUS = 2147483647
+
+local string_metatable = getmetatable("")
+local seed = 1
+
+-- A generator for each run: that of the C library is shared by the whole process.
+local function random(low, high)
+  seed = seed * 16807 % MODULUS
+  local fraction = seed / MODULUS
+  if low == nil then
+    return fraction
+  end
+  low = integer_argument(low, 1, "random")
+  if high == nil then
+    low, high = 1, low
+  end
+  high = integer_argument(high, 2, "random")
+  if low > high then
+    raise("bad argument to random (interval is empty)")
+  end
+  return low + floor(fraction * (high - low + 1))
+end
+
+local function randomseed(number)
+  seed = integer_argument(number, 1, "randomseed") % (MODULUS - 1) + 1
+end
+
+local function modulo(a, b)
+  return a % b
+end
+
+local function field(date, name, default)
+  local value = date[name]
+  return type(value) == "number" and value or default
+end
+
+-- pkg/util/lifted/lua/oslib_safe.go
+local function time(date)
+  if date == nil then
+    return host.now()
+  end
+  table_argument(date, "time")
+  return host.time(field(date, "year", -1), field(date, "month", -1), field(date, "day", -1),
+    field(date, "hour", 12), field(date, "min", 0), field(date, "sec", 0))
+end
+
+local function date(form, moment)
+  form = form == nil and "%c" or string_argument(form, 1, "date")
+  moment = moment ~= nil and integer_argument(moment, 2, "date") or nil
+  if not find(form, "^!*%*t") then
+    return machine.hold(host.date(form, moment))
+  end
+  local year, month, day, hour, min, sec, wday = host.fields(form, moment)
+  return { year = year, month = month, day = day, hour = hour, min = min, sec = sec, wday = wday, yday = 0, isdst = false }
+end
+
+for name, value in next, { type = type, select = select, unpack = unpack, ipairs = ipairs } do
+  base[name] = value
+end
+base._VERSION, base._GOPHER_LUA_VERSION, base.require = "Lua 5.1", "GopherLua 0.1", machine.require
+
+local mathematics = { random = random, randomseed = randomseed, mod = modulo, huge = LARGEST }
+for name, value in next, math do
+  mathematics[name] = mathematics[name] or value
+end
+strings.gfind = strings.gmatch
+
+-- What makes a table that gets its fields when a script first touches it.
+local function library(fields)
+  local metatable = {}
+
+  function metatable.fill(object)
+    setmetatable(object, nil)
+    for name, value in next, fields(object) do
+      object[name] = value
+    end
+  end
+
+  function metatable.__index(object, name)
+    metatable.fill(object)
+    return object[name]
+  end
+
+  function metatable.__newindex(object, name, value)
+    metatable.fill(object)
+    object[name] = value
+  end
+
+  return function()
+    return setmetatable({}, metatable)
+  end
+end
+
+local function fixed(fields)
+  return library(function()
+    return fields
+  end)
+end
+
+local libraries = {
+  string = library(function(object)
+    strings.__index = object
+    return strings
+  end),
+  table = fixed(tables),
+  math = fixed(mathematics),
+  os = fixed({ time = time, date = date }),
+  package = library(machine.package),
+}
+
+local environment -- that of the run that goes on
+
+-- An environment has of its own what was touched; the functions are those of `base`, which nobody can write to.
+local Environment = { __index = base }
+
+setmetatable(base, {
+  __index = function(_, name)
+    local new = libraries[name]
+    if new then
+      rawset(environment, name, new())
+    elseif name == "_G" then
+      rawset(environment, "_G", environment)
+    end
+    return rawget(environment, name)
+  end,
+})
+
+function Environment.fill(object)
+  setmetatable(object, nil)
+  for name in next, libraries do
+    object[name] = object[name] or libraries[name]()
+  end
+  object._G = object
+  for name, value in next, base do
+    object[name] = value
+  end
+end
+
+-- A global that gets its first value: the names of `base` are taken over before one of them is.
+function Environment.__newindex(object, name, value)
+  if base[name] ~= nil then
+    Environment.fill(object)
+  end
+  rawset(object, name, value)
+end
+
+-- A global of the environment, as the script has it.
+function machine.global(name)
+  return environment[name]
+end
+
+-- A new environment; its strings get their methods from its own string library.
+function machine.environment(start, has_karta)
+  machine.unload(has_karta)
+  seed = start
+  environment = setmetatable({}, Environment)
+  local string = libraries.string()
+  rawset(environment, "string", string)
+  string_metatable.__index = string
+  return environment
+end

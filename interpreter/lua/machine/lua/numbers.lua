@@ -1,0 +1,155 @@
+-- Numbers as text, and text as numbers, as gopher-lua has them (value.go, utils.go and baselib.go).
+
+local machine = ...
+
+local type, tostring, tonumber, format = type, tostring, tonumber, string.format
+local raise, raise_argument = machine.raise, machine.raise_argument
+local select, join = select, table.concat
+local find, gsub, lower, rep, sub = string.find, string.gsub, string.lower, string.rep, string.sub
+
+local INT64 = 2 ^ 63
+local SMALLEST_NORMAL = 2 ^ -1022
+
+-- The fewest digits that read back as the same number.
+local function shortest(number)
+  local from = (number < SMALLEST_NORMAL and number > -SMALLEST_NORMAL) and 1 or 15
+  for digits = from, 16 do
+    local text = format("%." .. digits .. "g", number)
+    if tonumber(text) == number then
+      return text
+    end
+  end
+  return format("%.17g", number)
+end
+
+-- Mantissa digits and exponent in the form that fmt.Sprint chooses.
+local function sprint(number)
+  local text = shortest(number)
+  local _, _, sign, whole, fraction, exponent = find(text, "^(%-?)(%d+)%.?(%d*)e([%+%-]%d+)$")
+  if not exponent then
+    _, _, sign, whole, fraction = find(text, "^(%-?)(%d+)%.?(%d*)$")
+    exponent = 0
+  end
+  local digits = gsub(whole .. fraction, "^0+", "")
+  local power = exponent + #digits - #fraction - 1
+  if power >= -4 and power < 6 then
+    return machine.fixed(sign, gsub(digits, "0+$", ""), power)
+  end
+  digits = gsub(digits, "0+$", "")
+  local rest = #digits > 1 and "." .. sub(digits, 2) or ""
+  return format("%s%s%se%+03d", sign, sub(digits, 1, 1), rest, power)
+end
+
+-- The number 0.digits times ten to the power plus one, without an exponent.
+function machine.fixed(sign, digits, power)
+  if power < 0 then
+    return sign .. "0." .. rep("0", -power - 1) .. digits
+  end
+  if #digits <= power + 1 then
+    return sign .. digits .. rep("0", power + 1 - #digits)
+  end
+  return sign .. sub(digits, 1, power + 1) .. "." .. sub(digits, power + 2)
+end
+
+local function number_text(number)
+  if number >= -INT64 and number < INT64 and number % 1 == 0 then
+    return format("%d", number)
+  end
+  if number ~= number then
+    return "NaN"
+  end
+  if number - number ~= 0 then
+    return number > 0 and "+Inf" or "-Inf"
+  end
+  return sprint(number)
+end
+
+local function text(value)
+  if type(value) == "number" then
+    return number_text(value)
+  end
+  return tostring(value)
+end
+
+-- Whether digits are those of an integer of 64 bits.
+local function is_int64(sign, digits)
+  digits = gsub(digits, "^0+", "")
+  local largest = sign == "-" and "9223372036854775808" or "9223372036854775807"
+  return #digits < #largest or #digits == #largest and digits <= largest
+end
+
+-- What tonumber takes without a base: digits with a sign, 0x and hexadecimal digits, or text with a point.
+local function parse(word)
+  if find(word, ".", 1, true) then
+    local number = find(word, "^[%+%-]?%d*%.%d*[eE]?[%+%-]?%d*$") and tonumber(word)
+    return number and number - number == 0 and number or nil
+  end
+  local _, _, sign, digits = find(word, "^([%+%-]?)(%d+)$")
+  if digits then
+    return is_int64(sign, digits) and tonumber(word) or nil
+  end
+  local number = find(word, "^0[xX]%x+$") and tonumber(word)
+  return number and number < INT64 and number or nil
+end
+
+local function parse_in(word, base)
+  local _, _, sign, digits = find(lower(word), "^([%+%-]?)(%w+)$")
+  if not digits or base < 2 or base > 36 or base == 16 and find(digits, "^0x") then
+    return nil
+  end
+  local number = tonumber(digits, base)
+  if not number or number >= INT64 then
+    return nil
+  end
+  return sign == "-" and -number or number
+end
+
+function machine.to_number(value, base)
+  if base ~= nil and type(base) ~= "number" then
+    raise_argument(2, "tonumber", "number", base)
+  end
+  if type(value) ~= "string" then
+    return type(value) == "number" and value or nil
+  end
+  local _, _, word = find(value, "^[ \n\t]*(.-)[ \n\t]*$")
+  if base == nil or find(word, ".", 1, true) then
+    return parse(word)
+  end
+  return parse_in(word, base)
+end
+
+-- What all parts are together; or, where that cannot be, the kinds of the two that do not go together.
+local function concat_many(...)
+  local words, count = { ... }, select("#", ...)
+  local right, length = nil, 0
+  for index = count, 1, -1 do
+    local kind = type(words[index])
+    if kind == "number" then
+      words[index] = number_text(words[index])
+    elseif kind ~= "string" then
+      if not right then
+        return type(words[index - 1]), kind
+      end
+      return kind, right
+    end
+    right = right and "string" or kind
+    length = length + #words[index]
+  end
+  machine.hold_length(length)
+  return nil, join(words)
+end
+
+-- The operator `..`: scripts are rewritten to call it, because the machine's own formats numbers otherwise.
+function machine.concat(...)
+  local a, b, more = ...
+  if type(a) == "string" and type(b) == "string" and more == nil and select("#", ...) == 2 then
+    return machine.hold(a .. b)
+  end
+  local left, right = concat_many(...)
+  if left then
+    raise("cannot perform concat operation between " .. left .. " and " .. right)
+  end
+  return right
+end
+
+machine.number_text, machine.text = number_text, text

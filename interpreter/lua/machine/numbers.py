@@ -1,0 +1,41 @@
+"""Numbers as gopher-lua prints them (``value.go``): integers in full, all others as Go's ``fmt.Sprint`` has them."""
+
+import math
+from decimal import Decimal
+from typing import Final
+
+_FIRST_BEYOND: Final = 2.0**63
+_PLAIN: Final = range(-4, 6)
+
+
+def number_text(number: float) -> str:
+    """What ``tostring`` gives.
+
+    >>> [number_text(number) for number in (3.0, 1e15, 0.1, 1234567.5, 2.0**63, 1e-5, float("inf"))]
+    ['3', '1000000000000000', '0.1', '1.2345675e+06', '9.223372036854776e+18', '1e-05', '+Inf']
+    """
+    if abs(number) < _FIRST_BEYOND and float(number).is_integer():
+        return str(int(number))
+    return shortest(number)
+
+
+def shortest(number: float) -> str:
+    """What ``%g`` gives: the fewest digits that mean this number, with an exponent below -4 and above 5."""
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "-Inf" if number < 0 else "+Inf"
+    sign, numerals, exponent = Decimal(repr(float(number))).as_tuple()
+    digits = "".join(map(str, numerals)).rstrip("0") or "0"
+    power = len(numerals) + int(exponent) - 1
+    text = _plain(digits, power) if power in _PLAIN or not number else f"{_point(digits)}e{power:+03d}"
+    return "-" + text if sign else text
+
+
+def _point(digits: str) -> str:
+    return f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
+
+
+def _plain(digits: str, power: int) -> str:
+    if power < 0:
+        return "0." + "0" * (-power - 1) + digits
+    whole, fraction = digits[: power + 1].ljust(power + 1, "0"), digits[power + 1 :]
+    return f"{whole}.{fraction}" if fraction else whole

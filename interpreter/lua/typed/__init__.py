@@ -1,0 +1,11 @@
+"""What a script hands over, seen as the Go type that Karmada reads it into.
+
+Here belong the declarations of those types, reading and writing them by the rules of ``encoding/json``, and the
+scalars that Kubernetes reads in its own way.
+"""
+
+from interpreter.lua.typed.mismatch import MismatchError
+from interpreter.lua.typed.reading import decode
+from interpreter.lua.typed.writing import encode
+
+__all__ = ["MismatchError", "decode", "encode"]

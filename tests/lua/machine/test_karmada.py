@@ -1,0 +1,94 @@
+"""What scripts compute, against what Karmada's own virtual machine computed.
+
+``testdata/karmada_vm.json`` was written by Karmada v1.18.2 with gopher-lua v1.1.1 and gopher-json: each script was run
+in a state of ``luavm.NewWithContext`` in UTC, and each of its results written by ``luajson.Encode``.
+"""
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interpreter.errors import LuaRunError
+from interpreter.k8s.values import JSON
+from interpreter.lua.machine.inside import run_inside
+from interpreter.lua.machine.runtime import Call
+from interpreter.lua.machine.worker import run_outside
+
+RECORDED: dict[str, dict[str, JSON]] = json.loads((Path(__file__).parent / "testdata/karmada_vm.json").read_text())
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    before = os.environ.get("TZ")
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    if before is None:
+        monkeypatch.delenv("TZ")
+    else:
+        monkeypatch.setenv("TZ", before)
+    time.tzset()
+
+
+def call(script: str) -> Call:
+    return Call(f"function F() {script} end", "F", (), {}, None)
+
+
+def inside(script: str) -> dict[str, JSON]:
+    try:
+        return {"results": run_inside(call(script))}
+    except LuaRunError as error:
+        return {"error": str(error)}
+
+
+def comparable(value: JSON) -> JSON:
+    """A value without what messages of the two machines say differently: their place, and how a function is called."""
+    if isinstance(value, list):
+        return [comparable(item) for item in value]
+    if isinstance(value, dict):
+        return {key: comparable(item) for key, item in value.items()}
+    if isinstance(value, str):
+        text = value.replace("<string>:1: ", "").replace("got no value", "got nil")
+        return re.sub(r"(bad argument #\d to) \S+", r"\1 it", text)
+    return value
+
+
+@pytest.mark.parametrize("script", RECORDED)
+def test_results_are_those_of_karmada(script: str) -> None:
+    assert comparable(inside(script)) == comparable(RECORDED[script])
+
+
+@pytest.mark.parametrize(
+    ("script", "ours", "karmadas"),
+    [
+        pytest.param(
+            "return string.find('hello', 'l', 10, true)", [None], "runtime error: slice bounds out of range",
+            id="nothing is found behind the end, where gopher-lua panics",
+        ),
+        pytest.param("local t = {1, 2, 3} t[5] = 9 return #t", [3], 5, id="an array with a hole ends before it"),
+        pytest.param(
+            "return pcall(function() local x x.y = 1 end)",
+            [False, "<string>:1: attempt to index local 'x' (a nil value)"],
+            "attempt to index a non-table object(nil) with key 'y'",
+            id="an error names the variable",
+        ),
+        pytest.param("return '010' + 1", [11], 9, id="text with a leading zero is decimal"),
+        pytest.param(
+            "local function f(n) return n == 0 and 0 or 1 + f(n - 1) end return f(1000)", [1000], "stack overflow",
+            id="functions nest deeper than 256 levels",
+        ),
+    ],
+)  # fmt: skip
+def test_known_differences(script: str, ours: list[JSON], karmadas: JSON) -> None:
+    assert inside(script) == {"results": ours}
+    assert ours != [karmadas]
+
+
+def test_a_worker_process_computes_the_same() -> None:
+    scripts = [script for script in RECORDED if "results" in RECORDED[script] and "os.date" not in script][::4]
+    assert [run_outside(call(script)) for script in scripts] == [run_inside(call(script)) for script in scripts]

@@ -1,0 +1,171 @@
+"""Values on their way into Lua and out of it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interpreter.errors import LuaRunError
+from interpreter.k8s.values import JSON
+from interpreter.lua.machine.inside import LIMITS, run_inside
+from interpreter.lua.machine.runtime import Call, Runtime
+
+COPY = """
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local new = {}
+  for key, item in pairs(value) do new[key] = copy(item) end
+  return new
+end
+function F(...)
+  local values = {}
+  for index = 1, select("#", ...) do values[index] = copy((select(index, ...))) end
+  return unpack(values, 1, select("#", ...))
+end
+"""
+WALK = """
+local function walk(value)
+  if type(value) ~= "table" then return 1 end
+  local count = #value
+  for _, item in pairs(value) do count = count + walk(item) end
+  return count
+end
+function F(value)
+  walk(value)
+  return value
+end
+"""
+READ = "function F(object) for key, value in next, object do local same = object[key] end return object end"
+SAME = "function F(...) return ... end"
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12
+)
+objects = st.dictionaries(st.text(), values, max_size=5)
+
+
+def run(script: str, *arguments: JSON) -> list[JSON]:
+    return run_inside(Call(script, "F", arguments, {}, None))
+
+
+def converted(value: JSON) -> JSON:
+    """A value after Karmada's conversion there and back: floats of 64 bits, no nulls, and empty tables are arrays."""
+    if isinstance(value, dict):
+        return {key: converted(item) for key, item in value.items() if item is not None} or []
+    if isinstance(value, list):
+        return [converted(item) for item in value if item is not None]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        number = float(value)
+        return int(number) if number.is_integer() and abs(number) < 1e21 else number
+    return value
+
+
+def without_nulls(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value if item is not None]
+    return value
+
+
+@given(st.lists(values, max_size=3))
+@settings(max_examples=150, deadline=None)
+def test_whatever_a_script_copies_went_through_the_conversion(arguments: list[JSON]) -> None:
+    assert run(COPY, *arguments) == [converted(value) for value in arguments]
+
+
+@given(values)
+@settings(max_examples=100, deadline=None)
+def test_reading_everything_is_as_copying_it(value: JSON) -> None:
+    assert run(WALK, value) == run(COPY, value)
+
+
+@given(objects)
+@settings(max_examples=100, deadline=None)
+def test_what_nobody_touched_comes_back_as_it_was_without_nulls(value: dict[str, JSON]) -> None:
+    assert run(SAME, value) == [without_nulls(value) if value else []]
+
+
+@given(objects)
+@settings(max_examples=100, deadline=None)
+def test_touching_an_object_changes_nothing_below_it(value: dict[str, JSON]) -> None:
+    (result,) = run(READ, value)
+    assert (converted(result) or []) == converted(value)
+
+
+def test_an_untouched_object_without_nulls_is_the_same_object() -> None:
+    spec = {"template": {"count": 2**53 + 1, "empty": {}}}
+    (result,) = run("function F(object) return object.spec end", {"spec": spec})
+    assert result is spec
+
+
+@pytest.mark.parametrize(
+    ("script", "value", "expected"),
+    [
+        pytest.param("return o.a", {"a": 9007199254740993}, 9007199254740992, id="an integer of more than 53 bits"),
+        pytest.param("return o.a", {"a": 2**70}, 2.0**70, id="an integer of more than 64 bits"),
+        pytest.param("return o.a", {"a": 2.0}, 2, id="a float that is integral"),
+        pytest.param("return #o.a, o.a[2]", {"a": [1, None, 3]}, 2, id="null elements are removed"),
+        pytest.param("return o.a == nil", {"a": None}, True, id="null fields are not there"),
+        pytest.param("return #o.a", {"a": []}, 0, id="an empty list"),
+        pytest.param("return #o", {"a": 1}, 0, id="an object has no length, touched or not"),
+        pytest.param("return next(o.a) == nil", {"a": {}}, True, id="an empty object"),
+        pytest.param("return #o.a[1][2]", {"a": [[1, [2, 3]]]}, 2, id="lists in lists"),
+        pytest.param("return type(o), type(o.a)", {"a": {"b": 1}}, "table", id="an untouched object is a table"),
+        pytest.param("return o.a == o.a", {"a": {"b": 1}}, True, id="and the same one each time"),
+        pytest.param("local a = o.a o.a = nil return a.b", {"a": {"b": 1}}, 1, id="also when it is taken out"),
+        pytest.param("o.a.b = nil return next(o.a) == nil", {"a": {"b": 1}}, True, id="removing the only key"),
+        pytest.param("o.b = 2 return o.a + o.b", {"a": 1}, 3, id="setting a key before one was read"),
+        pytest.param("o[1] = 2 return #o", {"a": 1}, 1, id="an index in an object"),
+        pytest.param("return o[1] == nil and o[true] == nil", {"a": 1}, True, id="keys that no object has"),
+        pytest.param("local n = 0 for k in pairs(o) do n = n + 1 end return n", {"a": 1, "b": {}}, 2, id="pairs"),
+        pytest.param("local f, s = pairs({}) return (f(o))", {"a": 1}, "a", id="the iterator of another table"),
+        pytest.param("local n = 0 for _ in ipairs(o) do n = n + 1 end return n", {"a": 1}, 0, id="ipairs"),
+        pytest.param("return (next(o))", {"a": 1}, "a", id="next"),
+        pytest.param("return table.maxn(o)", {"a": 1}, 0, id="maxn"),
+        pytest.param("table.insert(o, 5) return o[1], o.a", {"a": 1}, 5, id="insert"),
+        pytest.param("return table.concat(o)", {"a": 1}, "", id="concat"),
+        pytest.param("return table.concat(o.a, ',')", {"a": ["x", 1]}, "x,1", id="concat of a list"),
+        pytest.param("return unpack(o) == nil", {"a": 1}, True, id="unpack"),
+        pytest.param("return o.a .. 'é'", {"a": "ü"}, "üé", id="text that is not ASCII"),
+        pytest.param("return o['é']", {"é": 1}, 1, id="keys that are not ASCII"),
+    ],
+)
+def test_objects_behave_as_tables(script: str, value: JSON, expected: JSON) -> None:
+    results = run(f"function F(o) {script} end", value)
+    assert results[0] == expected
+    assert type(results[0]) is type(expected)
+
+
+def test_an_integer_beyond_all_floats_is_infinite_and_infinity_is_no_json() -> None:
+    assert run("function F(o) return o.a == 1 / 0 end", {"a": 10**400}) == [True]
+    with pytest.raises(LuaRunError, match=r"^json: unsupported value: \+Inf$"):
+        run("function F(o) return o.a + 0 end", {"a": 10**400})
+
+
+@pytest.mark.parametrize(
+    ("count", "make"),
+    [
+        pytest.param(20_000, lambda n: {"a": list(range(n))}, id="a long list"),
+        pytest.param(20_000, lambda n: {"a": {f"k{i}": i for i in range(n)}}, id="an object of many keys"),
+        pytest.param(8_000, lambda n: {"a": [{"x": i} for i in range(n)]}, id="many objects"),
+    ],
+)
+def test_what_is_too_much_for_one_call_crosses_in_pieces(count: int, make: Any) -> None:
+    value = make(count)
+    script = "function F(o) local a = {} for k, v in pairs(o.a) do a[k] = v end return a end"
+    (result,) = Runtime(LIMITS, {}).run(Call(script, "F", (value,), {}, None), seconds=20)
+    assert result == value["a"]
+
+
+def test_long_lists_of_arguments() -> None:
+    arguments = [str(index) for index in range(3000)]
+    assert run("function F(...) return ... end", *arguments) == arguments
+
+
+@pytest.mark.parametrize("value", [pytest.param(object(), id="an object of Python"), pytest.param({1, 2}, id="a set")])
+def test_nothing_but_json_gets_in(value: object) -> None:
+    with pytest.raises(TypeError, match="is not JSON"):
+        run("function F(o) return o.a end", {"a": value})

@@ -1,0 +1,261 @@
+import json
+
+import pytest
+
+from interpreter.findings import Finding, format_path
+from interpreter.k8s.gvk import GVK
+from interpreter.lua.customization import LoadedCustomization, load_customizations
+
+_HEAD = """\
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: mine}
+spec:
+  target: {apiVersion: apps/v1, kind: Deployment}
+  customizations:
+"""
+_HEALTH = """\
+    healthInterpretation:
+      luaScript: |
+        function InterpretHealth(obj)
+          return true
+        end
+"""
+
+
+def _load(text: str) -> LoadedCustomization:
+    (loaded,) = load_customizations(text, "mine.yaml")
+    return loaded
+
+
+def _shown(finding: Finding) -> tuple[str, str, str]:
+    place = f"{finding.source}:{finding.line}:{finding.column}"
+    return place, f"{finding.severity} {finding.rule}", format_path(finding.path)
+
+
+def test_a_customization_has_its_name_its_kind_and_its_scripts() -> None:
+    loaded = _load(_HEAD + _HEALTH)
+
+    (script,) = loaded.scripts
+    assert (loaded.name, loaded.gvk, loaded.findings) == ("mine", GVK("apps", "v1", "Deployment"), ())
+    assert (script.operation, script.function, script.name) == ("InterpretHealth", "InterpretHealth", "mine")
+    assert script.text == "function InterpretHealth(obj)\n  return true\nend\n"
+    assert (script.source, script.line_in_source(2)) == ("mine.yaml", 10)
+
+
+def test_every_operation_of_karmada_has_its_field() -> None:
+    # pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go
+    fields = {
+        "retention": ("Retain", "Retain(a, b)"),
+        "replicaResource": ("InterpretReplica", "GetReplicas(a)"),
+        "componentResource": ("InterpretComponent", "GetComponents(a)"),
+        "statusReflection": ("InterpretStatus", "ReflectStatus(a)"),
+        "statusAggregation": ("AggregateStatus", "AggregateStatus(a, b)"),
+        "healthInterpretation": ("InterpretHealth", "InterpretHealth(a)"),
+        "dependencyInterpretation": ("InterpretDependency", "GetDependencies(a)"),
+        "replicaRevision": ("ReviseReplica", "ReviseReplica(a, b)"),
+    }
+    text = "".join(
+        f"    {field}: {{luaScript: 'function {function} return a end'}}\n" for field, (_, function) in fields.items()
+    )
+
+    loaded = _load(_HEAD + text)
+
+    assert loaded.scripts.operations == {operation for operation, _ in fields.values()}
+    assert [finding.rule for finding in loaded.findings] == ["components-and-revision"]
+
+
+def test_the_lines_of_a_folded_script_are_those_of_the_file() -> None:
+    text = _HEAD + (
+        "    retention:\n"
+        "      luaScript: >\n"
+        '        local kube = require("kube")\n'
+        "\n"
+        "        function Retain(a, b)\n"
+        "          return a\n"
+        "        end\n"
+    )
+    (script,) = _load(text).scripts
+
+    assert script.text.splitlines()[2] == "  return a"
+    assert script.line_in_source(3) == text.splitlines().index("          return a") + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("target: {apiVersion: apps/v1}", ("5:11", "no-target", "spec.target.kind"), id="no kind"),
+        pytest.param("target: {kind: Deployment}", ("5:11", "no-target", "spec.target.apiVersion"), id="no apiVersion"),
+        pytest.param(
+            "target: {kind: D, apiVersion: a/b/c}", ("5:33", "no-target", "spec.target.apiVersion"), id="no version"
+        ),
+        pytest.param(
+            "target: {kind: [], apiVersion: v1}", ("5:18", "no-target", "spec.target.kind"), id="a wrong type"
+        ),
+        pytest.param("target: Deployment", ("5:11", "no-target", "spec.target"), id="a name in place of a target"),
+        pytest.param("tarjet: {}", ("5:11", "unknown-field", "spec.tarjet"), id="a misspelt target"),
+    ],
+)
+def test_without_a_target_no_script_is_used(text: str, expected: tuple[str, str, str]) -> None:
+    loaded = _load(_HEAD.replace("target: {apiVersion: apps/v1, kind: Deployment}", text) + _HEALTH)
+
+    place, rule, path = expected
+    assert (loaded.gvk, bool(loaded.scripts)) == (None, False)
+    assert (f"mine.yaml:{place}", f"error {rule}", path) in map(_shown, loaded.findings)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("    {}\n", "7:5 warning no-scripts spec.customizations", id="an empty mapping"),
+        pytest.param("    []\n", "7:5 error schema spec.customizations", id="a list"),
+        pytest.param(
+            "    healthInterpretaton: {}\n",
+            "7:26 error unknown-field spec.customizations.healthInterpretaton",
+            id="a misspelt operation",
+        ),
+        pytest.param(
+            "    retention:\n", "7:5 warning no-scripts spec.customizations", id="null is nothing, as for Karmada"
+        ),
+        pytest.param(
+            "    retention: function\n",
+            "7:16 error schema spec.customizations.retention",
+            id="a script in the wrong place",
+        ),
+        pytest.param(
+            "    retention: {}\n", "7:16 error schema spec.customizations.retention", id="an operation without a script"
+        ),
+        pytest.param(
+            "    retention: {luaScript: 1}\n",
+            "7:16 error schema spec.customizations.retention",
+            id="a script that is no text",
+        ),
+        pytest.param(
+            '    retention: {luaScript: ""}\n',
+            "7:28 warning empty-script spec.customizations.retention.luaScript",
+            id="an empty script, which Karmada takes for none",
+        ),
+        pytest.param(
+            "    retention: {luaScript: 'function Retain(a, b) end', lua: x}\n",
+            "7:62 error unknown-field spec.customizations.retention.lua",
+            id="a field beside the script",
+        ),
+        pytest.param(
+            "    retention:\n      luaScript: |\n        function Retain(a, b)\n          retrun a\n        end\n",
+            "10:11 error lua-syntax spec.customizations.retention.luaScript",
+            id="a syntax error has its line of the file",
+        ),
+        pytest.param(
+            "    retention:\n      luaScript: >\n        -- keeps\n        function Retain(a, b)\n          return a\n"
+            "        end\n",
+            "10:9 warning folded-comment spec.customizations.retention.luaScript",
+            id="a comment that has swallowed the function",
+        ),
+    ],
+)
+def test_what_is_wrong_with_scripts(text: str, expected: str) -> None:
+    shown = [" ".join(_shown(finding)) for finding in _load(_HEAD + text).findings]
+
+    assert f"mine.yaml:{expected}" in shown
+
+
+def test_a_finding_about_a_script_shows_the_line() -> None:
+    (finding,) = _load(_HEAD + _HEALTH.replace("true", "string.rep(obj.kind, 2) == obj.data.x")).findings
+
+    assert finding.expression == "return string.rep(obj.kind, 2) == obj.data.x"
+    assert finding.span is not None
+    assert finding.expression[finding.span.start : finding.span.end] == "string.rep"
+    assert (finding.line, finding.column) == (10, 18)
+
+
+def test_a_broken_script_leaves_the_others_alone() -> None:
+    loaded = _load(_HEAD + _HEALTH + "    retention: {luaScript: 'function Retain('}\n")
+
+    assert loaded.scripts.operations == {"InterpretHealth"}
+    assert loaded.broken == {"Retain"}
+    problem = loaded.problem("Retain")
+    assert problem is not None
+    assert problem.rule == "lua-syntax"
+    assert loaded.problem("InterpretHealth") is None
+
+
+def test_a_script_that_karmada_would_run_is_used_in_spite_of_its_errors() -> None:
+    loaded = _load(_HEAD + _HEALTH.replace("return true", "return getmetatable(obj) == nil"))
+
+    assert [finding.rule for finding in loaded.findings] == ["forbidden-function"]
+    assert loaded.scripts.operations == {"InterpretHealth"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param("v1alpha1", "v2", "error schema apiVersion", id="another version"),
+        pytest.param("{name: mine}", "{}", "warning no-name metadata.name", id="no name"),
+        pytest.param("spec:", "stauts: {}\nspec:", "error unknown-field stauts", id="an unknown field"),
+        pytest.param(
+            "  customizations:", "  x: 1\n  customizations:", "error unknown-field spec.x", id="and one below spec"
+        ),
+        pytest.param("v1, kind", "v1, x: 1, kind", "error unknown-field spec.target.x", id="and one in the target"),
+    ],
+)
+def test_what_is_wrong_around_the_scripts(before: str, after: str, expected: str) -> None:
+    loaded = _load(_HEAD.replace(before, after, 1) + _HEALTH)
+
+    assert [" ".join(_shown(finding)[1:]) for finding in loaded.findings] == [expected]
+    assert loaded.scripts
+
+
+def test_a_customization_without_a_name_is_called_after_its_file() -> None:
+    loaded = _load(_HEAD.replace("{name: mine}", "{}") + _HEALTH)
+
+    assert (loaded.name, [script.name for script in loaded.scripts]) == ("", ["mine.yaml"])
+
+
+def test_several_documents_and_lists_are_read() -> None:
+    objects = [(_HEAD + _HEALTH).replace("mine", name) for name in ("first", "second", "third")]
+    listed = "".join(f"- {text.replace(chr(10), chr(10) + '  ').rstrip()}\n" for text in objects[1:])
+
+    loaded = load_customizations(f"{objects[0]}---\napiVersion: v1\nkind: List\nitems:\n{listed}", "mine.yaml")
+
+    assert [each.name for each in loaded] == ["first", "second", "third"]
+    assert [each.line for each in loaded] == [1, 16, 27]
+    assert all(each.scripts for each in loaded)
+
+
+def test_json_is_read() -> None:
+    script = "function InterpretHealth(obj)\n  return nope(obj)\nend"
+    value = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "mine"},
+        "spec": {
+            "target": {"apiVersion": "v1", "kind": "Pod"},
+            "customizations": {"healthInterpretation": {"luaScript": script}},
+        },
+    }
+
+    text = json.dumps(value, indent=1)
+
+    (finding,) = _load(text).findings
+    assert (finding.rule, finding.line) == ("unknown-global", text[: text.index("luaScript")].count("\n") + 1)
+    assert finding.expression == "return nope(obj)"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("a: [", "error unreadable", id="text that is no YAML"),
+        pytest.param("{apiVersion: v1, kind: Pod}", "error not-a-customization", id="another object"),
+        pytest.param("[1]", "error not-a-customization", id="no object"),
+    ],
+)
+def test_what_is_no_customization_says_so(text: str, expected: str) -> None:
+    loaded = _load(text)
+
+    (finding,) = loaded.findings
+    assert f"{finding.severity} {finding.rule}" == expected
+    assert (loaded.gvk, bool(loaded.scripts), loaded.line) == (None, False, 0)
+
+
+def test_nothing_holds_no_customization() -> None:
+    assert load_customizations("# nothing\n", "mine.yaml") == []

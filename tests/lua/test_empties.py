@@ -1,0 +1,111 @@
+"""Empty tables of a result, against worked examples of Karmada's rules and against laws."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interpreter.lua.empties import mend_empties
+
+_NESTED: Any = {"spec": {"template": {"volumes": [{"name": "a", "emptyDir": {}}]}, "list": []}}
+
+
+@pytest.mark.parametrize(
+    ("value", "references", "mended"),
+    [
+        pytest.param({"a": []}, [{"a": {}}], {"a": {}}, id="an object there is an object here"),
+        pytest.param({"a": {}}, [{"a": {}}], {"a": {}}, id="also where the script never touched it"),
+        pytest.param({"a": []}, [{"a": []}], {"a": []}, id="a list there is a list here"),
+        pytest.param({"a": {}}, [{"a": []}], {"a": []}, id="whichever way it comes back"),
+        pytest.param({"a": 1, "b": []}, [{"a": {}}], {"a": 1}, id="nothing there is nothing here"),
+        pytest.param({"a": 1, "b": {}}, [], {"a": 1}, id="no references, no empties"),
+        pytest.param({"a": {"b": []}}, [], {"a": {}}, id="what becomes empty stays"),
+        pytest.param({"a": []}, [{"a": {"b": 1}}], {}, id="an object that has lost its fields was not empty"),
+        pytest.param({"a": []}, [{"a": None}], {}, id="null is not empty"),
+        pytest.param(
+            {"a": []}, [{"a": []}, {"a": {}}], {"a": {}}, id="an object in one and a list in the other: object"
+        ),
+        pytest.param({"a": []}, [{}, {"a": []}], {"a": []}, id="the second reference counts too"),
+        pytest.param(
+            {"l": [{"x": []}, {"x": []}]}, [{"l": [{"x": {}}]}], {"l": [{"x": {}}, {"x": {}}]}, id="any index will do"
+        ),
+        pytest.param(
+            {"l": [{"x": []}, {"x": []}]},
+            [{"l": [{"x": {}}, {"x": []}]}],
+            {"l": [{"x": {}}, {"x": {}}]},
+            id="so one empty object in a list of objects makes objects of all",
+        ),
+        pytest.param({"l": []}, [{"l": [{}]}], {"l": {}}, id="an empty element has the place of its list"),
+        pytest.param({"l": [[], 1]}, [{"l": [[]]}], {"l": [[], 1]}, id="and stays by the same rule"),
+        pytest.param({"l": [[], 1, {}, 2, []]}, [], {"l": [1, 2]}, id="all empty elements go, no others"),
+        pytest.param({"l": [[], {"a": []}]}, [], {"l": [{}]}, id="also beside one that loses a field"),
+        pytest.param(
+            {"m": {"app.kubernetes.io/a:b": []}},
+            [{"m": {"app.kubernetes.io/a:b": {}}}],
+            {"m": {"app.kubernetes.io/a:b": {}}},
+            id="dots and colons belong to the key",
+        ),
+        pytest.param({"a.b": []}, [{"a": {"b": {}}}], {}, id="and are no path"),
+        pytest.param({"m": {"a*": []}}, [{"m": {"a*": {}}}], {"m": {"a*": {}}}, id="a star is a key as any other"),
+        pytest.param({"a": "{}", "b": "[]"}, [], {"a": "{}", "b": "[]"}, id="strings are left alone"),
+        pytest.param({"a": 2**70, "b": []}, [], {"a": 2**70}, id="so are numbers that JSON writers refuse"),
+    ],
+)
+def test_mends(value: Any, references: list[Any], mended: Any) -> None:
+    assert mend_empties(value, references) == mended
+
+
+def test_shares_what_needs_no_change() -> None:
+    value = {**_NESTED, "added": []}
+    mended = mend_empties(value, [_NESTED])
+    assert mended == _NESTED
+    assert mended["spec"] is _NESTED["spec"]
+
+
+def test_leaves_its_input_alone() -> None:
+    value: Any = {"a": [[], 1], "b": {"c": []}}
+    mend_empties(value, [{"b": {"c": {}}}])
+    assert value == {"a": [[], 1], "b": {"c": []}}
+
+
+def test_mends_what_moved() -> None:
+    moved = {"status": _NESTED["spec"]}
+    assert mend_empties(moved, [_NESTED]) == {"status": {"template": {"volumes": [{"name": "a"}]}}}
+
+
+def test_an_untouched_part_obeys_the_rules_as_well() -> None:
+    reference = {"l": [{"x": {}}, {"x": []}]}
+    assert mend_empties(dict(reference), [reference]) == {"l": [{"x": {}}, {"x": {}}]}
+
+
+_LEAVES = st.sampled_from([0, 1, "", "text", True])
+_VALUES = st.recursive(
+    _LEAVES | st.builds(dict) | st.builds(list),
+    lambda parts: st.dictionaries(st.sampled_from("abc"), parts, max_size=3) | st.lists(parts, max_size=3),
+    max_leaves=12,
+)
+_OBJECTS = st.dictionaries(st.sampled_from("abc"), _VALUES, min_size=1, max_size=3)
+
+
+def _through_lua(value: Any) -> Any:
+    """A copy in which no empty table tells what it was."""
+    if isinstance(value, dict):
+        return {key: _through_lua(part) for key, part in value.items()} or []
+    return [_through_lua(part) for part in value] if isinstance(value, list) else value
+
+
+@settings(max_examples=150)
+@given(_OBJECTS, st.lists(_OBJECTS, max_size=2))
+def test_it_does_not_matter_what_an_empty_table_came_back_as(value: Any, references: list[Any]) -> None:
+    assert mend_empties(value, references) == mend_empties(_through_lua(value), references)
+
+
+@settings(max_examples=150)
+@given(_OBJECTS, st.lists(_OBJECTS, max_size=2))
+def test_it_does_not_matter_what_is_shared(value: Any, references: list[Any]) -> None:
+    copies = [_through_lua(reference) for reference in references]
+    shared = {**value, **{f"shared{index}": reference for index, reference in enumerate(references)}}
+    copied = {**value, **{f"shared{index}": copy for index, copy in enumerate(copies)}}
+    known = [{f"shared{index}": reference} for index, reference in enumerate(references)]
+    assert mend_empties(shared, [*references, *known]) == mend_empties(copied, [*references, *known])

@@ -1,0 +1,163 @@
+import pytest
+
+from interpreter.findings import Severity
+from interpreter.lua.judgement import Judgement, judge
+from interpreter.lua.script import SLOTS
+
+_GOOD = {
+    "InterpretReplica": "function GetReplicas(desiredObj) return 1 end",
+    "InterpretComponent": "function GetComponents(desiredObj) return {} end",
+    "ReviseReplica": "function ReviseReplica(desiredObj, desiredReplica) return desiredObj end",
+    "Retain": "function Retain(desiredObj, observedObj) return desiredObj end",
+    "AggregateStatus": "function AggregateStatus(desiredObj, statusItems) return desiredObj end",
+    "InterpretStatus": "function ReflectStatus(observedObj) return observedObj.status end",
+    "InterpretHealth": "function InterpretHealth(observedObj) return true end",
+    "InterpretDependency": "function GetDependencies(desiredObj) return {} end",
+}
+
+
+@pytest.mark.parametrize("operation", list(SLOTS))
+def test_a_script_as_karmada_documents_it_is_good(operation: str) -> None:
+    assert judge(operation, _GOOD[operation]) == []
+
+
+@pytest.mark.parametrize("operation", list(SLOTS))
+def test_the_function_of_another_operation_does_not_answer(operation: str) -> None:
+    (other, *_) = (text for name, text in _GOOD.items() if name != operation)
+
+    (judgement,) = judge(operation, other)
+
+    assert (judgement.rule, judgement.fatal) == ("missing-function", True)
+    assert SLOTS[operation].function in judgement.message
+
+
+def _lines(judgements: list[Judgement]) -> list[tuple[int, str, str]]:
+    return [(judgement.line, judgement.rule, judgement.word) for judgement in judgements]
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        pytest.param("function Retain(a, b)\n  retrun a\nend", [(2, "lua-syntax", "")], id="text that is no Lua"),
+        pytest.param(
+            "local function Retain(a, b) return a end", [(1, "missing-function", "Retain")], id="the function is local"
+        ),
+        pytest.param(
+            "function retain(a, b) return a end", [(1, "missing-function", "retain")], id="the function is misspelt"
+        ),
+        pytest.param(
+            "function f() function Retain(a, b) return a end end",
+            [(1, "missing-function", "Retain")],
+            id="the function comes into being too late",
+        ),
+        pytest.param("-- nothing", [(0, "missing-function", "")], id="there is no function at all"),
+        pytest.param("Retain = function(a, b) return a end", [], id="the function may be assigned"),
+        pytest.param("local r = {} Retain = r.x", [(1, "global-variable", "Retain")], id="what is assigned may be one"),
+        pytest.param("function Retain(a) return a end", [(1, "parameter-count", "Retain")], id="too few parameters"),
+        pytest.param(
+            "function Retain(a, b, c) return a end", [(1, "parameter-count", "Retain")], id="too many parameters"
+        ),
+        pytest.param("function Retain(...) return ... end", [], id="any number of parameters"),
+        pytest.param(
+            "function Retain(a, b)\n  x = 1\n  x = 2\n  return a, x\nend",
+            [(2, "global-variable", "x")],
+            id="a global is named once, where it comes into being",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  type = 1\n  return a\nend",
+            [(2, "global-variable", "type")],
+            id="a global that hides a function of Lua",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  return a.spec, nul\nend", [(2, "unknown-global", "nul")], id="a name nobody sets"
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  return os.getenv('HOME')\nend",
+            [(2, "unknown-global", "os.getenv")],
+            id="a function that is not there",
+        ),
+        pytest.param(
+            "local x = setmetatable({}, {})\nfunction Retain(a, b) return a end",
+            [(1, "forbidden-function", "setmetatable")],
+            id="a function that Karmada forbids",
+        ),
+        pytest.param(
+            "local k = require('kubee')\nfunction Retain(a, b) return a end",
+            [(1, "unknown-module", "kubee")],
+            id="a module that does not exist",
+        ),
+        pytest.param(
+            "local k, mine = require('kube'), require('karta')\nfunction Retain(a, b) return a end",
+            [],
+            id="the two modules",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  goto done\n  ::done::\n  return a\nend",
+            [(2, "lua-goto", "goto done"), (3, "lua-goto", "::done::")],
+            id="a jump",
+        ),
+        pytest.param(
+            "function Retain(a)\n  x = nope\nend",
+            [(1, "parameter-count", "Retain"), (2, "global-variable", "x"), (2, "unknown-global", "nope")],
+            id="everything is said, in the order of the lines",
+        ),
+    ],
+)
+def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]]) -> None:
+    assert _lines(judge("Retain", script)) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "rule", "hint"),
+    [
+        pytest.param(
+            "function GetReplica(obj) return 1 end", "missing-function", "rename GetReplica", id="the name is alike"
+        ),
+        pytest.param(
+            "local function GetReplicas(obj) end", "missing-function", "it is local; remove `local`", id="only local"
+        ),
+        pytest.param(
+            "local a = 1", "missing-function", "write function GetReplicas(desiredObj)", id="nothing is alike"
+        ),
+        pytest.param(
+            "function GetReplicas() end", "parameter-count", "write function GetReplicas(desiredObj)", id="a parameter"
+        ),
+        pytest.param(
+            "function GetReplicas(obj) return tonumbr(obj) end",
+            "unknown-global",
+            "did you mean tonumber?",
+            id="a misspelt function",
+        ),
+        pytest.param(
+            "function GetReplicas(obj) return require('kubes') end",
+            "unknown-module",
+            "did you mean kube?",
+            id="a module",
+        ),
+    ],
+)
+def test_hints_say_what_to_do(script: str, rule: str, hint: str) -> None:
+    (judgement,) = judge("InterpretReplica", script)
+
+    assert (judgement.rule, judgement.hint) == (rule, hint)
+
+
+@pytest.mark.parametrize(
+    ("script", "severity", "fatal"),
+    [
+        pytest.param("x", Severity.ERROR, True, id="what is no Lua cannot run"),
+        pytest.param("local x", Severity.ERROR, True, id="nor can a script without its function"),
+        pytest.param("goto x ::x:: function Retain(a, b) end", Severity.ERROR, True, id="nor one that jumps"),
+        pytest.param(
+            "function Retain(a, b) return rawget(a, b) end",
+            Severity.ERROR,
+            False,
+            id="Karmada fails when it gets there",
+        ),
+        pytest.param(
+            "function Retain(a, b) x = 1 return x end", Severity.WARNING, False, id="a global is only bad manners"
+        ),
+    ],
+)
+def test_how_bad_it_is(script: str, severity: Severity, fatal: bool) -> None:
+    assert {(judgement.severity, judgement.fatal) for judgement in judge("Retain", script)} == {(severity, fatal)}

@@ -1,0 +1,73 @@
+from collections.abc import Mapping
+
+import pytest
+
+from interpreter.findings import Finding, Severity
+from interpreter.k8s.gvk import GVK
+from interpreter.lua.customization import LoadedCustomization
+from interpreter.lua.merging import merge
+from interpreter.lua.script import Script, Scripts
+
+_JOB, _POD = GVK("batch", "v1", "Job"), GVK("", "v1", "Pod")
+
+
+def _customization(name: str, *operations: str, gvk: GVK | None = _JOB) -> LoadedCustomization:
+    source = f"{name}.yaml"
+    scripts = Scripts(Script(operation, f"-- {name}", name, source, 12) for operation in operations)
+    return LoadedCustomization(name, gvk, scripts, (), source)
+
+
+def _names(scripts: Scripts) -> Mapping[str, list[str]]:
+    return {operation: [script.name for script in scripts.of(operation)] for operation in scripts.operations}
+
+
+@pytest.mark.parametrize(
+    ("customizations", "expected"),
+    [
+        pytest.param([], {}, id="nothing"),
+        pytest.param(
+            [_customization("a", "Retain"), _customization("b", "InterpretHealth")],
+            {_JOB: {"Retain": ["a"], "InterpretHealth": ["b"]}},
+            id="each answers what it can",
+        ),
+        pytest.param(
+            [_customization("b", "Retain"), _customization("a", "Retain")],
+            {_JOB: {"Retain": ["a"]}},
+            id="the first by name wins, in whatever order they come",
+        ),
+        pytest.param(
+            [_customization("b", "InterpretDependency"), _customization("a", "InterpretDependency")],
+            {_JOB: {"InterpretDependency": ["a", "b"]}},
+            id="all scripts for dependencies run",
+        ),
+        pytest.param(
+            [_customization("a", "Retain"), _customization("b", "Retain", gvk=_POD)],
+            {_JOB: {"Retain": ["a"]}, _POD: {"Retain": ["b"]}},
+            id="kinds are apart",
+        ),
+        pytest.param([_customization("a", "Retain", gvk=None), _customization("b")], {}, id="no kind, and no script"),
+    ],
+)
+def test_the_scripts_of_each_kind(
+    customizations: list[LoadedCustomization], expected: Mapping[GVK, Mapping[str, list[str]]]
+) -> None:
+    assert {gvk: _names(scripts) for gvk, scripts in merge(customizations).scripts.items()} == expected
+
+
+def test_a_conflict_names_both() -> None:
+    merged = merge(
+        [_customization("b", "Retain", "InterpretDependency"), _customization("a", "Retain", "InterpretDependency")]
+    )
+
+    assert merged.findings == (
+        Finding(
+            Severity.ERROR,
+            "conflicting-scripts",
+            ("spec", "customizations", "retention", "luaScript"),
+            "batch/v1, Kind=Job: Retain is answered by a from a.yaml, not by b",
+            "Karmada refuses a second script for an operation; remove one of them",
+            source="b.yaml",
+            line=12,
+            column=1,
+        ),
+    )
