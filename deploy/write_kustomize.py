@@ -18,11 +18,13 @@ TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kart
 KUBERNETES = "1.33.0"
 """What charts are rendered for; it changes nothing but has to be something that they allow."""
 
-BASE = "certificate.mode=existingSecret,certificate.existingSecret=karta-interpreter-tls"
 SERVER = {
     "base": "",
     "components/cert-manager": "certificate.mode=certManager",
     "components/dashboard": "dashboard.enabled=true",
+    "components/existing-certificate": (
+        "certificate.mode=existingSecret,certificate.existingSecret=karta-interpreter-tls"
+    ),
     "components/hpa": "autoscaling.enabled=true",
     "components/network-policy": "networkPolicy.enabled=true",
     "components/prometheus-rule": "prometheusRule.enabled=true",
@@ -109,13 +111,10 @@ _Dumper.add_representer(str, _text)
 
 def main() -> None:
     """Write all folders."""
-    for chart, folders, always in (
-        ("karta-interpreter", SERVER, BASE),
-        ("karta-interpreter-control-plane", CONTROL_PLANE, ""),
-    ):
-        base = {identity(resource) for resource in render(chart, always)}
+    for chart, folders in (("karta-interpreter", SERVER), ("karta-interpreter-control-plane", CONTROL_PLANE)):
+        base = {identity(resource) for resource in render(chart, "")}
         for folder, values in folders.items():
-            found = render(chart, ",".join(filter(None, (always, values))))
+            found = render(chart, values)
             known = base if values else set()
             write(HERE / "kustomize" / folder, [resource for resource in found if identity(resource) not in known])
 

@@ -15,7 +15,8 @@ from interpreter.errors import ServeError
 class Certificate:
     """A pair that a server can use, as PEM; ``authority`` is what a client has to trust, where that is known.
 
-    ``not_after`` is in seconds since 1970.
+    ``not_after`` is in seconds since 1970. ``stands_in`` tells that nobody trusts it: it is shown to probes until
+    there is one that clients can be told of.
     """
 
     chain: bytes
@@ -23,6 +24,7 @@ class Certificate:
     names: tuple[str, ...]
     not_after: float
     authority: bytes = b""
+    stands_in: bool = False
 
 
 def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: datetime | None = None) -> Certificate:
@@ -35,7 +37,7 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
         raise ServeError(
             f"the key in {sources['key']} does not belong to the certificate in {sources['chain']}: give a pair"
         )
-    names = _names(leaf)
+    names = names_of(leaf)
     if not names:
         raise ServeError(
             f"the certificate in {sources['chain']} has no subject alternative names, and Go clients read no "
@@ -63,7 +65,8 @@ def _public_key(key: bytes, source: object) -> object:
         raise ServeError(f"{source} holds no PEM private key: {error}") from error
 
 
-def _names(leaf: x509.Certificate) -> tuple[str, ...]:
+def names_of(leaf: x509.Certificate) -> tuple[str, ...]:
+    """Return the DNS names and then the addresses that a certificate is valid for."""
     try:
         names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:

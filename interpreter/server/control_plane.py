@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from interpreter.errors import ServeError
@@ -34,6 +34,7 @@ class ControlPlane:
         self._begun = time.monotonic()
         self._api = ApiServer.of(settings.kubeconfig, settings.context)
         self.cluster = Cluster(self._api) if settings.cluster else None
+        self._registrar: Registrar | None = None
         if settings.register:
             self._endpoint(b"")
 
@@ -57,8 +58,14 @@ class ControlPlane:
         entries = self.cluster.layer().entries if self.cluster else ()
         return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
 
-    def registrar(self, store: Store, authority: Callable[[], bytes]) -> Registrar | None:
-        """Return what keeps Karmada's configuration in step; ``authority`` signed the certificate that is served."""
+    def registrar(
+        self, store: Store, authority: Callable[[], bytes | None], refresh: Callable[[], Awaitable[None]]
+    ) -> Registrar | None:
+        """Return what keeps Karmada's configuration in step.
+
+        ``authority`` signed the certificate that is served, and is None before there is one; ``refresh`` sees to it
+        that it is the present one.
+        """
         if not self._settings.register:
             return None
         registration = Registration(
@@ -66,14 +73,20 @@ class ControlPlane:
             self._settings.multiple_pod_templates_scheduling,
             self._settings.webhook_timeout,
         )
-        return Registrar(
+        self._registrar = Registrar(
             self._api,
             store,
-            lambda: self._endpoint(authority()),
+            lambda: self._endpoint(authority() or b""),
             registration,
-            ready=lambda: self.cluster is None or self.cluster.synced,
+            ready=lambda: authority() is not None and (self.cluster is None or self.cluster.synced),
+            refresh=refresh,
             report=_log,
         )
+        return self._registrar
+
+    def is_trusted(self, authority: bytes) -> bool:
+        """Whether Karmada has been told of an authority (PEM); who does not register leaves that to others."""
+        return self._registrar is None or self._registrar.has_announced(authority)
 
     async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
         """Look at the CA file every ``interval`` seconds until cancelled, and tell when it has changed."""

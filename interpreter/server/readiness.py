@@ -11,8 +11,8 @@ class Expiring(Protocol):
     """Something that is good until a moment, in seconds since 1970."""
 
     @property
-    def not_after(self) -> float:
-        """The moment."""
+    def not_after(self) -> float | None:
+        """The moment; None while there is nothing yet."""
 
 
 class Readiness:
@@ -38,6 +38,12 @@ class Readiness:
             found.append("the Kartas of the cluster have not been read yet")
         if not self._snapshot().entries:
             found.append("no definition is served")
-        if self._certificate and self._certificate.not_after <= time.time():
-            found.append("the certificate has expired")
+        if self._certificate:
+            found += _about(self._certificate.not_after)
         return found
+
+
+def _about(not_after: float | None) -> list[str]:
+    if not_after is None:
+        return ["there is no certificate yet, the log says why"]
+    return ["the certificate has expired"] if not_after <= time.time() else []

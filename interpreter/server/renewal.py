@@ -4,35 +4,60 @@ import asyncio
 from collections.abc import Callable
 
 from interpreter.errors import ServeError
+from interpreter.server.certificate import Certificate
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
 from interpreter.server.tls import Tls
 
+_IMPATIENCE = 1.0
+"""Seconds between two looks while there is no certificate at all."""
 
-async def renew_certificates(tls: Tls, metrics: Metrics, *, interval: float, renewed: Callable[[], None]) -> None:
-    """Ask the source for its certificate every ``interval`` seconds until cancelled, serve a new one and tell of it.
 
-    One that cannot be served leaves the present one in place. It is counted each time, and logged once.
+class Renewal:
+    """Asks the source for its certificate, serves a new one and tells of it: ``renewed`` is called.
+
+    One that cannot be had or served leaves the present one in place. It is counted each time, and logged once.
     """
-    complaint = ""
-    while True:
-        metrics.certificate_loaded(tls.not_after)
-        await asyncio.sleep(interval)
-        try:
-            if await _renew(tls):
-                renewed()
-            complaint = ""
-        except ServeError as error:
-            metrics.certificate_broken()
-            if str(error) != complaint:
-                complaint = str(error)
-                log.error("the new certificate is not served, the present one stays", reason=complaint)
 
+    def __init__(self, tls: Tls, metrics: Metrics, renewed: Callable[[], None]) -> None:
+        self._tls = tls
+        self._metrics = metrics
+        self._renewed = renewed
+        self._complaint = ""
+        self._looking = asyncio.Lock()
 
-async def _renew(tls: Tls) -> bool:
-    certificate = await asyncio.to_thread(tls.source.read)
-    if certificate == tls.certificate:
-        return False
-    tls.install(certificate)
-    log.info("certificate renewed", names=certificate.names, not_after=certificate.not_after)
-    return True
+    async def run(self, interval: float) -> None:
+        """Look every ``interval`` seconds until cancelled."""
+        while True:
+            self._show()
+            await asyncio.sleep(min(interval, _IMPATIENCE) if self._tls.not_after is None else interval)
+            await self.look()
+
+    async def look(self) -> None:
+        """Look now."""
+        async with self._looking:
+            try:
+                self._serve(await self._tls.source.look())
+                self._complaint = ""
+            except ServeError as error:
+                self._complain(str(error))
+        self._show()
+
+    def _serve(self, certificate: Certificate) -> None:
+        present = self._tls.certificate
+        if certificate == present:
+            return
+        self._tls.install(certificate)
+        message = "certificate renewed" if certificate.chain != present.chain else "authorities changed"
+        log.info(message, names=certificate.names, not_after=certificate.not_after)
+        self._renewed()
+
+    def _complain(self, complaint: str) -> None:
+        self._metrics.certificate_broken()
+        if complaint != self._complaint:
+            self._complaint = complaint
+            log.error("there is no new certificate, the present one stays", reason=complaint)
+
+    def _show(self) -> None:
+        if self._tls.not_after is not None:
+            self._metrics.certificate_loaded(self._tls.not_after)

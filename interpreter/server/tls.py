@@ -13,7 +13,13 @@ class CertificateSource(Protocol):
     """Where certificates come from."""
 
     def read(self) -> Certificate:
-        """Return the certificate to serve now; raises ServeError when there is none."""
+        """Return the certificate to serve at the start; raises ServeError when there is none."""
+
+    async def look(self) -> Certificate:
+        """Return the certificate to serve from now on; raises ServeError when that cannot be told."""
+
+    async def close(self) -> None:
+        """Close connections that the source has opened."""
 
 
 class Tls:
@@ -29,9 +35,9 @@ class Tls:
         self.install(self.certificate)
 
     @property
-    def not_after(self) -> float:
-        """Until when the certificate is valid, in seconds since 1970."""
-        return self.certificate.not_after
+    def not_after(self) -> float | None:
+        """Until when the certificate is valid, in seconds since 1970; None while there is none to speak of."""
+        return None if self.certificate.stands_in else self.certificate.not_after
 
     def install(self, certificate: Certificate) -> None:
         """Serve a certificate from now on; raises ServeError, and changes nothing, when OpenSSL does not take it.

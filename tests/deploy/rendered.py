@@ -45,6 +45,7 @@ VALUES = {
         "registration.publicUrl=https://karta.example.com:8443/interpret,service.type=LoadBalancer",
     ),
     "Kartas in ConfigMaps": (SERVER, r"kartas.inline.a\.yaml=x,kartas.configMaps={one,two}"),
+    "scripts in ConfigMaps": (SERVER, r"overrides.inline.a\.yaml=x,overrides.configMaps={one,two}"),
     "every option of the server": (
         SERVER,
         "server.catalogue=false,server.resourceQuotaEstimate=true,registration.multiplePodTemplatesScheduling=true",

@@ -1,13 +1,9 @@
 """The certificates that the chart makes or asks for."""
 
-import base64
-import ipaddress
-from datetime import UTC, datetime, timedelta
-
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
+import pytest
 
 from deploy.write_kustomize import template
+from interpreter.server import Settings
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 
@@ -16,36 +12,101 @@ pytestmark = rendered.needs_helm
 OWN = "karta-interpreter.karmada-system.svc"
 
 
-def secrets_of(values: str) -> dict[str, dict[str, bytes]]:
-    """The data of the Secrets, by name."""
-    found = rendered.of_kind(template(rendered.SERVER, values), "Secret")
-    return {
-        one["metadata"]["name"]: {key: base64.b64decode(value) for key, value in one["data"].items()} for one in found
-    }
+SECRET = "karta-interpreter-tls"  # noqa: S105 - a name
 
 
-def test_the_chart_signs_a_certificate_for_the_names_that_are_dialled() -> None:
-    names = "registration.publicUrl=https://karta.example.com:8443/interpret,certificate.extraNames={10.0.0.1,fd00::1}"
-    secrets = secrets_of(f"{names},certificate.selfSigned.days=30")
-    authority = x509.load_pem_x509_certificate(secrets["karta-interpreter-ca"]["tls.crt"])
-    files = secrets["karta-interpreter-tls"]
-    certificate = x509.load_pem_x509_certificate(files["tls.crt"])
-    assert files["ca.crt"] == secrets["karta-interpreter-ca"]["tls.crt"]
-    certificate.verify_directly_issued_by(authority)
-    assert load_pem_private_key(files["tls.key"], None).public_key() == certificate.public_key()
-    alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    assert alternatives.get_values_for_type(x509.DNSName) == [OWN, f"{OWN}.cluster.local", "karta.example.com"]
-    addresses = [ipaddress.ip_address("10.0.0.1"), ipaddress.ip_address("fd00::1")]
-    assert alternatives.get_values_for_type(x509.IPAddress) == addresses
-    assert certificate.not_valid_after_utc - datetime.now(UTC) < timedelta(days=30)
-    assert authority.not_valid_after_utc - datetime.now(UTC) > timedelta(days=3649)
+def names_of(values: str) -> list[str]:
+    """The names that the server is told to sign a certificate for."""
+    (deployment,) = rendered.of_kind(template(rendered.SERVER, values), "Deployment")
+    arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    flags = [argument.partition("=") for argument in arguments]
+    return [value for name, _, value in flags if name == "--certificate-name"]
+
+
+@pytest.mark.parametrize(
+    ("values", "more"),
+    [
+        pytest.param("", [], id="the Service"),
+        pytest.param(
+            "registration.publicUrl=https://karta.example.com:8443/interpret", ["karta.example.com"], id="a URL"
+        ),
+        pytest.param("certificate.extraNames={10.0.0.1,fd00::1}", ["10.0.0.1", "fd00::1"], id="names of one's own"),
+    ],
+)
+def test_the_server_signs_for_the_names_that_are_dialled(values: str, more: list[str]) -> None:
+    assert names_of(values) == [OWN, f"{OWN}.cluster.local", *more]
+
+
+def test_the_name_that_karmada_dials_is_there_when_it_is_another_one() -> None:
+    assert names_of("registration.service=elsewhere/karta:443")[:2] == [OWN, "karta.elsewhere.svc"]
+
+
+def test_the_lives_are_those_that_the_server_allows() -> None:
+    (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
+    arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    flags = dict(argument.partition("=")[::2] for argument in arguments)
+    settings = Settings()
+    assert float(flags["--certificate-days"]) == settings.certificate_days
+    assert float(flags["--authority-days"]) == settings.authority_days
+    # Alerts begin 14 days before the end, and a server renews with a third, or a little more, left.
+    assert settings.certificate_days / 3 > 14
+
+
+def test_the_server_may_do_what_it_needs_with_its_secret_and_nothing_else() -> None:
+    secrets = {"apiGroups": [""], "resources": ["secrets"]}
+    own = {**secrets, "resourceNames": [SECRET], "verbs": ["get", "update"]}
+    assert rules_of("") == [own, {**secrets, "verbs": ["create"]}]
+    assert rules_of("certificate.selfSigned.createSecret=false") == [own]
+
+
+def rules_of(values: str) -> list[dict[str, object]]:
+    (role,) = rendered.of_kind(template(rendered.SERVER, values), "Role")
+    rules: list[dict[str, object]] = role["rules"]
+    return rules
+
+
+@pytest.mark.parametrize(
+    ("case", "is_own"),
+    [
+        ("the defaults", True),
+        ("certificates by cert-manager", False),
+        ("a certificate of one's own, with a well-known authority", False),
+    ],
+)
+def test_only_a_server_that_keeps_a_secret_has_a_token_and_rights(case: str, is_own: bool) -> None:
+    resources = rendered.of(case)
+    (deployment,) = rendered.of_kind(resources, "Deployment")
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["automountServiceAccountToken"] is is_own
+    assert len(rendered.of_kind(resources, "Role")) == len(rendered.of_kind(resources, "RoleBinding")) == is_own
+    flags = [argument.partition("=")[0] for argument in pod["containers"][0]["args"]]
+    assert ("--certificate-secret" in flags, "--certificate-file" in flags) == (is_own, not is_own)
+
+
+def test_the_chart_makes_no_secret_so_no_upgrade_changes_one() -> None:
+    for case, (chart, *_) in rendered.VALUES.items():
+        if chart == rendered.SERVER:
+            assert rendered.of_kind(rendered.of(case), "Secret") == []
 
 
 def test_the_key_of_the_authority_is_mounted_by_nobody() -> None:
+    mounted = [
+        volume["secret"]
+        for pod in (*rendered.of_kind(rendered.of("the defaults"), "Pod"), deployment_pod())
+        for volume in pod["spec"]["volumes"]
+        if "secret" in volume
+    ]
+    # `helm test` gets the authority's certificate alone.
+    assert [(one["secretName"], [item["key"] for item in one["items"]]) for one in mounted] == [
+        (SECRET, ["ca.crt"]),
+        ("karta-interpreter-kubeconfig", ["kubeconfig"]),
+    ]
+
+
+def deployment_pod() -> Resource:
     (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
-    volumes = deployment["spec"]["template"]["spec"]["volumes"]
-    mounted = {volume["secret"]["secretName"] for volume in volumes if "secret" in volume}
-    assert mounted == {"karta-interpreter-tls", "karta-interpreter-kubeconfig"}
+    pod: Resource = deployment["spec"]["template"]
+    return pod
 
 
 def certificate_of(case: str) -> Resource:

@@ -51,6 +51,7 @@ def shown() -> dict[str, set[str]]:
         metrics.answered("Retain", GVK("batch", "v1", "Job"), code, 0.1)
     metrics.refused(503)
     metrics.show_staleness(lambda: 0.0)
+    metrics.show_registration(lambda: True)
     found: dict[str, set[str]] = {"up": set()}
     for line in metrics.render().decode().splitlines():
         if name := re.match(r"# TYPE (\S+) (?!histogram)", line):

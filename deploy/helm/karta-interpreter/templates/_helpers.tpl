@@ -60,6 +60,10 @@ labels:
 {{- end -}}
 {{- end -}}
 
+{{- define "karta-interpreter.isSelfSigned" -}}
+{{- if eq .Values.certificate.mode "selfSigned" -}}yes{{- end -}}
+{{- end -}}
+
 {{/* namespace/name:port of the Service on karmada-apiserver */}}
 {{- define "karta-interpreter.serviceReference" -}}
 {{- $own := printf "%s/%s:%v" .Release.Namespace (include "karta-interpreter.fullname" .) .Values.service.port -}}
