@@ -18,8 +18,8 @@ _URGENT_SHARE, _SOON_SHARE = 10, 3
 
 _DATES = frozenset({9, 10})
 """Results of OpenSSL's check: a certificate is not yet valid, or has expired."""
-_UNKNOWN_AUTHORITY = frozenset({2, 18, 19, 20, 21, 27})
-"""No issuer, or none that is trusted."""
+_UNKNOWN_AUTHORITY = frozenset({2, 7, 18, 19, 20, 21, 27})
+"""No issuer, or none that is trusted; or one of the same name that did not sign, as an authority that was made anew."""
 
 
 def read_bundle(ca_bundle: str) -> str | Result:

@@ -8,8 +8,8 @@
 - Everything else is a success, and true only when true everywhere: else it is false if any cluster says so, unknown
   if any says that, and left out while clusters have not said anything.
 
-The merged condition has the reason of the first cluster with its status, the messages of all such clusters behind
-their names, and the latest of their times.
+Of the clusters with its status, the merged condition has the reason of the one that is worst off, the messages of all
+behind their names, and the latest of their times.
 """
 
 from collections.abc import Iterable, Sequence
@@ -119,10 +119,10 @@ def _sounds_like_failure(name: str) -> bool:
 
 
 def _condition(name: str, status: JSON, contributing: Sequence[_Told]) -> dict[str, JSON]:
-    first = contributing[0].condition
-    condition: dict[str, JSON] = {key: value for key, value in first.items() if key != "observedGeneration"}
+    worst = min(contributing, key=lambda one: one.part.report.severity).condition
+    condition: dict[str, JSON] = {key: value for key, value in worst.items() if key != "observedGeneration"}
     condition |= {"type": name, "status": status, "message": "; ".join(map(_message, contributing))}
-    for key, value in first.items():
+    for key, value in worst.items():
         if is_time(value):
             times = [one.condition.get(key) for one in contributing]
             condition[key] = latest([time for time in times if is_time(time)])

@@ -17,10 +17,17 @@ from interpreter.k8s.values import JSON
 from interpreter.karta.annotations import PathPattern
 from interpreter.karta.definition import Definition
 from interpreter.operations.condition import Polarity, are_conditions, merge_conditions
-from interpreter.operations.reduction import earliest, is_number, is_time, latest, reduce_values, total
+from interpreter.operations.reduction import (
+    earliest,
+    is_end,
+    is_number,
+    is_start,
+    is_time,
+    latest,
+    reduce_values,
+    total,
+)
 from interpreter.operations.report import Part, Report
-
-_ENDINGS = ("complet", "finish", "end")
 
 
 class Merging:
@@ -83,10 +90,10 @@ class Merging:
 
 def _text(path: PathPattern, parts: Sequence[Part], values: Sequence[JSON]) -> JSON:
     if all(map(is_time, values)):
-        field = str(path[-1]).lower()
-        if field.startswith("start"):
+        field = str(path[-1])
+        if is_start(field):
             return earliest(values)
-        if field.startswith(_ENDINGS) and len(values) < len(parts):
+        if is_end(field) and len(values) < len(parts):
             return None
         return latest(values)
     if all(part.value == values[0] for part in parts):

@@ -36,6 +36,16 @@ def is_time(value: JSON) -> bool:
     return isinstance(value, str) and _time(value) is not None
 
 
+def is_start(field: str) -> bool:
+    """Tell whether a field of that name says when something began, as ``startTime``."""
+    return field.lower().startswith("start")
+
+
+def is_end(field: str) -> bool:
+    """Tell whether a field of that name says when something was over, as ``completionTime``."""
+    return field.lower().startswith(("complet", "finish", "end"))
+
+
 def earliest(values: Sequence[JSON]) -> JSON:
     """Return the earliest of some times, as it was written."""
     return min(values, key=_time_or_raise)
@@ -99,6 +109,7 @@ def _concat(values: Sequence[JSON]) -> list[JSON]:
 
 _REDUCTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.SUM: _sum,
+    AggregateRule.COUNTER: _sum,
     AggregateRule.MAX: lambda values: max(values, key=_quantity),
     AggregateRule.MIN: lambda values: min(values, key=_quantity),
     AggregateRule.ANY: lambda values: any(_truths(values)),
@@ -107,4 +118,5 @@ _REDUCTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.CONCAT: _concat,
     AggregateRule.LATEST: latest,
     AggregateRule.EARLIEST: earliest,
+    AggregateRule.OMIT: lambda _: None,
 }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from interpreter.errors import InterpretationError
 from interpreter.k8s.values import JSON, Object
+from interpreter.karta.annotations import AggregateRule, PathPattern
 from interpreter.karta.definition import Definition
 from interpreter.karta.status import Status, match_status
 from interpreter.operations.call import StatusItem
@@ -28,7 +29,7 @@ _RANK = {status: rank for rank, status in enumerate(_WORST_FIRST)}
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The status of one cluster, without bookkeeping fields, and what the definition makes of it."""
+    """The status of one cluster as far as it is merged, and what the definition makes of the whole of it."""
 
     cluster: str
     status: Object
@@ -70,7 +71,24 @@ def _report(definition: Definition, template: Object, item: StatusItem) -> Repor
     if not status:
         return Report(item.cluster, {}, (Status.UNDEFINED,))
     status = {key: value for key, value in status.items() if key not in BOOKKEEPING}
-    return Report(item.cluster, status, match_status(definition, {**template, "status": status}).matched)
+    matched = match_status(definition, {**template, "status": status}).matched
+    for path, rule in definition.annotations.aggregate.items():
+        if rule is AggregateRule.OMIT:
+            status = _without(status, path[1:])
+    return Report(item.cluster, status, matched)
+
+
+def _without(value: JSON, path: PathPattern) -> JSON:
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    if step is None:
+        return [_without(element, rest) for element in value] if isinstance(value, list) else value
+    if not isinstance(value, dict) or step not in value:
+        return value
+    if rest:
+        return {**value, step: _without(value[step], rest)}
+    return {key: kept for key, kept in value.items() if key != step}
 
 
 def have_caught_up(items: Sequence[StatusItem], template_generation: int | None) -> bool:

@@ -57,7 +57,7 @@ def _shared(
     definition: Definition, replicas: int, levers: Sequence[Lever], fixed: Sequence[ScaleLocation]
 ) -> Sequence[int]:
     if not levers:
-        raise _cannot(definition, replicas, _nothing_elastic(definition, fixed))
+        raise _cannot(definition, replicas, _nothing_elastic(fixed))
     rest = replicas - sum(scale.pod_set.replicas for scale in fixed)
     counts = share(rest, levers) if rest >= 0 else None
     if counts is None:
@@ -65,13 +65,16 @@ def _shared(
     return counts
 
 
-def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:
+def _nothing_elastic(fixed: Sequence[ScaleLocation]) -> str:
     if not fixed:
         return "the object has no pod template"
-    parts = ", ".join(sorted({part.name for part in definition.components if part.pods is not None}))
+    reason = "; ".join(map(_describe, fixed))
+    written = sorted({scale.pod_set.component for scale in fixed if scale.replicas or scale.minimum})
+    if not written:
+        return reason
     return (
-        f"{'; '.join(map(_describe, fixed))}; name the components that may change in the annotation "
-        f"karta-interpreter.io/elastic (there are: {parts})"
+        f"{reason}; name the components that may change in the annotation "
+        f"karta-interpreter.io/elastic (there are: {', '.join(written)})"
     )
 
 

@@ -30,8 +30,10 @@ def operations_for(
         *_watching(definition, served),
         *_bringing(definition, served),
     }
-    allowed = definition.annotations.operations
-    return tuple(each for each in Operation if each in found and (allowed is None or each in allowed))
+    answered = [each for each in Operation if each in found and definition.answers(each)]
+    if are_safe(definition.gvk, answered, multiple_pod_templates=multiple_pod_templates):
+        return tuple(answered)
+    return tuple(each for each in answered if each is not Operation.REVISE_REPLICA)
 
 
 def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: bool) -> bool:
@@ -48,13 +50,12 @@ def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: b
 
 
 def _counting(definition: Definition, *, multiple_pod_templates: bool) -> Iterator[Operation]:
-    if not any(component.pods for component in definition.components):
-        return
-    if multiple_pod_templates and _has_components(definition):
+    if multiple_pod_templates and definition.answers(Operation.INTERPRET_COMPONENT) and _has_components(definition):
         yield Operation.INTERPRET_COMPONENT
         return
-    yield Operation.INTERPRET_REPLICA
-    if _can_revise(definition):
+    if _has_pods(definition) or _has_script(definition, Operation.INTERPRET_REPLICA):
+        yield Operation.INTERPRET_REPLICA
+    if _can_revise(definition) or _has_script(definition, Operation.REVISE_REPLICA):
         yield Operation.REVISE_REPLICA
 
 
@@ -67,9 +68,19 @@ def _has_components(definition: Definition) -> bool:
     """
     if definition.gvk in REVISES_REPLICA:
         return False
+    if _has_script(definition, Operation.INTERPRET_COMPONENT):
+        return True
     with_pods = [component for component in definition.components if component.pods]
     several = len(with_pods) > 1 or any(component.instance_ids for component in with_pods)
-    return several or definition.gvk in INTERPRETS_COMPONENT
+    return several or (bool(with_pods) and definition.gvk in INTERPRETS_COMPONENT)
+
+
+def _has_pods(definition: Definition) -> bool:
+    return any(component.pods for component in definition.components)
+
+
+def _has_script(definition: Definition, operation: Operation) -> bool:
+    return bool(definition.scripts.of(operation))
 
 
 def _can_revise(definition: Definition) -> bool:
@@ -87,18 +98,20 @@ def _watching(definition: Definition, served: Served) -> Iterator[Operation]:
     if served.status_subresource:
         yield Operation.AGGREGATE_STATUS
     # Karmada reflects the whole status by itself; we add what tells whether it is of the present generation.
-    if served.observes_generation is not False or definition.gvk in SELECTS_STATUS:
+    adds = served.observes_generation is not False or definition.gvk in SELECTS_STATUS
+    if adds or _has_script(definition, Operation.INTERPRET_STATUS):
         yield Operation.INTERPRET_STATUS
-    if definition.status or definition.annotations.health:
+    judges = definition.status or definition.annotations.health
+    if judges or _has_script(definition, Operation.INTERPRET_HEALTH):
         yield Operation.INTERPRET_HEALTH
 
 
 def _bringing(definition: Definition, served: Served) -> Iterator[Operation]:
-    if _can_retain(definition):
+    if _can_retain(definition) or _has_script(definition, Operation.RETAIN):
         yield Operation.RETAIN
     # Karmada follows the dependencies of namespaced objects only.
-    has_dependencies = definition.annotations.dependencies or any(part.pods for part in definition.components)
-    if has_dependencies and served.namespaced:
+    needs = definition.annotations.dependencies or _has_pods(definition)
+    if served.namespaced and (needs or _has_script(definition, Operation.INTERPRET_DEPENDENCY)):
         yield Operation.INTERPRET_DEPENDENCY
 
 

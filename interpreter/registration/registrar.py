@@ -1,7 +1,8 @@
 """The ResourceInterpreterWebhookConfiguration on a control plane, kept in step with the definitions in use."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import base64
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -13,12 +14,12 @@ from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
 from interpreter.registration.configuration import NAME, left_out, webhook_configuration
 from interpreter.registration.endpoint import Endpoint
-from interpreter.registration.mirror import Mirror
 from interpreter.registration.ownership import rival
 from interpreter.registration.patience import Patience
 from interpreter.registration.removal import CONFIGURATIONS, advice
 from interpreter.registration.served import Served, served_kinds
 from interpreter.sources.api_server import ApiServer
+from interpreter.sources.collection import Collection
 from interpreter.sources.pace import Pace
 from interpreter.sources.store import Store
 
@@ -47,12 +48,18 @@ class Report:
     message: str
 
 
+async def _nothing_new() -> None:
+    """There is nobody to ask."""
+
+
 class Registrar:
     """Applies the configuration whenever it is not what it should be.
 
     Every replica does so, identically: there is no leader. What another writer changes is put back, but only so
     often: one that insists is reported. Nothing is applied before the store has definitions and ``ready`` says that
-    these are all; ``endpoint`` is asked each time, call `wake` when its answer has changed.
+    these are all; ``endpoint`` is asked each time, call `wake` when its answer has changed. ``refresh`` is awaited
+    before something is put back: another replica may know of a new authority a moment before this one does.
+    ``in_step`` tells whether the configuration was what it should be when that was last looked at.
     """
 
     def __init__(
@@ -63,6 +70,7 @@ class Registrar:
         registration: Registration = Registration(),
         *,
         ready: Callable[[], bool] = lambda: True,
+        refresh: Callable[[], Awaitable[None]] = _nothing_new,
         report: Callable[[Report], None] = lambda _: None,
     ) -> None:
         self._api = api
@@ -70,10 +78,12 @@ class Registrar:
         self._endpoint = endpoint
         self._registration = registration
         self._ready = ready
+        self._refresh = refresh
         self._report = report
+        self.in_step = False
         self._woken = asyncio.Event()
-        self._crds = Mirror(api, _CRDS, lambda crd: served_kinds([crd]), self.wake)
-        self._present = Mirror(api, CONFIGURATIONS, dict, self.wake)
+        self._crds = Collection(api, _CRDS, lambda crd: served_kinds([crd]), _PACE)
+        self._present = Collection(api, CONFIGURATIONS, dict, _PACE)
         self._applied: Object | None = None
         self._became: JSON = None
         self._started = 0.0
@@ -85,14 +95,20 @@ class Registrar:
         """Look again soon whether the configuration is what it should be."""
         self._woken.set()
 
+    def has_announced(self, authority: bytes) -> bool:
+        """Whether Karmada is told, as far as is known, to trust an authority (PEM) wherever it calls this server."""
+        webhooks = edit.get(self._present.objects.get(self._registration.name), ("webhooks",)) or ()
+        bundles = [edit.get(webhook, ("clientConfig", "caBundle")) or "" for webhook in webhooks]
+        return bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
+
     async def run(self) -> None:
         """Keep the configuration in step until cancelled; nothing that the API server does ends it."""
         self._started = asyncio.get_running_loop().time()
         unsubscribe = self._store.subscribe(lambda _: self.wake())
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._crds.run())
-                tasks.create_task(self._present.run())
+                tasks.create_task(self._crds.follow(self.wake))
+                tasks.create_task(self._present.follow(self.wake))
                 tasks.create_task(self._keep())
         finally:
             unsubscribe()
@@ -111,11 +127,11 @@ class Registrar:
         """Do what is to be done now; return after how many seconds to look again even if nothing happens."""
         if not self._can_tell():
             return _DEBOUNCE
-        snapshot, served = self._store.snapshot, self._served()
+        snapshot, served, endpoint = self._store.snapshot, self._served(), self._endpoint()
         present = self._present.objects.get(self._registration.name)
         desired = webhook_configuration(
             snapshot,
-            self._endpoint(),
+            endpoint,
             served,
             name=self._registration.name,
             multiple_pod_templates=self._registration.multiple_pod_templates,
@@ -125,18 +141,23 @@ class Registrar:
         for finding in left_out(snapshot, served):
             self._say(finding.message, "warning", f"{finding.message} ({finding.hint})")
         if self._is_in_step(present, desired):
+            self.in_step = True
             return None
-        is_put_back = desired == self._applied and not self._failures
-        if is_put_back and (seconds := self._put_back(present, desired)):
-            return seconds
+        self.in_step = False
+        if desired == self._applied and not self._failures:
+            await self._refresh()
+            if self._endpoint() != endpoint:
+                return _DEBOUNCE
+            if seconds := self._put_back(present, desired):
+                return seconds
         return await self._apply(desired)
 
     def _can_tell(self) -> bool:
         """Whether it is known what to register, and what is registered."""
-        for mirror in (self._present, self._crds):
-            if not mirror.synced and not mirror.is_refused:
-                if mirror.problem:
-                    self._say("apply", "error", f"cannot register: {mirror.problem}")
+        for collection in (self._present, self._crds):
+            if not collection.listed and not collection.is_refused:
+                if collection.problem:
+                    self._say("apply", "error", f"cannot register: {collection.problem}")
                 return False
         if self._present.problem and self._present.problem.status == HTTPStatus.FORBIDDEN:
             self._say("present", "warning", f"changes by others go unnoticed: {self._present.problem}")
@@ -146,11 +167,11 @@ class Registrar:
         if self._store.snapshot.generation and self._ready():
             return True
         if asyncio.get_running_loop().time() - self._started > _LONG:
-            self._say("apply", "warning", "nothing is registered yet: the definitions are not all read")
+            self._say("apply", "warning", "nothing is registered yet: definitions or certificate are not there")
         return False
 
     def _served(self) -> Mapping[GVK, Served] | None:
-        if not self._crds.synced:
+        if not self._crds.listed:
             return None
         return {gvk: served for kinds in self._crds.objects.values() for gvk, served in kinds.items()}
 
@@ -170,6 +191,7 @@ class Registrar:
             self._say("apply", "error", f"cannot register: {error}{advice(error)}")
             return _PACE.pause(self._failures)
         self._failures = 0
+        self.in_step = True
         self._applied, self._became = desired, _essence(answer)
         self._present.put(answer)
         self._say("apply", "info", f"registered {_count(desired)} as {self._registration.name}")

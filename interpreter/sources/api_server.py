@@ -9,9 +9,9 @@ The only module that imports kubernetes_asyncio, and only when it is used: that 
 import asyncio
 import os
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from interpreter import __version__
+from interpreter.k8s.edit import get
 from interpreter.k8s.values import Object
 from interpreter.sources.answers import read_event, read_object
 from interpreter.sources.failures import Request, refused, unreachable, unusable
@@ -34,6 +35,8 @@ _SECONDS = 10.0
 """The time for one request, from connecting to the end of its answer."""
 _SILENCE_SECONDS = 5.0
 """How long after its end a watch may still be silent before its connection counts as lost."""
+_PAGE = "500"
+"""The most objects to have listed in one answer, as kubectl asks for."""
 _CREDENTIALS_SECONDS = 60.0
 """The time for a program that gets credentials; somebody may have to log in."""
 
@@ -41,6 +44,20 @@ _MERGE = "application/merge-patch+json"
 _APPLY = "application/apply-patch+yaml"
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+
+
+@dataclass(slots=True)
+class _Connection:
+    """The client of one reading of the configuration, closed once it was given up and nobody uses it any more."""
+
+    client: "ApiClient"
+    users: int = 0
+    given_up: bool = False
+
+    async def close(self) -> None:
+        """Close the client, if that disturbs nobody."""
+        if self.given_up and not self.users:
+            await self.client.close()
 
 
 class ApiServer:
@@ -53,7 +70,7 @@ class ApiServer:
     def __init__(self, kubeconfig: str, context: str | None = None) -> None:
         self._kubeconfig = kubeconfig
         self._context = context
-        self._client: ApiClient | None = None
+        self._present: _Connection | None = None
         self._connecting = asyncio.Lock()
 
     @classmethod
@@ -75,12 +92,13 @@ class ApiServer:
     async def __aexit__(
         self, _: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        await self._forget(self._client)
+        if self._present:
+            await self._present.client.close()
 
     @property
     def url(self) -> str:
         """The URL of the server; before the first request, where it will be read."""
-        return str(self._client.configuration.host) if self._client else self._source
+        return str(self._present.client.configuration.host) if self._present else self._source
 
     async def probe(self) -> str:
         """The version of the server, as ``v1.36.2``."""
@@ -93,11 +111,31 @@ class ApiServer:
 
     async def list(self, path: str, **query: str) -> Object:
         """The list object at the path of a collection; ``query`` as ``labelSelector``."""
-        return await self._ask(Request("GET", path, ("list",), tuple(query.items())))
+        async with aclosing(self._pages(path, ("list",), query)) as pages:
+            parts = [page async for page in pages]
+        return {**parts[0], "items": [item for page in parts for item in page.get("items") or ()]}
+
+    def pages(self, path: str) -> AsyncGenerator[Object]:
+        """Yield the parts of a large list one by one, all of the same version, for somebody who will watch from it."""
+        return self._pages(path, ("list", "watch"), {})
+
+    async def _pages(self, path: str, verbs: tuple[str, ...], query: Mapping[str, str]) -> AsyncGenerator[Object]:
+        asked = {"limit": _PAGE, **query}
+        while True:
+            page = await self._ask(Request("GET", path, verbs, tuple(asked.items())))
+            yield page
+            rest = get(page, ("metadata", "continue"))
+            if not rest:
+                return
+            asked["continue"] = str(rest)
 
     async def create(self, path: str, obj: Object) -> Object:
         """The object as it was created in the collection at a path."""
         return await self._ask(Request("POST", path, ("create",), body=obj))
+
+    async def replace(self, path: str, obj: Object) -> Object:
+        """The object at a path after it was replaced; refused with 409 when ``obj`` is of an older resourceVersion."""
+        return await self._ask(Request("PUT", path, ("update",), body=obj))
 
     async def apply(self, path: str, obj: Object, *, manager: str = MANAGER, force: bool = True) -> Object:
         """The object at a path after a server-side apply; ``force`` takes fields over from other managers."""
@@ -146,46 +184,57 @@ class ApiServer:
         self, request: Request, *, silence: float | None = None
     ) -> AsyncIterator[tuple[Request, "ClientResponse"]]:
         """The answer to a request if it is a good one; one without end may be silent for ``silence`` seconds."""
-        client = await self._connect()
         limit = _limit(silence)
-        request = replace(request, server=self.url)
-        try:
-            response = await _send(client, request, limit)
-            if response.status == HTTPStatus.UNAUTHORIZED:
-                response.close()
-                await self._forget(client)
-                client = await self._connect()
-                response = await _send(client, request, limit)
+        async with AsyncExitStack() as used:
+            client = await used.enter_async_context(self._client())
+            request = replace(request, server=self.url)
             try:
-                if response.status >= HTTPStatus.BAD_REQUEST:
-                    raise refused(request, response.status, await response.read())
-                yield request, response
-            finally:
-                response.close()
-        except _connection_errors() as error:
-            if isinstance(error, ssl.SSLError):
-                await self._forget(client)
-            raise unreachable(request, error) from error
+                response = await _send(client, request, limit)
+                if response.status == HTTPStatus.UNAUTHORIZED:
+                    response.close()
+                    self._give_up(client)
+                    client = await used.enter_async_context(self._client())
+                    response = await _send(client, request, limit)
+                try:
+                    if response.status >= HTTPStatus.BAD_REQUEST:
+                        raise refused(request, response.status, await response.read())
+                    yield request, response
+                finally:
+                    response.close()
+            except _connection_errors() as error:
+                if isinstance(error, ssl.SSLError):
+                    self._give_up(client)
+                raise unreachable(request, error) from error
 
     @property
     def _source(self) -> str:
         return f"the kubeconfig {self._kubeconfig}" if self._kubeconfig else "the service account of this pod"
 
-    async def _connect(self) -> "ApiClient":
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator["ApiClient"]:
+        connection = await self._connect()
+        connection.users += 1
+        try:
+            yield connection.client
+        finally:
+            connection.users -= 1
+            await connection.close()
+
+    async def _connect(self) -> _Connection:
         async with self._connecting:
-            if self._client is None:
+            if self._present is None:
                 try:
                     async with asyncio.timeout(_CREDENTIALS_SECONDS):
-                        self._client = await _open_client(self._kubeconfig, self._context)
+                        self._present = _Connection(await _open_client(self._kubeconfig, self._context))
                 except Exception as error:  # there is no list of what a malformed configuration makes it raise
                     raise unusable(self._source, error) from error
-            return self._client
+            return self._present
 
-    async def _forget(self, client: "ApiClient | None") -> None:
-        """Close a client; the next request reads the configuration again."""
-        if client and client is self._client:
-            self._client = None
-            await client.close()
+    def _give_up(self, client: "ApiClient") -> None:
+        """Let the next request read the configuration again."""
+        if self._present and client is self._present.client:
+            self._present.given_up = True
+            self._present = None
 
 
 async def _open_client(kubeconfig: str, context: str | None) -> "ApiClient":

@@ -25,6 +25,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
 
+from interpreter.errors import ClusterError
 from interpreter.findings import Finding, Severity
 from interpreter.sources.api_server import ApiServer
 from interpreter.sources.cluster_karta import ClusterKarta
@@ -50,8 +51,8 @@ class Cluster:
 
     def __init__(self, api: ApiServer, *, pace: Pace = _USUAL) -> None:
         self._pace = pace
-        self._current = Collection(api, KARTAS, pace)
-        self._older = Collection(api, RESOURCE_INTERFACES, pace)
+        self._current = Collection(api, KARTAS, dict, pace)
+        self._older = Collection(api, RESOURCE_INTERFACES, dict, pace)
         self._reporter = Reporter(api, pace)
         self._kartas: Mapping[str, ClusterKarta] = {}
         self._layer = Layer()
@@ -70,9 +71,11 @@ class Cluster:
     def stale_for(self) -> float:
         """The seconds since the Kartas were known to be those of the API server.
 
-        Below `Pace.watch` while all is well: a watch in which nothing happens need not say so before its end.
+        Below `Pace.watch` while all is well: a watch in which nothing happens need not say so before its end. Where
+        there is no collection of the older kind, it is looked for ever less often, and says nothing.
         """
-        return max(self._current.stale_for, self._older.stale_for)
+        seen = (self._current,) if self._older.absent else (self._current, self._older)
+        return max(collection.stale_for for collection in seen)
 
     async def run(self, changed: Callable[[], None]) -> None:
         """Keep in step until cancelled; ``changed`` is called when `layer` has become another one."""
@@ -136,7 +139,13 @@ class Cluster:
     def _problems(self) -> Iterator[Quarantined]:
         for collection in (self._current, self._older):
             problem = collection.problem
-            if problem is None or (problem.status == HTTPStatus.NOT_FOUND and collection is self._older):
+            if problem is None or (collection is self._older and self._goes_without_saying(problem)):
                 continue
             finding = Finding(Severity.ERROR, "cluster", (), str(problem), source=collection.name)
             yield Quarantined(collection.name, (finding,), serving_last_good=bool(collection.objects))
+
+    def _goes_without_saying(self, problem: ClusterError) -> bool:
+        """Whether there is nothing to mend for the older kind alone."""
+        if problem.status == HTTPStatus.FORBIDDEN:
+            return False
+        return problem.status == HTTPStatus.NOT_FOUND or self._current.problem is not None

@@ -1,4 +1,4 @@
-"""A collection of objects in an API server, kept in step with it.
+"""A collection of cluster-scoped objects in an API server, kept in step with it.
 
 =========================================  ===========================================================================
 What happens                               What is done
@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from http import HTTPStatus
+from typing import Generic, TypeVar
 
 from interpreter.errors import ClusterError
 from interpreter.k8s import edit
@@ -28,19 +29,29 @@ from interpreter.k8s.values import Object
 from interpreter.sources.api_server import ApiServer
 from interpreter.sources.pace import Pace
 
+View = TypeVar("View")
 
-class Collection:
-    """The objects at the path of a cluster-wide collection, by name; ``objects`` is replaced, never changed.
+_REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 
-    ``known`` tells that there is nothing to wait for: they were listed once, do not exist, or are forbidden.
+
+class Collection(Generic[View]):
+    """The objects at the path of a collection, by name; ``objects`` is replaced, never changed.
+
+    Of each object only what ``view`` makes of it is kept: the schemas of all CRDs together take 100 MB. ``listed``
+    tells that the objects were seen once, ``absent`` that there was no such collection when the server last said
+    anything. ``known`` tells that there is nothing to wait for: they were listed, do not exist, or are forbidden.
     """
 
-    def __init__(self, api: ApiServer, path: str, pace: Pace) -> None:
+    def __init__(self, api: ApiServer, path: str, view: Callable[[Object], View], pace: Pace) -> None:
         self.path = path
-        self.objects: Mapping[str, Object] = {}
+        self.objects: Mapping[str, View] = {}
+        self.listed = False
+        self.absent = False
         self.known = False
         self._api = api
+        self._view = view
         self._pace = pace
+        self._versions: dict[str, int] = {}
         self._failures = 0
         self._not_listed: ClusterError | None = None
         self._not_watched: ClusterError | None = None
@@ -57,6 +68,11 @@ class Collection:
     def problem(self) -> ClusterError | None:
         """Why the objects may not be those of the server; None when they are, as far as can be told."""
         return self._not_listed or self._not_watched
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the server does not let us look there, or has nothing of the sort; other requests may do."""
+        return self.problem is not None and self.problem.status in _REFUSALS
 
     @property
     def stale_for(self) -> float:
@@ -76,19 +92,34 @@ class Collection:
                 changed()
                 await asyncio.sleep(self._pace.pause(self._failures))
 
+    def put(self, obj: Object) -> None:
+        """Take an object as the server has just answered it, before the watch tells."""
+        name, version = _name(obj), _number(obj)
+        if name and version >= self._versions.get(name, 0):
+            self.objects = {**self.objects, name: self._view(obj)}
+            self._versions[name] = version
+
     async def _list(self) -> str:
+        objects: dict[str, View] = {}
+        versions: dict[str, int] = {}
+        version = ""
         try:
-            answer = await self._api.list(self.path)
+            async with aclosing(self._api.pages(self.path)) as pages:
+                async for page in pages:
+                    version = version or _version(page)
+                    items = [item for item in page.get("items") or () if isinstance(item, dict) and _name(item)]
+                    objects.update((_name(item), self._view(item)) for item in items)
+                    versions.update((_name(item), _number(item)) for item in items)
         except ClusterError as error:
             self._not_listed = error
             self._bear(error)
             raise
-        found = {_name(item): item for item in answer.get("items") or () if isinstance(item, dict)}
-        self.objects = {name: item for name, item in found.items() if name}
-        self.known = True
+        self.objects, self._versions = objects, versions
+        self.known = self.listed = True
+        self.absent = False
         self._not_listed = self._refused_since = None
         self._in_step = time.monotonic()
-        return _version(answer)
+        return version
 
     def _bear(self, error: ClusterError) -> None:
         """Find out what a failure to list means for what is known."""
@@ -102,6 +133,7 @@ class Collection:
         if missing and lasts:
             self.objects = {}
         if missing and not self.objects:
+            self.absent = True
             self._in_step = now
         self.known = self.known or missing or lasts
 
@@ -138,8 +170,10 @@ class Collection:
         name = _name(obj)
         if not name or kind not in {"ADDED", "MODIFIED", "DELETED"}:
             return False
-        others = {other: value for other, value in self.objects.items() if other != name}
-        self.objects = others if kind == "DELETED" else {**others, name: obj}
+        if kind == "DELETED":
+            self.objects = {other: value for other, value in self.objects.items() if other != name}
+        else:
+            self.put(obj)
         return True
 
 
@@ -149,3 +183,9 @@ def _name(obj: Object) -> str:
 
 def _version(obj: Object) -> str:
     return str(edit.get(obj, ("metadata", "resourceVersion"), ""))
+
+
+def _number(obj: Object) -> int:
+    """The resource version of an object as a number, which grows; 0 where a server has other ones."""
+    version = _version(obj)
+    return int(version) if version.isdecimal() else 0

@@ -72,7 +72,9 @@ def unreachable(request: Request, error: BaseException) -> ClusterError:
 def unusable(source: str, error: BaseException) -> ClusterError:
     """The error of a configuration with which no request can be made."""
     hint = "check the file, the context, and the files and programs that it names"
-    return ClusterError(f"{source} cannot be used: {_text(error)}; {hint}", reason="Configuration")
+    # The library takes the content for granted.
+    what = "it is no kubeconfig" if isinstance(error, TypeError | AttributeError | KeyError) else _text(error)
+    return ClusterError(f"{source} cannot be used: {what}; {hint}", reason="Configuration")
 
 
 def _why_unreachable(error: BaseException) -> tuple[str, str]:

@@ -66,6 +66,7 @@ def test_how_long_it_is_valid(begin: timedelta, end: timedelta, level: Level | N
     ("code", "bundled", "found"),
     [
         pytest.param(20, True, "its issuer CN=test authority is not in the caBundle", id="unknown issuer"),
+        pytest.param(7, True, "its issuer CN=test authority is not in the caBundle", id="another one of that name"),
         pytest.param(19, True, "is not in the caBundle", id="self-signed root in the chain"),
         pytest.param(
             18, False, "is not in the system's roots, and no caBundle is registered", id="self-signed, no bundle"

@@ -58,6 +58,10 @@ class Flow:
         self.template = template
         self.karmada.apply(template)
 
+    def place(self, placement: Object) -> None:
+        """Change the placement."""
+        self.karmada.apply(propagation(self.template, placement))
+
     def dependencies(self) -> tuple[Object, ...]:
         """What the pod templates of every workload name."""
         return (

@@ -44,9 +44,10 @@ class Installed:
         at = (f"--service=karmada-system/karta-interpreter:{service}",) if service else ()
         return self._serve(self.plane.authority.file, *pair, *trusted, *at, *options, by_url=not service)
 
-    def serve_self_signed(self) -> Interpreter:
-        """Start a server that signs its certificate itself."""
-        return self._serve(None, "--certificate-name", self.host)
+    def serve_self_signed(self, *options: str | Path, service: int = 0) -> Interpreter:
+        """Start a server that signs its certificate itself; Karmada reaches it as one of `serve`."""
+        at = (f"--service=karmada-system/karta-interpreter:{service}",) if service else ()
+        return self._serve(None, "--certificate-name", self.host, *at, *options, by_url=not service)
 
     def _serve(self, authority: Path | None, *options: str | Path, by_url: bool = True) -> Interpreter:
         self.started += 1

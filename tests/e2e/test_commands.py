@@ -6,6 +6,7 @@ from tests.e2e.flow import say
 from tests.e2e.installed import Installed
 from tests.e2e.kinds import KINDS
 from tests.e2e.rig.api import until
+from tests.e2e.rig.installation import karta_files
 from tests.e2e.rig.interpreter import Interpreter, run
 from tests.e2e.rig.plane import ControlPlane
 
@@ -28,7 +29,8 @@ def test_export_prints_what_serve_registers(
     ]
     file.write_text(yaml.safe_dump_all(items), encoding="utf-8")
     url, ca = interpreter.url, plane.authority.file
-    done = run("export", "webhook-configuration", "--url", url, "--ca-file", ca, "--crds", file)
+    definitions = ("--no-catalogue", *(option for karta in karta_files() for option in ("--kartas", karta)))
+    done = run("export", "webhook-configuration", *definitions, "--url", url, "--ca-file", ca, "--crds", file)
     assert done.returncode == 0, done.stderr
     exported = yaml.safe_load(done.stdout)
     assert exported["webhooks"] == installed.registration()["webhooks"]

@@ -114,10 +114,7 @@ def test_a_workload_is_complete_when_all_of_it_is(plane: ControlPlane, kind: Kin
 
 
 @_which_can_be("failed")
-def test_a_failure_in_one_member_shows(plane: ControlPlane, kind: Kind, request: pytest.FixtureRequest) -> None:
-    if kind.name == "Job":
-        reason = "the API server takes no Failed while pods are active; see docs/operations.md"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+def test_a_failure_in_one_member_shows(plane: ControlPlane, kind: Kind) -> None:
     with flowing(plane, kind, kind.workload(f"failed-{kind.name.lower()}"), weighted(2, 1)) as flow:
         flow.members(kind.stages[0].members)
         flow.report(member1="running", member2="failed")

@@ -16,6 +16,10 @@ MAPPINGS = {
     "failed": [{"byConditions": [{"type": "Failed", "status": "True"}]}],
     "initializing": [{"byPhase": "Pending"}, {"byConditions": [{"type": "Progressing", "status": "True"}]}],
 }
+SUSPENSION = {
+    "suspendActions": [{"path": ".spec.a", "value": "true"}, {"path": ".spec.b", "value": "true"}],
+    "resumeActions": [{"path": ".spec.a", "value": "false"}, {"path": ".spec.b", "value": "false"}],
+}
 
 
 @pytest.fixture
@@ -39,6 +43,10 @@ def aggregate(definition: Definition, obj: dict[str, Any], *statuses: Any) -> di
     assert backwards == aggregated, "the order in which clusters report does not matter"
     assert {**aggregated, "status": 0} == {**obj, "status": 0}, "only the status changes"
     return aggregated
+
+
+def at(hour: str | None) -> dict[str, Any]:
+    return {"startTime": f"2026-01-01T{hour}:00Z"} if hour else {}
 
 
 def condition(type_: str, status: str, **more: str) -> dict[str, str]:
@@ -179,6 +187,15 @@ def test_conditions(train: Definition, clusters: list[list[dict[str, str]]], exp
     assert merged["status"]["conditions"] == expected
 
 
+def test_the_reason_is_that_of_the_cluster_that_is_worst_off(define: Define) -> None:
+    starting = {"byConditions": [{"type": "Ready", "status": "False", "reason": "Pulling"}]}
+    broken = {"byConditions": [{"type": "Ready", "status": "False", "reason": "NoEndpoint"}]}
+    service = define(root=ROOT, mappings={"initializing": [starting], "degraded": [broken]})
+    statuses = [{"conditions": [condition("Ready", "False", reason=reason)]} for reason in ("Pulling", "NoEndpoint")]
+    merged = aggregate(service, template(), *statuses)["status"]["conditions"]
+    assert merged == [condition("Ready", "False", reason="NoEndpoint", message="a; b")]
+
+
 def test_a_silent_cluster_keeps_the_whole_from_being_complete(train: Definition) -> None:
     done = {"completionTime": "2026-01-01T00:00:00Z", "conditions": [condition("Complete", "True")], "succeeded": 2}
     assert aggregate(train, template(), done, None)["status"] == {"conditions": [], "succeeded": 2}
@@ -209,17 +226,39 @@ def test_observed_generation_is_the_templates(
     [
         pytest.param(["08:00", "07:00"], "08:00", id="a cluster that started earlier reports later: it stays"),
         pytest.param(["09:00"], "08:00", id="the cluster that it was taken from is gone: it stays"),
-        pytest.param([None], None, id="nothing runs any more: it goes"),
+        pytest.param([None], "08:00", id="all that had started is gone: it stays"),
     ],
 )
 def test_a_start_that_the_template_has_does_not_move(
-    train: Definition, starts: list[str | None], expected: str | None
+    train: Definition, starts: list[str | None], expected: str
 ) -> None:
-    def at(hour: str | None) -> dict[str, Any]:
-        return {"startTime": f"2026-01-01T{hour}:00Z"} if hour else {}
-
     merged = aggregate(train, template(at("08:00")), *({"active": 1, **at(hour)} for hour in starts))
     assert merged["status"] == {"active": len(starts), **at(expected)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "start", "expected"),
+    [
+        pytest.param({"a": True, "b": True}, None, None, id="nothing is to run: it goes"),
+        pytest.param({"a": True, "b": True}, "09:00", "09:00", id="what is left has started later"),
+        pytest.param({"a": True, "b": False}, None, "08:00", id="only a part is suspended: it stays"),
+        pytest.param({"a": True}, None, "08:00", id="a part does not say: it stays"),
+        pytest.param({}, None, "08:00", id="nothing is suspended: it stays"),
+    ],
+)
+def test_a_start_may_go_when_the_template_is_suspended(
+    define: Define, spec: dict[str, bool], start: str | None, expected: str | None
+) -> None:
+    definition = define(root={**ROOT, "suspendDefinition": SUSPENSION}, mappings=MAPPINGS)
+    merged = aggregate(definition, {**template(at("08:00")), "spec": spec}, {"active": 1, **at(start)})
+    assert merged["status"] == {"active": 1, **at(expected)}
+
+
+def test_an_end_is_not_before_the_start_that_stays(train: Definition) -> None:
+    ended = at("07:00") | {"completionTime": "2026-01-01T07:30:00Z"}
+    assert aggregate(train, template(at("08:00")), ended)["status"] == at("08:00") | {
+        "completionTime": "2026-01-01T08:00:00Z"
+    }
 
 
 def test_a_members_generation_never_gets_into_a_template_without_one(train: Definition) -> None:
@@ -235,6 +274,39 @@ def test_the_annotation_decides_where_it_names_a_field(define: Define) -> None:
     ]
     merged = aggregate(definition, template(), *statuses)["status"]
     assert merged == {"cpu": "1500m", "ready": True, "pools": [{"name": "p", "peak": 9}]}
+
+
+@pytest.mark.parametrize(
+    ("known", "reported", "expected"),
+    [
+        pytest.param({"n": {"failed": 5}}, [{"n": {"failed": 1}}, {}], {"n": {"failed": 5}}, id="it does not fall"),
+        pytest.param(
+            {"n": {"failed": 5}}, [{"n": {"failed": 4}}, {"n": {"failed": 4}}], {"n": {"failed": 8}}, id="a sum"
+        ),
+        pytest.param({"n": {"failed": 5}}, [{"active": 1}], {"n": {"failed": 5}, "active": 1}, id="absent is nothing"),
+        pytest.param({"n": {"failed": 0}}, [{"active": 1}], {"n": {"failed": 0}, "active": 1}, id="a 0 does not go"),
+        pytest.param({"n": {}}, [{"n": {"failed": 1}}], {"n": {"failed": 1}}, id="none was counted yet"),
+        pytest.param(
+            {"n": 7}, [{"n": {"failed": 1}}], {"n": {"failed": 1}}, id="the template has something else there"
+        ),
+        pytest.param({"n": {"failed": "5"}}, [{"n": {"failed": 1}}], {"n": {"failed": 1}}, id="it was no number"),
+    ],
+)
+def test_a_counter(
+    define: Define, known: dict[str, Any], reported: list[dict[str, Any]], expected: dict[str, Any]
+) -> None:
+    definition = define(root=ROOT, mappings=MAPPINGS, aggregate=".status.n.failed: counter")
+    assert aggregate(definition, template(known), *reported)["status"] == expected
+
+
+def test_what_is_omitted_counts_for_the_cluster_and_not_for_the_template(define: Define) -> None:
+    rules = "{.status.phase: omit, '.status.pools[].uid': omit, .status.none.such: omit}"
+    definition = define(root=ROOT, mappings=MAPPINGS, aggregate=rules)
+    pending = {"phase": "Pending", "word": "waits", "pools": [{"name": "p", "uid": "1"}]}
+    ready = {"word": "works", "pools": [{"name": "p", "uid": "2"}], "conditions": [condition("Ready", "True")]}
+    merged = aggregate(definition, template(), ready, pending)["status"]
+    assert merged == {"word": "waits", "pools": [{"name": "p"}], "conditions": []}
+    assert aggregate(definition, template(), pending)["status"] == {"word": "waits", "pools": [{"name": "p"}]}
 
 
 def test_a_rule_that_does_not_fit_is_explained(define: Define) -> None:

@@ -48,8 +48,9 @@ async def test_one_that_insists_is_noticed(rig: Rig, monkeypatch: pytest.MonkeyP
         loop.call_soon(lambda: plane.write(CONFIGURATIONS, NAME, theirs, manager="karta-interpreter"))
 
     plane.on_apply = insist
-    async with rig.registrar():
+    async with rig.registrar() as registrar:
         await until(lambda: rig.said("error"))
+        assert not registrar.in_step
         before = len(plane.applied)
         await until(lambda: len(plane.applied) > before)
         plane.on_apply = lambda: None
@@ -66,18 +67,21 @@ async def test_one_that_insists_is_noticed(rig: Rig, monkeypatch: pytest.MonkeyP
         pytest.param("PATCH", 403, '"verbs": ["create", "patch"]', id="no right to write"),
         pytest.param("PATCH", 404, "that of karmada-apiserver", id="the wrong API server"),
         pytest.param("PATCH", 500, "500", id="a server that fails"),
+        pytest.param("GET", 401, "renew the token", id="credentials that have ended"),
     ],
 )
 async def test_what_cannot_be_applied_is_said_once_and_tried_again(
     rig: Rig, method: str, status: int, hint: str
 ) -> None:
     rig.plane.refused[method, CONFIGURATIONS] = status
-    async with rig.registrar():
+    async with rig.registrar() as registrar:
         await until(lambda: rig.said("error"))
         await asyncio.sleep(0.4)
         (message,) = rig.said("error")
+        assert not registrar.in_step
         rig.plane.refused.clear()
         await until(lambda: rig.plane.operations("Toy"))
+        await until(lambda: registrar.in_step)
 
     assert message.startswith("cannot register: ")
     assert hint in message

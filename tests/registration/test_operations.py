@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Definition
+from interpreter.lua.script import Script, Scripts
 from interpreter.registration import Served, operations_for
 from interpreter.registration.fallback import INTERPRETS_COMPONENT, REVISES_REPLICA
 from tests.registration.definitions import TOY, Scale, define, names, replicas
@@ -127,6 +129,94 @@ def test_what_karmada_answers_itself_counts(gvk: GVK, parts: Mapping[str, Scale]
     assert operations & {"Rp", "Co", "Rv"} == expected
 
 
+def scripts(*operations: str) -> Scripts:
+    return Scripts(Script(operation, "", "mine") for operation in operations)
+
+
+def only_scripts(gvk: GVK, *operations: str) -> Definition:
+    return Definition.of_scripts(gvk, scripts(*operations))
+
+
+@pytest.mark.parametrize(
+    ("operations", "off", "on"),
+    [
+        pytest.param(["InterpretHealth"], {"He"}, {"He"}, id="nothing but what is scripted"),
+        pytest.param(["InterpretReplica", "ReviseReplica"], {"Rp", "Rv"}, {"Rp", "Rv"}, id="counted and revised"),
+        pytest.param(["InterpretComponent"], set(), {"Co"}, id="without the gate nobody asks for components"),
+        pytest.param(
+            ["InterpretReplica", "InterpretComponent", "ReviseReplica"],
+            {"Rp", "Rv"},
+            {"Co"},
+            id="components instead of a revision to 0",
+        ),
+        pytest.param(["Retain", "InterpretDependency"], {"Re", "De"}, {"Re", "De"}, id="kept and brought along"),
+        pytest.param(["AggregateStatus", "InterpretStatus"], {"Ag", "St"}, {"Ag", "St"}, id="reported"),
+    ],
+)
+def test_a_kind_that_only_has_scripts(operations: list[str], off: set[str], on: set[str]) -> None:
+    definition = only_scripts(TOY, *operations)
+
+    assert names(operations_for(definition)) == off
+    assert names(operations_for(definition, multiple_pod_templates=True)) == on
+
+
+@pytest.mark.parametrize(
+    ("operations", "served", "expected"),
+    [
+        pytest.param("InterpretStatus", Served(observes_generation=False), {"St"}, id="a script adds what it adds"),
+        pytest.param("AggregateStatus", Served(status_subresource=False), set(), id="UpdateStatus would fail"),
+        pytest.param("InterpretDependency", Served(namespaced=False), set(), id="nobody follows them"),
+        pytest.param("InterpretHealth", Served(served=False), set(), id="the version is not served"),
+    ],
+)
+def test_what_is_known_of_the_kind_decides_for_scripts_too(operations: str, served: Served, expected: set[str]) -> None:
+    assert names(operations_for(only_scripts(TOY, operations), served)) == expected
+
+
+@pytest.mark.parametrize(
+    ("gvk", "operations", "expected"),
+    [
+        pytest.param(
+            GVK("ray.io", "v1", "RayJob"), ["ReviseReplica"], set(), id="Karmada knows its components: no revision"
+        ),
+        pytest.param(
+            GVK("ray.io", "v1", "RayJob"), ["InterpretHealth"], {"He"}, id="components only where we have them"
+        ),
+        pytest.param(
+            GVK("ray.io", "v1", "RayService"), ["InterpretComponent"], set(), id="Karmada revises it: no components"
+        ),
+    ],
+)
+def test_what_karmada_answers_itself_counts_for_scripts_too(
+    gvk: GVK, operations: list[str], expected: set[str]
+) -> None:
+    assert names(operations_for(only_scripts(gvk, *operations), multiple_pod_templates=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("parts", "operation", "off", "on"),
+    [
+        pytest.param(TWO, "ReviseReplica", {"Rp", "Rv"}, {"Co"}, id="a revision of components would be one to 0"),
+        pytest.param(ONE, "InterpretComponent", {"Rp", "Rv"}, {"Co"}, id="a script makes components of one"),
+        pytest.param({}, "InterpretReplica", {"Rp"}, {"Rp"}, id="a script finds the pods that the Karta does not"),
+    ],
+)
+def test_counting_where_a_script_stands_over_a_karta(
+    parts: Mapping[str, Scale], operation: str, off: set[str], on: set[str]
+) -> None:
+    definition = define(parts=parts).overridden(scripts(operation))
+    counting = {"Rp", "Co", "Rv"}
+
+    assert names(operations_for(definition)) & counting == off
+    assert names(operations_for(definition, multiple_pod_templates=True)) & counting == on
+
+
+def test_a_script_is_registered_whatever_the_annotation_operations_says_of_the_karta() -> None:
+    definition = define(parts=ONE, annotations={"operations": "InterpretHealth"}).overridden(scripts("Retain"))
+
+    assert operations_for(definition) == ("Retain", "InterpretHealth")
+
+
 _PARTS = st.dictionaries(
     st.sampled_from(["head", "worker", "driver"]),
     st.sampled_from([replicas("1"), replicas(".spec.count // 1"), {"minReplicasPath": ".spec.min"}, {}]),
@@ -134,21 +224,28 @@ _PARTS = st.dictionaries(
 )
 _KINDS = st.sampled_from([TOY, *sorted(INTERPRETS_COMPONENT | REVISES_REPLICA)])
 _SERVED = st.one_of(st.none(), st.builds(Served))
-_ALLOWED = st.sets(st.sampled_from(["InterpretReplica", "InterpretComponent", "ReviseReplica", "Retain"]))
+_SOME = st.sets(st.sampled_from(["InterpretReplica", "InterpretComponent", "ReviseReplica", "Retain"]))
 
 
-@settings(max_examples=150, deadline=None)
-@given(_KINDS, _PARTS, st.booleans(), _SERVED, _ALLOWED, st.booleans())
-def test_no_kind_is_ever_scaled_to_zero(
-    gvk: GVK, parts: Mapping[str, Scale], instances: bool, served: Served | None, allowed: set[str], gate: bool
-) -> None:
+@st.composite
+def _definitions(draw: st.DrawFn) -> Definition:
+    """A definition with or without scripts over it, or scripts without a definition."""
+    gvk, scripted, has_karta = draw(_KINDS), draw(_SOME), draw(st.booleans())
+    if scripted and not has_karta:
+        return only_scripts(gvk, *scripted)
+    allowed = draw(_SOME)
     annotations = {"operations": ", ".join(sorted(allowed))} if allowed else {}
-    definition = define(gvk, parts, instances=instances, annotations=annotations)
+    karta = define(gvk, draw(_PARTS), instances=draw(st.booleans()), annotations=annotations)
+    return karta.overridden(scripts(*scripted))
 
+
+@settings(max_examples=200, deadline=None)
+@given(_definitions(), _SERVED, st.booleans())
+def test_no_kind_is_ever_scaled_to_zero(definition: Definition, served: Served | None, gate: bool) -> None:
     ours = set(operations_for(definition, served, multiple_pod_templates=gate))
 
     assert not {"InterpretComponent", "ReviseReplica"} <= ours
     if gate:
-        asked_for_components = "InterpretComponent" in ours or gvk in INTERPRETS_COMPONENT
-        revised = "ReviseReplica" in ours or gvk in REVISES_REPLICA
+        asked_for_components = "InterpretComponent" in ours or definition.gvk in INTERPRETS_COMPONENT
+        revised = "ReviseReplica" in ours or definition.gvk in REVISES_REPLICA
         assert not (asked_for_components and revised)

@@ -31,9 +31,9 @@ class Authority:
         """The certificate of the authority, PEM."""
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
-    def server(self, stem: str, *names: str) -> tuple[Path, Path]:
+    def server(self, stem: str, *names: str, life: timedelta = _DAY) -> tuple[Path, Path]:
         """Write a certificate for ``names`` and 127.0.0.1, and its key; return their files."""
-        return self._issue(stem, _name(stem), ExtendedKeyUsageOID.SERVER_AUTH, names)
+        return self._issue(stem, _name(stem), ExtendedKeyUsageOID.SERVER_AUTH, names, life)
 
     def client(self, stem: str, user: str, group: str) -> tuple[Path, Path]:
         """Write a certificate for a user in a group, and its key; return their files."""
@@ -49,10 +49,15 @@ class Authority:
         return public, private
 
     def _issue(
-        self, stem: str, subject: x509.Name, usage: x509.ObjectIdentifier, names: tuple[str, ...] = ()
+        self,
+        stem: str,
+        subject: x509.Name,
+        usage: x509.ObjectIdentifier,
+        names: tuple[str, ...] = (),
+        life: timedelta = _DAY,
     ) -> tuple[Path, Path]:
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _builder(subject, self._certificate.subject, key)
+        builder = _builder(subject, self._certificate.subject, key, life)
         builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
         if names:
             alternatives = [*(x509.DNSName(name) for name in names), x509.IPAddress(_LOOPBACK)]
@@ -71,7 +76,9 @@ def _name(user: str, group: str = "") -> x509.Name:
     return x509.Name(parts)
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, life: timedelta = _DAY
+) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()
@@ -80,7 +87,7 @@ def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivate
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _DAY)
-        .not_valid_after(now + _DAY)
+        .not_valid_after(now + life)
     )
 
 

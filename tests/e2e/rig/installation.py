@@ -4,6 +4,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.e2e.kinds import KINDS
 from tests.e2e.rig.api import Api, Object
 
 _PROJECT = Path(__file__).parents[3]
@@ -24,8 +25,13 @@ def install(api: Api) -> str:
 
 
 def kartas() -> list[Object]:
-    """Return the Kartas of the catalogue."""
-    return [_read(file) for file in sorted((_PROJECT / "kartas").rglob("karta.yaml"))]
+    """Return the Kartas of the catalogue for the kinds under test."""
+    return [_read(file) for file in karta_files()]
+
+
+def karta_files() -> list[Path]:
+    """Return the files that they are in."""
+    return sorted(_PROJECT / "kartas" / kind.api_version / kind.name / "karta.yaml" for kind in KINDS)
 
 
 def admission(port: int, authority: str) -> list[Object]:

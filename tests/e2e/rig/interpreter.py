@@ -52,8 +52,8 @@ class Interpreter:
         """Return status and text of an answer."""
         return self._exchange("GET", path)
 
-    def ask(self, operation: str, thing: Object) -> Object:
-        """Ask as Karmada does, and return the response."""
+    def ask(self, operation: str, thing: Object, **more: Object) -> Object:
+        """Ask as Karmada does, and return the response; ``more`` are further fields of the request."""
         version, kind, metadata = thing["apiVersion"], thing["kind"], thing["metadata"]
         group, _, short = version.rpartition("/")
         request = {
@@ -63,6 +63,7 @@ class Interpreter:
             "namespace": metadata["namespace"],
             "operation": operation,
             "object": thing,
+            **more,
         }
         context = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext", "request": request}
         response: Object = json.loads(self._exchange("POST", "/interpret?timeout=3s", json.dumps(context))[1])[
@@ -109,11 +110,18 @@ def serve(
 
     ``authority`` is whom the tests trust, None for everybody.
     """
-    host, port = address
-    process = processes.start(name, _PROGRAM, "serve", "--port", str(port), *options)
-    server = Interpreter(process, host, port, _trusting(authority))
+    server = start(processes, name, address, authority, *options)
     until(f"{name} is ready", server.ready)
     return server
+
+
+def start(
+    processes: Processes, name: str, address: tuple[str, int], authority: Path | None, *options: str | Path
+) -> Interpreter:
+    """Start a server as `serve` does, and wait for nothing."""
+    host, port = address
+    process = processes.start(name, _PROGRAM, "serve", "--port", str(port), *options)
+    return Interpreter(process, host, port, _trusting(authority))
 
 
 def _trusting(authority: Path | None) -> ssl.SSLContext:

@@ -4,7 +4,14 @@ from tests.e2e.rig.api import Object
 
 _AFFINITY = {"clusterAffinity": {"clusterNames": ["member1", "member2"]}}
 
-DUPLICATED: Object = _AFFINITY | {"replicaScheduling": {"replicaSchedulingType": "Duplicated"}}
+
+def duplicated(*members: str) -> Object:
+    """Return a placement that gives each of the members all replicas."""
+    affinity = {"clusterAffinity": {"clusterNames": list(members)}}
+    return affinity | {"replicaScheduling": {"replicaSchedulingType": "Duplicated"}}
+
+
+DUPLICATED: Object = duplicated("member1", "member2")
 ONE_CLUSTER: Object = _AFFINITY | {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
 
 
