@@ -8,7 +8,7 @@ from interpreter.k8s.values import Object
 from interpreter.operations import Call, Operation, StatusItem
 
 _NO_OBJECT = "desired-file, observed-file options are not set"
-_ORDER = (
+ORDER = (
     Operation.RETAIN,
     Operation.INTERPRET_REPLICA,
     Operation.INTERPRET_COMPONENT,
@@ -33,7 +33,7 @@ def operation_named(name: str) -> Operation:
     for operation in Operation:
         if operation.lower() == name.lower():
             return operation
-    names = ", ".join(_ORDER)
+    names = ", ".join(ORDER)
     raise UsageProblem(f"error: operation {name} is not supported. Use one of: {names}")
 
 

@@ -23,6 +23,7 @@ from interpreter.sources.store import Store
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _PATH = click.Path(exists=True, path_type=Path)
 _KARTAS = "Folder or file of definitions, strongest first; may be repeated."
+_OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
 _INPUT = click.Path(exists=True, allow_dash=True)
 
 
@@ -33,6 +34,7 @@ def command() -> None:
 
 @command.command("webhook-configuration")
 @click.option("--kartas", type=_PATH, multiple=True, help=_KARTAS)
+@click.option("--overrides", type=_PATH, multiple=True, help=_OVERRIDES)
 @click.option("--catalogue/--no-catalogue", default=True, help="Whether to take the definitions of this package, too.")
 @click.option("--url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT].")
 @click.option("--service", metavar="NAMESPACE/NAME[:PORT]", help="The Service that Karmada calls, instead of a URL.")
@@ -61,6 +63,7 @@ def command() -> None:
 def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     *,
     kartas: tuple[Path, ...],
+    overrides: tuple[Path, ...],
     catalogue: bool,
     url: str | None,
     service: str | None,
@@ -76,7 +79,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     "kubectl get crds -o yaml".
     """
     endpoint = _endpoint(url, service, ca_file)
-    snapshot = _definitions(kartas, catalogue=catalogue)
+    snapshot = _definitions(kartas, overrides, catalogue=catalogue)
     served = served_kinds(_crds(crds)) if crds else None
     click.echo(findings_text(left_out(snapshot, served)), err=True, nl=False)
     configuration = webhook_configuration(
@@ -103,8 +106,8 @@ def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> End
     raise UsageProblem("error: say where Karmada calls the server: either --url or --service")
 
 
-def _definitions(kartas: Sequence[Path], *, catalogue: bool) -> Snapshot:
-    snapshot = Store(kartas, catalogue=catalogue).load()
+def _definitions(kartas: Sequence[Path], overrides: Sequence[Path], *, catalogue: bool) -> Snapshot:
+    snapshot = Store(kartas, overrides=overrides, catalogue=catalogue).load()
     broken = [finding for each in snapshot.quarantined for finding in each.findings]
     click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
     if snapshot.quarantined:

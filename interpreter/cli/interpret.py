@@ -1,17 +1,21 @@
 """``karta-interpreter interpret``: what a definition answers about an object."""
 
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 import click
 
 from interpreter.cli.arguments import Arguments, operation_named
-from interpreter.cli.inputs import check_stdin, definition_for, read_items, read_object
+from interpreter.cli.checking import check_scripts
+from interpreter.cli.definitions import Interpreter, interpreter_for
+from interpreter.cli.inputs import check_stdin, read_items, read_object
 from interpreter.cli.outcome import Outcome, ask, outcomes_json
 from interpreter.cli.problems import Problem
 from interpreter.cli.render.answers import outcomes_table
 from interpreter.cli.render.document import to_json, to_yaml
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
+from interpreter.lua.script import Script
 from interpreter.operations import Operation
 from interpreter.sources.snapshot import Entry
 
@@ -22,8 +26,17 @@ Examples:
   karta-interpreter interpret --observed-file raycluster.yaml
   karta-interpreter interpret --observed-file raycluster.yaml --operation InterpretReplica
   karta-interpreter interpret -f my-karta.yaml --desired-file job.yaml --desired-replica 4
+  karta-interpreter interpret --override my-health.yaml --observed-file raycluster.yaml
+  karta-interpreter interpret -f customization.yaml --check
   kubectl get rayjob demo -o yaml | karta-interpreter interpret --observed-file -
 """
+
+
+class _Given(TypedDict):
+    desired_file: str | None
+    observed_file: str | None
+    status_file: str | None
+    desired_replica: int | None
 
 
 @click.command("interpret", epilog=_EXAMPLES)
@@ -39,45 +52,62 @@ Examples:
     "filenames",
     multiple=True,
     metavar="PATH",
-    help="Definitions to use: file, folder or -; may be repeated. Default: the catalogue.",
+    help="Definitions and customizations to use: file, folder or -; may be repeated. Default: the catalogue.",
 )
+@click.option(
+    "--override",
+    "overrides",
+    multiple=True,
+    metavar="PATH",
+    help="Customizations whose scripts win over the definition: file, folder or -; may be repeated.",
+)
+@click.option("--check", is_flag=True, help="Say of each script whether it can be run, and ask nothing.")
+@click.option("-R", "--recursive", is_flag=True, expose_value=False, help="Accepted, as folders are read so anyway.")
 @click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
 def command(
     operation: str | None,
-    desired_file: str | None,
-    observed_file: str | None,
-    status_file: str | None,
-    desired_replica: int | None,
     filenames: tuple[str, ...],
+    overrides: tuple[str, ...],
     output: str | None,
+    *,
+    check: bool,
+    **given: Unpack[_Given],
 ) -> None:
     """Ask a definition about an object, as Karmada would.
 
     Without --operation, every operation that the given files allow is asked and shown in one table.
     """
     asked = operation_named(operation) if operation else None
-    check_stdin([path for path in (desired_file, observed_file, status_file, *filenames) if path])
-    arguments = Arguments(
-        desired=read_object(desired_file) if desired_file else None,
-        observed=read_object(observed_file) if observed_file else None,
-        items=read_items(status_file) if status_file else None,
-        replicas=desired_replica,
-    )
+    files = (given["desired_file"], given["observed_file"], given["status_file"])
+    check_stdin([path for path in (*files, *filenames, *overrides) if path])
+    if check:
+        check_scripts([*filenames, *overrides])
+        return
+    arguments = _read(given)
     calls = [arguments.call(asked)] if asked else arguments.calls()
-    entry = definition_for(GVK.of(calls[0].object), filenames)
-    allowed = entry.definition.annotations.operations
-    outcomes = [ask(entry.definition, call) for call in calls if asked or allowed is None or call.operation in allowed]
+    interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
+    outcomes = [ask(interpreter, call) for call in calls if asked or interpreter.is_asked(call.operation)]
     if asked and output is None:
         _print_blocks(outcomes[0])
     elif output in ("yaml", "json"):
-        document = _document(entry, calls[0].object, outcomes)
+        document = _document(interpreter.entry, calls[0].object, outcomes)
         click.echo(to_json(document) if output == "json" else to_yaml(document), nl=False)
     else:
-        click.echo(_title(entry, calls[0].object) + outcomes_table(outcomes), nl=False)
+        click.echo(_title(interpreter.entry, calls[0].object) + outcomes_table(outcomes), nl=False)
     if not asked:
-        _say_what_else(arguments, allowed)
+        _say_what_else(arguments, interpreter)
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
+
+
+def _read(given: _Given) -> Arguments:
+    desired, observed, statuses = given["desired_file"], given["observed_file"], given["status_file"]
+    return Arguments(
+        desired=read_object(desired) if desired else None,
+        observed=read_object(observed) if observed else None,
+        items=read_items(statuses) if statuses else None,
+        replicas=given["desired_replica"],
+    )
 
 
 def _print_blocks(outcome: Outcome) -> None:
@@ -89,28 +119,36 @@ def _print_blocks(outcome: Outcome) -> None:
 
 
 def _document(entry: Entry, obj: Object, outcomes: Sequence[Outcome]) -> JSON:
+    scripts = entry.definition.scripts
     return {
         "apiVersion": obj["apiVersion"],
         "kind": obj["kind"],
         "name": _full_name(obj),
         "definition": entry.definition.name,
         "origin": entry.origin,
+        "scripts": {each: [script.name for script in scripts.of(each)] for each in sorted(scripts.operations)},
         "operations": outcomes_json(outcomes),
     }
 
 
 def _title(entry: Entry, obj: Object) -> str:
     title = click.style(f"{obj['kind']} {_full_name(obj)}", bold=True)
-    return f"{title}, interpreted by {entry.definition.name} ({entry.origin})\n\n"
+    scripts = [
+        f"{operation} by the script of {_names(entry.definition.scripts.of(operation))}\n"
+        for operation in Operation
+        if entry.definition.has_karta and entry.definition.scripts.of(operation)
+    ]
+    return f"{title}, interpreted by {entry.definition.name} ({entry.origin})\n{''.join(scripts)}\n"
 
 
-def _say_what_else(arguments: Arguments, allowed: frozenset[str] | None) -> None:
+def _names(scripts: Sequence[Script]) -> str:
+    return ", ".join(f"{script.name} ({script.source})" if script.source else script.name for script in scripts)
+
+
+def _say_what_else(arguments: Arguments, interpreter: Interpreter) -> None:
     """Name the operations that were not asked, and why."""
     for operation in Operation:
-        if allowed is not None and operation not in allowed:
-            reason = "the definition's annotation karta-interpreter.io/operations leaves it out"
-        else:
-            reason = arguments.missing(operation)
+        reason = arguments.missing(operation) if interpreter.is_asked(operation) else interpreter.why_not
         if reason:
             click.echo(f"{operation} was not asked: {reason}", err=True)
 

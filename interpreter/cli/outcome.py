@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from interpreter.errors import InterpretationError
+import click
+
+from interpreter.cli.definitions import Interpreter
+from interpreter.errors import InterpretationError, LuaError
 from interpreter.k8s.values import JSON
 from interpreter.karta.definition import Definition
 from interpreter.karta.status import match_status
@@ -21,12 +24,31 @@ class Outcome:
     reason: str = ""
 
 
-def ask(definition: Definition, call: Call) -> Outcome:
-    """Ask a definition; an error that says why there is no answer is an outcome too."""
+def ask(interpreter: Interpreter, call: Call) -> Outcome:
+    """Ask for an answer; an error that says why there is none is an outcome too."""
+    definition = interpreter.entry.definition
+    broken = interpreter.broken.get(call.operation)
+    if broken:
+        return Outcome(call, error=f"{broken.source}:{broken.line}:{broken.column}: {broken.message}")
+    if not definition.has_karta and not definition.answers(call.operation):
+        return Outcome(call, error=interpreter.why_not)
     try:
-        return Outcome(call, interpret(definition, call), reason=_reason(definition, call))
+        return Outcome(call, interpret(definition, call, said=_say), reason=_reason(definition, call))
     except InterpretationError as error:
-        return Outcome(call, error=str(error))
+        return Outcome(call, error=f"{_place(definition, call, error)}{error}")
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _place(definition: Definition, call: Call, error: InterpretationError) -> str:
+    """Where a script failed, as editors follow it."""
+    scripts, failure = definition.scripts.of(call.operation), error.__cause__
+    if len(scripts) != 1 or not isinstance(failure, LuaError):
+        return ""
+    line = scripts[0].line_in_source(failure.line)
+    return f"{scripts[0].source}:{line}: " if line else ""
 
 
 def outcomes_json(outcomes: Iterable[Outcome]) -> JSON:
@@ -40,6 +62,8 @@ def outcomes_json(outcomes: Iterable[Outcome]) -> JSON:
 def _reason(definition: Definition, call: Call) -> str:
     if call.operation is not Operation.INTERPRET_HEALTH:
         return ""
+    for script in definition.scripts.of(call.operation):
+        return f"by the script of {script.name}"
     if is_stale(call.object):
         return "its status is of an older generation"
     if definition.annotations.health is not None:

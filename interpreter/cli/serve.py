@@ -12,6 +12,7 @@ _DEFAULT = Settings()
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, path_type=Path)
 _SECONDS = click.FloatRange(min=0)
+_DAYS = click.FloatRange(min=0, min_open=True)
 
 
 def _option(
@@ -37,6 +38,13 @@ _OPTIONS: list[click.Parameter] = [
     _option("host", "--host", str, "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
     _option("port", "--port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
     _option("folders", "--kartas", _FOLDER, "Folder or file of definitions, strongest first; may be repeated.", "PATH"),
+    _option(
+        "overrides",
+        "--overrides",
+        _FOLDER,
+        "Folder or file of Karmada's Lua scripts, over definitions; repeatable.",
+        "PATH",
+    ),
     _option("catalogue", "--catalogue/--no-catalogue", bool, "Whether to serve the definitions of this package, too."),
     _option(
         "certificate_file", "--certificate-file", _FILE, "Certificate chain, PEM; read again when it changes.", "FILE"
@@ -45,6 +53,15 @@ _OPTIONS: list[click.Parameter] = [
     _option(
         "certificate_names", "--certificate-name", str, "Name for a self-signed certificate; may be repeated.", "NAME"
     ),
+    _option(
+        "certificate_secret",
+        "--certificate-secret",
+        str,
+        "Keep a self-signed certificate there, shared by all replicas; in the cluster around.",
+        "NAMESPACE/NAME",
+    ),
+    _option("certificate_days", "--certificate-days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
+    _option("authority_days", "--authority-days", _DAYS, "How long the authority that signs it is valid.", "DAYS"),
     _option(
         "certificate_interval",
         "--certificate-interval",
@@ -92,7 +109,8 @@ def serve(**settings: object) -> None:
     """Answer Karmada's resource interpreter requests over HTTPS.
 
     Without a certificate the server signs one itself. Definitions are read again when they change; one that is
-    broken does not affect the others, and its last good version goes on being served. With --register the server
+    broken does not affect the others, and its last good version goes on being served. So are Karmada's
+    ResourceInterpreterCustomizations, whose scripts answer instead of the definitions. With --register the server
     keeps Karmada's ResourceInterpreterWebhookConfiguration in step with them.
     """
     run(Settings(**cast("dict[str, Any]", settings)), started=_say_hello)

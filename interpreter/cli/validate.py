@@ -1,11 +1,12 @@
-"""``karta-interpreter validate``: everything that is wrong with definitions."""
+"""``karta-interpreter validate``: everything that is wrong with definitions and customizations."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import click
 
-from interpreter.cli.inputs import check_stdin, read_layer
+from interpreter.cli.definitions import Given, read_given
+from interpreter.cli.inputs import check_stdin
 from interpreter.cli.problems import Problem
 from interpreter.cli.render.document import to_json, to_yaml
 from interpreter.cli.render.findings import finding_json, findings_text, in_order
@@ -13,8 +14,9 @@ from interpreter.cli.render.table import count
 from interpreter.findings import Finding, Severity
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON
+from interpreter.lua.merging import merge
 from interpreter.sources.files import UNREADABLE
-from interpreter.sources.precedence import Layer, combine
+from interpreter.sources.precedence import combine
 
 
 @click.command("validate")
@@ -31,7 +33,7 @@ def command(paths: tuple[str, ...], output: str, *, strict: bool) -> None:
     """Check definitions and show everything that is wrong with them.
 
     PATH is a file, a folder (all its files that end in .yaml, .yml or .json, without those in testdata) or "-" for
-    standard input. The exit code is 1 when something cannot be used.
+    standard input; customizations are checked, too. The exit code is 1 when something cannot be used.
     """
     check_stdin(paths)
     report = _check(paths)
@@ -47,7 +49,7 @@ def command(paths: tuple[str, ...], output: str, *, strict: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    layers: tuple[Layer, ...]
+    given: tuple[Given, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -64,23 +66,27 @@ class _Report:
 
 
 def _check(paths: Iterable[str]) -> _Report:
-    layers = {path: read_layer(path) for path in paths}
-    findings = [finding for path, layer in layers.items() for finding in _findings(path, layer)]
-    findings += combine(layers.values()).findings
-    return _Report(tuple(layers.values()), tuple(in_order(findings)))
+    given = {path: read_given(path) for path in paths}
+    findings = [finding for path, each in given.items() for finding in _findings(path, each)]
+    findings += combine(each.layer for each in given.values()).findings
+    findings += merge(found for each in given.values() for found in each.customizations).findings
+    return _Report(tuple(given.values()), tuple(in_order(findings)))
 
 
-def _findings(path: str, layer: Layer) -> Iterator[Finding]:
-    if not layer.entries and not layer.quarantined:
+def _findings(path: str, given: Given) -> Iterator[Finding]:
+    layer = given.layer
+    if not (layer.entries or layer.quarantined or given.customizations):
         yield Finding(Severity.ERROR, "no-definitions", (), "there is no definition here", source=path)
     for entry in layer.entries:
         yield from entry.definition.findings
     for broken in layer.quarantined:
         yield from broken.findings
+    for customization in given.customizations:
+        yield from customization.findings
 
 
-def _definitions(layers: Iterable[Layer]) -> Iterator[JSON]:
-    for layer in layers:
+def _definitions(given: Iterable[Given]) -> Iterator[JSON]:
+    for layer in (each.layer for each in given):
         for entry in layer.entries:
             definition = entry.definition
             yield _definition(definition.source, definition.name, definition.gvk, valid=True)
@@ -89,26 +95,41 @@ def _definitions(layers: Iterable[Layer]) -> Iterator[JSON]:
                 yield _definition(broken.source, broken.name, broken.gvk, valid=False)
 
 
+def _customizations(given: Iterable[Given]) -> Iterator[JSON]:
+    for found in (found for each in given for found in each.customizations):
+        kind = {"apiVersion": found.gvk.api_version, "kind": found.gvk.kind} if found.gvk else None
+        operations = {**dict.fromkeys(found.scripts.operations, True), **dict.fromkeys(found.broken, False)}
+        yield {"source": found.source, "name": found.name, "customizes": kind, "operations": operations}
+
+
 def _definition(source: str, name: str, gvk: GVK | None, *, valid: bool) -> JSON:
     kind = {"apiVersion": gvk.api_version, "kind": gvk.kind} if gvk else None
     return {"source": source, "name": name, "defines": kind, "valid": valid}
 
 
 def _summary(report: _Report) -> str:
-    definitions = sum(1 for _ in _definitions(report.layers))
-    parts = [count(definitions, "definition"), count(report.errors, "error"), count(report.warnings, "warning")]
+    definitions = len(list(_definitions(report.given)))
+    customizations = len(list(_customizations(report.given)))
+    parts = [count(definitions, "definition")] if definitions or not customizations else []
+    parts += [count(customizations, "customization")] if customizations else []
+    parts += [count(report.errors, "error"), count(report.warnings, "warning")]
     if report.unreadable:
         parts.append(count(report.unreadable, "unreadable file"))
     return ", ".join(parts)
 
 
 def _document(report: _Report) -> JSON:
-    definitions = sorted(_definitions(report.layers), key=lambda each: (each["source"], each["name"]))
+    definitions, customizations = (
+        sorted(found, key=lambda each: (each["source"], each["name"]))
+        for found in (_definitions(report.given), _customizations(report.given))
+    )
     return {
         "definitions": definitions,
+        "customizations": customizations,
         "findings": [finding_json(finding) for finding in report.findings],
         "summary": {
             "definitions": len(definitions),
+            "customizations": len(customizations),
             "errors": report.errors,
             "warnings": report.warnings,
             "unreadable": report.unreadable,

@@ -1,5 +1,6 @@
 """The annotations of a Karta, read and judged."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -20,10 +21,13 @@ from interpreter.karta.annotations import (
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
 from interpreter.karta.places import names_places
-from interpreter.karta.suggestion import closest, did_you_mean
+from interpreter.lua.reading import read_scripts
+from interpreter.lua.script import Scripts
 from interpreter.query import Query, parse
 from interpreter.query.grammar.syntax import Identity, Index, Iterate, Literal, Node
+from interpreter.suggestion import closest, did_you_mean
 
+_PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
 _DEPENDENCY_FIELDS = ("apiVersion", "kind", "name", "namespace")
 
 
@@ -47,13 +51,17 @@ class _Parser:
         self.findings: list[Finding] = list(_unknown(self._texts))
 
     def annotations(self) -> Annotations:
+        operations = self._operations()
         return Annotations(
             elastic=self._elastic(),
             retain=self._retain(),
             dependencies=self._dependencies(),
             aggregate=self._aggregate(),
+            outcomes=self._outcomes(),
             health=self._health(),
-            operations=self._operations(),
+            operations=operations,
+            lua=self._lua(operations),
+            written_from=self._written_from(),
         )
 
     def _elastic(self) -> tuple[str, ...] | None:
@@ -132,9 +140,27 @@ class _Parser:
             pattern = self._pattern(text)
             if name not in list(AggregateRule):
                 self._error("aggregate", f"{text}: there is no rule {name}", did_you_mean(str(name), AggregateRule))
+            elif name == AggregateRule.COUNTER and pattern is not None and None in pattern:
+                self._error("aggregate", f"{text}: a counter is one number, not one of a list", "write sum")
             elif pattern is not None:
                 rules[pattern] = AggregateRule(name)
         return MappingProxyType(rules)
+
+    def _outcomes(self) -> Mapping[str, str]:
+        outcomes: dict[str, str] = {}
+        ends = _ends(self._karta)
+        for condition, announcement in self._yaml("outcomes", dict).items():
+            unmapped = [name for name in (condition, announcement) if name not in ends]
+            for name in unmapped:
+                hint = f'map {{type: {name}, status: "True"}} to one of them'
+                self._error("outcomes", f"no status mapping makes {name} completed or failed", hint)
+            if condition == announcement:
+                self._error(
+                    "outcomes", f"{condition} cannot announce itself", "name the condition that comes before it"
+                )
+            elif not unmapped:
+                outcomes[condition] = announcement
+        return MappingProxyType(outcomes)
 
     def _pattern(self, text: str) -> PathPattern | None:
         try:
@@ -146,6 +172,31 @@ class _Parser:
             self._error("aggregate", f"`{text}` is not a path below .status", hint)
             return None
         return pattern
+
+    def _lua(self, allowed: frozenset[str] | None) -> Scripts:
+        """The scripts for operations that are answered at all."""
+        if "lua" not in self._texts:
+            return Scripts()
+        known = len(self.findings)
+        customizations = self._yaml("lua", dict)
+        if len(self.findings) > known:
+            return Scripts()
+        reading = read_scripts(customizations, self._karta.name, _path("lua"))
+        self.findings += reading.findings
+        if allowed is None:
+            return reading.scripts
+        for operation in sorted(reading.scripts.operations - allowed):
+            message = f"the script for {operation} is not run: the annotation operations leaves it out"
+            hint = "name the operation there, or remove the script"
+            self.findings.append(warning("annotation-lua", _path("lua"), message, hint))
+        return Scripts(script for script in reading.scripts if script.operation in allowed)
+
+    def _written_from(self) -> str:
+        text = self._texts.get("written-from", "").strip()
+        if "written-from" in self._texts and not _PROJECT_AND_VERSION.fullmatch(text):
+            self._error("written-from", f'"{text}" is not a project and a version', "write it like KubeRay 1.4")
+            return ""
+        return text
 
     def _yaml(self, annotation: str, expected: type) -> JSON:
         """The value of a YAML annotation; an empty one when it is absent or unusable."""
@@ -165,9 +216,10 @@ class _Parser:
         return value
 
     def _query(self, annotation: str, text: str) -> Query | None:
-        usable, findings = judge(_path(annotation), text)
+        names = self._karta.spec.structure_definition.reference_names
+        usable, findings = judge(_path(annotation), text, variables=names)
         self.findings += findings
-        return None if usable is None else Query.compile(text)
+        return None if usable is None else Query.compile(text, names)
 
     def _error(self, annotation: str, message: str, hint: str = "") -> None:
         self.findings.append(error(f"annotation-{annotation}", _path(annotation), message, hint))
@@ -175,9 +227,7 @@ class _Parser:
 
 def _unknown(names: Iterable[str]) -> Iterator[Finding]:
     for name in names:
-        if name == "lua":
-            yield warning("annotation-lua", _path(name), "scripts are not run by this version")
-        elif name not in NAMES:
+        if name not in NAMES:
             meant = closest(name, NAMES)
             severity = Severity.ERROR if meant else Severity.WARNING
             hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
@@ -207,6 +257,16 @@ def _kind_problems(api_version: str, kind: str) -> Iterator[tuple[str, str]]:
         GVK.parse(api_version, kind)
     except InterpretationError as err:
         yield str(err), ""
+
+
+def _ends(karta: Karta) -> list[str]:
+    """The types of the conditions that mean, when they are true, that the workload has completed or failed."""
+    status = karta.spec.structure_definition.root_component.status_definition
+    if status is None:
+        return []
+    matchers = (*status.status_mappings.completed, *status.status_mappings.failed)
+    conditions = (condition for matcher in matchers for condition in matcher.by_conditions)
+    return [condition.type for condition in conditions if condition.status == "True"]
 
 
 def _steps(node: Node) -> PathPattern | None:

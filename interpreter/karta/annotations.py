@@ -8,10 +8,15 @@
                   the last two jq expressions, ``namespace`` optional
 ``aggregate``     how a status field of several clusters becomes one: a YAML mapping of path to
                   rule (see `AggregateRule`), ``.status.active: sum``
+``outcomes``      conditions that end the workload for good, each with the one that announces it: a
+                  YAML mapping, ``Failed: FailureTarget``
 ``health``        a jq expression that is true when the workload is healthy
 ``operations``    the only operations to answer for this kind, separated by commas:
                   ``InterpretStatus, InterpretHealth``
-``lua``           kept for scripts; this version does not run them
+``lua``           Lua scripts that answer instead of the definition: a YAML mapping as in
+                  ``spec.customizations`` of Karmada's ResourceInterpreterCustomization,
+                  ``healthInterpretation: {luaScript: ...}``
+``written-from``  the project and the version that the definition was written from: ``KubeRay 1.4``
 ================  =====================================================================================
 """
 
@@ -20,11 +25,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from interpreter.lua.script import Scripts
 from interpreter.query import Query
 
 PREFIX = "karta-interpreter.io/"
 
-NAMES = ("elastic", "retain", "dependencies", "aggregate", "health", "operations", "lua")
+NAMES = ("elastic", "retain", "dependencies", "aggregate", "outcomes", "health", "operations", "lua", "written-from")
 """Every annotation there is, without the prefix."""
 
 OPERATIONS = (
@@ -41,9 +47,13 @@ OPERATIONS = (
 
 
 class AggregateRule(StrEnum):
-    """How one status field of several clusters becomes one value."""
+    """How one status field of several clusters becomes one value.
+
+    ``counter`` is a sum that never falls below what the template has; ``omit`` leaves the field to the members.
+    """
 
     SUM = "sum"
+    COUNTER = "counter"
     MAX = "max"
     MIN = "min"
     ANY = "any"
@@ -52,6 +62,7 @@ class AggregateRule(StrEnum):
     CONCAT = "concat"
     LATEST = "latest"
     EARLIEST = "earliest"
+    OMIT = "omit"
 
 
 PathPattern = tuple[str | None, ...]
@@ -80,5 +91,8 @@ class Annotations:
     retain: tuple[Query, ...] = ()
     dependencies: tuple[ExtraDependency, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))
+    outcomes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     health: Query | None = None
     operations: frozenset[str] | None = None
+    lua: Scripts = field(default_factory=Scripts)
+    written_from: str = ""

@@ -1,12 +1,15 @@
 """A Karta in the form that operations work with: frozen, every expression compiled once."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from interpreter.findings import Finding
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
 from interpreter.karta.annotations import Annotations
+from interpreter.karta.pod_rules import GangScheduling, PodSelector
 from interpreter.karta.status_rules import StatusRules
+from interpreter.lua.script import Scripts
 from interpreter.query import Query
 
 
@@ -61,15 +64,17 @@ class Component:
     max_replicas: Query | None = None
     suspend: tuple[SuspendAction, ...] = ()
     resume: tuple[SuspendAction, ...] = ()
+    selector: PodSelector = field(default_factory=PodSelector)
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Everything a Karta says about one kind of workload.
+    """Everything a Karta, and the scripts that are stronger than it, say about one kind of workload.
 
     ``components`` has the root first and the children in the order of the definition; ``findings`` are the
     warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process. ``manifest``
-    is the Karta as it was loaded, from which another process can make the same definition.
+    is the Karta as it was loaded, from which another process can make the same definition; ``has_karta`` is false
+    for a kind that only has scripts.
     """
 
     name: str
@@ -81,6 +86,27 @@ class Definition:
     uses_bounded: bool = False
     findings: tuple[Finding, ...] = ()
     manifest: Object = field(default_factory=dict, compare=False, repr=False)
+    scripts: Scripts = field(default_factory=Scripts)
+    has_karta: bool = True
+    gang: GangScheduling = field(default_factory=GangScheduling)
+
+    @classmethod
+    def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
+        """The definition of a kind that has scripts and no Karta; it is called after the first of them."""
+        first = next(iter(scripts))
+        root = Component(first.name, gvk.kind.lower(), gvk)
+        return cls(first.name, gvk, (root,), source=first.source, scripts=scripts, has_karta=False)
+
+    def overridden(self, scripts: Scripts) -> Self:
+        """The same with stronger scripts, which win for their operations."""
+        return replace(self, scripts=scripts.over(self.scripts))
+
+    def answers(self, operation: str) -> bool:
+        """Whether an operation is answered for this kind: by a script or, where that is allowed, by the Karta."""
+        if self.scripts.of(operation):
+            return True
+        allowed = self.annotations.operations
+        return self.has_karta and (allowed is None or operation in allowed)
 
     @property
     def root(self) -> Component:
@@ -96,3 +122,17 @@ class Definition:
     def component(self, name: str) -> Component | None:
         """The component of that name, None when there is none."""
         return next((component for component in self.components if component.name == name), None)
+
+    @property
+    def leaves(self) -> tuple[Component, ...]:
+        """The components that have pods."""
+        return tuple(component for component in self.components if component.pods is not None)
+
+    def lineage(self, name: str) -> tuple[Component, ...]:
+        """A component and its owners up to the root; nothing when there is no such component."""
+        found: list[Component] = []
+        component = self.component(name)
+        while component is not None:
+            found.append(component)
+            component = None if component.owner is None else self.component(component.owner)
+        return tuple(found)

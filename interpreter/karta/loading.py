@@ -15,7 +15,12 @@ from interpreter.karta.expressions import judge_all
 from interpreter.karta.lint import lint
 from interpreter.karta.schema import gvk_of, name_of, read_karta
 from interpreter.karta.validation import validate
+from interpreter.lua.customization import is_customization
 
+_CUSTOMIZATION = (
+    "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
+    "customizations are served from the folders that --overrides names",
+)
 _LISTS = ("List", "KartaList", "ResourceInterfaceList")
 
 
@@ -67,6 +72,8 @@ def _items(document: Document) -> Iterator[tuple[Path, JSON]]:
 
 
 def _load(value: JSON, source: str) -> Loaded:
+    if is_customization(value):
+        return Loaded(None, (error("not-a-karta", (), *_CUSTOMIZATION),), name_of(value), None, source)
     karta, schema_findings = read_karta(value)
     name, gvk = (name_of(value), gvk_of(value)) if isinstance(value, dict) else ("", None)
     if karta is None or not isinstance(value, dict):

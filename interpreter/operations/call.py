@@ -68,6 +68,16 @@ class StatusItem:
             health=value.get("health", ""),
         )
 
+    def to_json(self) -> Object:
+        """Return the item as Karmada writes it, without what is empty.
+
+        >>> StatusItem("member1", {"active": 1}).to_json()
+        {'clusterName': 'member1', 'status': {'active': 1}, 'applied': True}
+        """
+        status = {} if self.status is None else {"status": self.status}
+        rest = {"applied": self.applied, "appliedMessage": self.message, "health": self.health}
+        return {"clusterName": self.cluster, **status, **{field: value for field, value in rest.items() if value}}
+
 
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
 
@@ -85,6 +95,20 @@ class Call:
     observed: Object | None = None
     replicas: int | None = None
     items: tuple[StatusItem, ...] = ()
+
+    @property
+    def wanted(self) -> int:
+        """The replicas that ReviseReplica is to write; raises InterpretationError without a number of them."""
+        if self.replicas is None or self.replicas < 0:
+            raise InterpretationError(f"replicas must be a number from 0 up, but is {self.replicas}", code=400)
+        return self.replicas
+
+    @property
+    def member(self) -> Object:
+        """The member's object that Retain is to keep something of; raises InterpretationError without one."""
+        if self.observed is None:
+            raise InterpretationError("Retain needs the observed object", code=400)
+        return self.observed
 
 
 Results: TypeAlias = Mapping[str, JSON]

@@ -1,82 +1,41 @@
-"""One call, one answer: from the name of an operation to the function that answers it."""
+"""One call, one answer: by a script where the definition has one for the operation, else by the definition itself."""
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from interpreter.errors import InterpretationError
-from interpreter.k8s.metadata import namespace as namespace_of
 from interpreter.karta.definition import Definition
-from interpreter.operations.aggregation import aggregate_status
 from interpreter.operations.call import DEFAULT_OPTIONS, Call, Operation, Options, Results
-from interpreter.operations.component import interpret_component
-from interpreter.operations.dependency import interpret_dependency
-from interpreter.operations.health import interpret_health
-from interpreter.operations.reflection import interpret_status
-from interpreter.operations.replica import interpret_replica
-from interpreter.operations.retention import retain
-from interpreter.operations.revision import revise_replica
-
-Answer: TypeAlias = Callable[[Definition, Call, Options], Results]
+from interpreter.operations.own import own_answer
+from interpreter.operations.scripted import scripted_answer
 
 
-def interpret(definition: Definition, call: Call, options: Options = DEFAULT_OPTIONS) -> Results:
-    """Answer a call by Karmada's result names, or raise `InterpretationError` with the reason."""
-    allowed = definition.annotations.operations
-    if allowed is not None and call.operation not in allowed:
-        raise InterpretationError(
-            f"definition {definition.name} does not answer {call.operation}: its annotation "
-            f"karta-interpreter.io/operations allows {', '.join(sorted(allowed))}",
-            code=400,
-        )
-    return _ANSWERS[call.operation](definition, call, options)
+def interpret(
+    definition: Definition,
+    call: Call,
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    said: Callable[[str], None] | None = None,
+) -> Results:
+    """Answer a call by Karmada's result names, or raise `InterpretationError` with the reason.
+
+    ``said`` gets every line that a script prints.
+    Where nobody may wait (`interpreter.lua.without_waiting`), a script that takes long raises LuaWaitError instead.
+    """
+    if definition.scripts.of(call.operation):
+        return scripted_answer(definition, call, options, said)
+    if not definition.answers(call.operation):
+        raise _unanswered(definition, call.operation)
+    return own_answer(definition, call, options)
 
 
-def _replica(definition: Definition, call: Call, options: Options) -> Results:
-    count, requirements = interpret_replica(definition, call.object)
-    namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
-    requires = requirements.to_json(namespace=namespace, priority_class=options.resource_quota_estimate)
-    return {"replica": count, "requires": requires}
-
-
-def _component(definition: Definition, call: Call, options: Options) -> Results:
-    return {"components": interpret_component(definition, call.object, options)}
-
-
-def _revise(definition: Definition, call: Call, _: Options) -> Results:
-    if call.replicas is None or call.replicas < 0:
-        raise InterpretationError(f"replicas must be a number from 0 up, but is {call.replicas}", code=400)
-    return {"revised": revise_replica(definition, call.object, call.replicas)}
-
-
-def _retain(definition: Definition, call: Call, _: Options) -> Results:
-    if call.observed is None:
-        raise InterpretationError("Retain needs the observed object", code=400)
-    return {"retained": retain(definition, call.object, call.observed)}
-
-
-def _aggregate(definition: Definition, call: Call, _: Options) -> Results:
-    return {"aggregatedStatus": aggregate_status(definition, call.object, call.items)}
-
-
-def _status(_definition: Definition, call: Call, _: Options) -> Results:
-    return {"status": interpret_status(call.object)}
-
-
-def _health(definition: Definition, call: Call, _: Options) -> Results:
-    return {"healthy": interpret_health(definition, call.object)}
-
-
-def _dependency(definition: Definition, call: Call, _: Options) -> Results:
-    return {"dependencies": [found.to_json() for found in interpret_dependency(definition, call.object)]}
-
-
-_ANSWERS: dict[Operation, Answer] = {
-    Operation.INTERPRET_REPLICA: _replica,
-    Operation.INTERPRET_COMPONENT: _component,
-    Operation.REVISE_REPLICA: _revise,
-    Operation.RETAIN: _retain,
-    Operation.AGGREGATE_STATUS: _aggregate,
-    Operation.INTERPRET_STATUS: _status,
-    Operation.INTERPRET_HEALTH: _health,
-    Operation.INTERPRET_DEPENDENCY: _dependency,
-}
+def _unanswered(definition: Definition, operation: Operation) -> InterpretationError:
+    if not definition.has_karta:
+        scripted = ", ".join(sorted(definition.scripts.operations))
+        message = f"no Karta and no script answers {operation} for {definition.gvk}; scripts answer {scripted}"
+        return InterpretationError(message, code=404)
+    allowed = ", ".join(sorted(definition.annotations.operations or ()))
+    return InterpretationError(
+        f"definition {definition.name} does not answer {operation}: its annotation "
+        f"karta-interpreter.io/operations allows {allowed}",
+        code=400,
+    )

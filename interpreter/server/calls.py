@@ -3,16 +3,19 @@
 import asyncio
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 from interpreter import query
-from interpreter.errors import InterpretationError
+from interpreter.errors import InterpretationError, LuaWaitError
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
+from interpreter.lua.engine import without_waiting
 from interpreter.operations import Call, Operation, Options, Results, interpret
 from interpreter.protocol import Request, decode, encode_failure, encode_results
+from interpreter.server.detours import Detours
 from interpreter.server.large_calls import LargeCalls, is_large
 from interpreter.server.large_child import TOO_DEEP
 from interpreter.server.log import log
@@ -20,7 +23,9 @@ from interpreter.server.metrics import Metrics
 from interpreter.sources.snapshot import Snapshot
 
 _OPERATIONS = frozenset(Operation)
-_THREADS = 8
+_THREADS = 16
+_THREADS_OF_ONE_KIND = 4
+"""So that one slow definition does not have the calls for another one wait."""
 _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
 _KINDS_NAMED = 20
@@ -34,9 +39,10 @@ _T = TypeVar("_T")
 class Calls:
     """Answers calls from the snapshot of the moment.
 
-    Plain definitions are answered at once: their work is bounded by the object. Definitions with expressions that
-    could run without end are answered in threads and under a deadline, so that nobody else waits for them. Large
-    bodies are answered in processes, for the same reason.
+    Plain definitions are answered at once: their work is bounded by the object. Scripts are tried at once, for as long
+    as nobody minds. Those that take longer, and definitions with expressions that could run without end, are answered
+    in threads and under a deadline, so that nobody else waits for them. Large bodies are answered in processes, for
+    the same reason.
     """
 
     def __init__(self, snapshot: Callable[[], Snapshot], metrics: Metrics, options: Options) -> None:
@@ -45,7 +51,9 @@ class Calls:
         self._options = options
         self._tell_all = log.is_enabled_for(logging.DEBUG)
         self._large = LargeCalls()
+        self._detours = Detours()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
+        self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
         """Return the body that answers a request within that time; raises RequestError for one without a uid.
@@ -56,8 +64,7 @@ class Calls:
             return await self._in_process(body, seconds)
         question = self._question(time.perf_counter(), decode(body))
         try:
-            results = await self._in_thread(question, seconds) if question.is_bounded else self._interpret(question)
-            answer = encode_results(question.request, results)
+            answer = encode_results(question.request, await self._results(question, seconds))
         except Exception as error:  # noqa: BLE001 - the edge of the process
             return self._failure(question, error)
         self._record(question)
@@ -68,10 +75,13 @@ class Calls:
         if is_large(body):
             return None
         question = self._question(time.perf_counter(), decode(body))
-        if question.is_bounded:
+        if self._takes_long(question):
             return None
         try:
             answer = encode_results(question.request, self._interpret(question))
+        except LuaWaitError:
+            self._remember(question)
+            return None
         except Exception as error:  # noqa: BLE001 - the edge of the process
             return self._failure(question, error)
         self._record(question)
@@ -85,8 +95,34 @@ class Calls:
         snapshot = self._snapshot()
         return _Question(started, request, snapshot, snapshot.find(request.gvk) if request.gvk else None)
 
+    async def _results(self, question: "_Question", seconds: float) -> Results:
+        if not self._takes_long(question):
+            try:
+                return self._interpret(question)
+            except LuaWaitError:
+                self._remember(question)
+        return await self._in_thread(question, seconds)
+
+    def _takes_long(self, question: "_Question") -> bool:
+        """Tell whether a question is not to be tried on the event loop."""
+        definition, request = question.definition, question.request
+        if definition is None:
+            return False
+        if definition.uses_bounded:
+            return True
+        return bool(definition.scripts) and (definition.gvk, request.operation_name) in self._detours
+
+    def _remember(self, question: "_Question") -> None:
+        definition, operation = question.served(), question.request.operation_name
+        if self._detours.add(definition.gvk, operation):
+            log.warning("script takes long", kind=str(definition.gvk), operation=operation)
+
     def _interpret(self, question: "_Question") -> Results:
-        return interpret(*question.known(), self._options)
+        definition, call = question.known()
+        if not definition.scripts.of(call.operation):
+            return interpret(definition, call, self._options)
+        with without_waiting():
+            return interpret(definition, call, self._options)
 
     async def _in_process(self, body: bytes, seconds: float) -> bytes:
         started, until = time.perf_counter(), time.monotonic() + seconds
@@ -103,9 +139,13 @@ class Calls:
     async def _in_thread(self, question: "_Question", seconds: float) -> Results:
         definition, call = question.known()
         until = time.monotonic() + seconds
-        loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._threads, self._interpret_until, until, definition, call)
-        return await _in_time(work, until, question.too_slow(seconds))
+
+        async def take_turn() -> Results:
+            loop = asyncio.get_running_loop()
+            async with self._turns[definition.gvk]:
+                return await loop.run_in_executor(self._threads, self._interpret_until, until, definition, call)
+
+        return await _in_time(take_turn(), until, question.too_slow(seconds))
 
     def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
         with query.deadline(max(until - time.monotonic(), 0.0)):
@@ -153,10 +193,6 @@ class _Question(NamedTuple):
     request: Request
     snapshot: Snapshot
     definition: Definition | None
-
-    @property
-    def is_bounded(self) -> bool:
-        return self.definition is not None and self.definition.uses_bounded
 
     def served(self) -> Definition:
         """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""

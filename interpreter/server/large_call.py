@@ -14,6 +14,7 @@ import orjson
 from interpreter.errors import InterpretationError, InterpreterError, RequestError
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
+from interpreter.karta.transfer import pack
 from interpreter.operations import Options
 from interpreter.protocol import Request
 from interpreter.server import large_child as child
@@ -98,9 +99,9 @@ class LargeCall:
     async def answer(self, definition: Definition, options: Options, seconds: float) -> bytes:
         """Return the body that answers the request; raises InterpretationError when there is no right answer.
 
-        Expressions may take ``seconds`` together.
+        Expressions and scripts may take ``seconds`` together.
         """
-        needed = {"manifest": definition.manifest, "options": asdict(options)}
+        needed = {"definition": pack(definition), "options": asdict(options)}
         try:
             await self._send(json.dumps(needed).encode(), seconds)
             return await self._receive(child.ANSWER)

@@ -22,7 +22,7 @@ import orjson
 
 from interpreter import query
 from interpreter.errors import InterpretationError, RequestError
-from interpreter.karta.loading import load_definition
+from interpreter.karta.transfer import unpack
 from interpreter.operations import Call, Options, Results, interpret
 from interpreter.protocol import Request, decode, encode_results
 
@@ -86,7 +86,7 @@ def _converse() -> None:
 def _interpret(call: Call) -> Results:
     seconds, payload = _receive()
     said = json.loads(payload)
-    definition, options = load_definition(said["manifest"]), Options(**said["options"])
+    definition, options = unpack(said["definition"]), Options(**said["options"])
     with query.deadline(seconds):
         return interpret(definition, call, options)
 

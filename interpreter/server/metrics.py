@@ -47,6 +47,7 @@ class Metrics:
         )
         self._refused = self._counter("http_errors", "Requests that got an HTTP error.", "status")
         self._definitions = self._gauge("definitions", "Definitions by what became of them.", "state")
+        self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
         self._expiry = self._gauge("certificate_expiry_timestamp_seconds", "End of the served certificate.")
         self._reloads = self._counter("certificate_errors", "Certificates that could not be loaded again.")
         self._in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
@@ -74,10 +75,19 @@ class Metrics:
         stale = self._gauge("cluster_stale_seconds", "Time since the Kartas were known to be those of the API server.")
         stale.set_function(seconds)
 
+    def show_registration(self, in_step: Callable[[], bool]) -> None:
+        """Show whether Karmada is told to call this server as it should be."""
+        known = self._gauge("registration_in_step", "1 when Karmada's webhook configuration is as it should be.")
+        known.set_function(in_step)
+
     def served(self, snapshot: Snapshot) -> None:
-        """Show how many definitions there are."""
+        """Show how many definitions there are, and where scripts answer."""
         self._definitions.labels("served").set(len(snapshot.entries))
         self._definitions.labels("quarantined").set(len(snapshot.quarantined))
+        self._scripts.clear()
+        for gvk, entry in snapshot.entries.items():
+            for script in entry.definition.scripts:
+                self._scripts.labels(script.operation, _kind(gvk)).inc()
 
     def certificate_loaded(self, not_after: float) -> None:
         """Show until when the certificate is valid, in seconds since 1970."""
@@ -92,8 +102,7 @@ class Metrics:
         return generate_latest(self.registry)
 
     def _child(self, operation: str, gvk: GVK | None, code: int) -> tuple[Counter, Histogram]:
-        kind = f"{gvk.api_version}/{gvk.kind}" if gvk else _UNKNOWN
-        labels = (operation or _UNKNOWN, kind)
+        labels = (operation or _UNKNOWN, _kind(gvk) if gvk else _UNKNOWN)
         outcome = _OUTCOMES.get(code, "error")
         child = self._calls.labels(*labels, outcome), self._seconds.labels(*labels)
         self._children[operation, gvk, code] = child
@@ -104,3 +113,7 @@ class Metrics:
 
     def _gauge(self, name: str, help_text: str, *labels: str) -> Gauge:
         return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self.registry)
+
+
+def _kind(gvk: GVK) -> str:
+    return f"{gvk.api_version}/{gvk.kind}"

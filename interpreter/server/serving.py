@@ -11,19 +11,18 @@ from interpreter.errors import ServeError
 from interpreter.operations import Options
 from interpreter.server.application import MUTATE, VALIDATE, Application
 from interpreter.server.calls import Calls
-from interpreter.server.certificate_files import CertificateFiles
+from interpreter.server.certificates import certificate_source
 from interpreter.server.connection import Limits
 from interpreter.server.connections import Connections
 from interpreter.server.control_plane import ControlPlane
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
 from interpreter.server.readiness import Readiness
-from interpreter.server.renewal import renew_certificates
-from interpreter.server.self_signed import SelfSignedCertificates
+from interpreter.server.renewal import Renewal
 from interpreter.server.settings import Settings
 from interpreter.server.startup import Started
 from interpreter.server.tls import CertificateSource, Tls
-from interpreter.sources.snapshot import Snapshot
+from interpreter.sources.snapshot import Quarantined, Snapshot
 from interpreter.sources.store import Store
 
 _BACKLOG = 512
@@ -40,9 +39,15 @@ class Server:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._control_plane = ControlPlane(settings)
-        self._tls = None if settings.plain_http else Tls(_certificate_source(settings, self._control_plane.server_name))
-        self._store = Store(settings.folders, catalogue=settings.catalogue, cluster=self._control_plane.cluster)
+        self._tls = None if settings.plain_http else Tls(self._certificates())
+        self._store = Store(
+            settings.folders,
+            catalogue=settings.catalogue,
+            cluster=self._control_plane.cluster,
+            overrides=settings.overrides,
+        )
         self._metrics = Metrics()
+        self._renewal = Renewal(self._tls, self._metrics, self._wake_registrar) if self._tls else None
         self._readiness = Readiness(lambda: self._store.snapshot, self._tls, lambda: self._control_plane.is_settled)
         options = Options(resource_quota_estimate=settings.resource_quota_estimate)
         self._calls = Calls(lambda: self._store.snapshot, self._metrics, options)
@@ -59,18 +64,22 @@ class Server:
         self._metrics.show_in_flight(lambda: self._connections.busy)
         if cluster := self._control_plane.cluster:
             self._metrics.show_staleness(lambda: cluster.stale_for)
-        self._registrar = self._control_plane.registrar(self._store, self._authority)
+        self._registrar = self._control_plane.registrar(self._store, self._authority, self._look)
+        if registrar := self._registrar:
+            self._metrics.show_registration(lambda: registrar.in_step)
         self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._quarantined: tuple[Quarantined, ...] = ()
 
     async def __aenter__(self) -> Self:
         self._show(self._store.load())
         self._store.subscribe(self._show)
         self._listener = await self._listen()
+        if self._tls and self._tls.certificate.stands_in:
+            await self._look()
         self._background("watching the definitions", self._store.watch())
-        if self._tls:
-            interval = self._settings.certificate_interval
-            renewal = renew_certificates(self._tls, self._metrics, interval=interval, renewed=self._wake_registrar)
+        if self._renewal:
+            renewal = self._renewal.run(self._settings.certificate_interval)
             self._background("renewing the certificate", renewal)
         if self._registrar:
             watch = self._control_plane.watch_authority(
@@ -89,6 +98,8 @@ class Server:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._connections.close(_FAREWELL_SECONDS)
         await self._control_plane.close()
+        if self._tls:
+            await self._tls.source.close()
         self._calls.close()
 
     @property
@@ -130,8 +141,18 @@ class Server:
         except OSError as error:
             raise ServeError(_cannot_listen(host, port, error)) from error
 
-    def _authority(self) -> bytes:
-        return self._tls.certificate.authority if self._tls else b""
+    def _certificates(self) -> CertificateSource:
+        plane = self._control_plane
+        return certificate_source(self._settings, plane.server_name, plane.is_trusted)
+
+    def _authority(self) -> bytes | None:
+        if not self._tls:
+            return b""
+        return None if self._tls.certificate.stands_in else self._tls.certificate.authority
+
+    async def _look(self) -> None:
+        if self._renewal:
+            await self._renewal.look()
 
     def _wake_registrar(self) -> None:
         if self._registrar:
@@ -149,21 +170,16 @@ class Server:
 
     def _show(self, snapshot: Snapshot) -> None:
         self._metrics.served(snapshot)
-        log.info("definitions loaded", served=len(snapshot.entries), generation=snapshot.generation)
+        scripts = sum(1 for entry in snapshot.entries.values() for _ in entry.definition.scripts)
+        log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
         for conflict in snapshot.findings:
             log.warning("definitions conflict", reason=conflict.message, source=conflict.source)
         for broken in snapshot.quarantined:
-            reasons = [finding.message for finding in broken.findings]
-            log.warning("definition quarantined", source=broken.source, name=broken.name, reasons=reasons)
-
-
-def _certificate_source(settings: Settings, registered: str | None) -> CertificateSource:
-    if settings.certificate_file and settings.key_file:
-        return CertificateFiles(settings.certificate_file, settings.key_file)
-    if settings.certificate_file or settings.key_file:
-        raise ServeError("a certificate needs its key and a key its certificate: give both files, or none")
-    own = () if settings.host in {"0.0.0.0", "::"} else (settings.host,)  # noqa: S104 - compared with, not bound to
-    return SelfSignedCertificates([*settings.certificate_names, *own, *([registered] if registered else [])])
+            if broken not in self._quarantined:
+                what = "definition quarantined" if broken.name else "definitions cannot be read"
+                reasons = [finding.message for finding in broken.findings]
+                log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
+        self._quarantined = snapshot.quarantined
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> str:

@@ -10,10 +10,14 @@ MIB = 1024 * 1024
 class Settings:
     """The settings of one server; durations are in seconds.
 
-    Definitions come from ``folders``, strongest first, and then from the ``catalogue``.
+    Definitions come from ``folders``, strongest first, and then from the ``catalogue``. Scripts over them come from
+    the ``overrides``, folders too.
 
     The certificate comes from ``certificate_file`` and ``key_file``, which are read again when they change. Without
-    them the server signs one itself, for ``certificate_names`` and its own address. ``plain_http`` turns TLS off.
+    them the server signs one itself, for ``certificate_names``, its own address and the registered one: for as long as
+    it runs, or with ``certificate_secret`` (``namespace/name``, in the cluster that the server runs in) one that all
+    replicas share there and renew. That one is valid for ``certificate_days``, its authority for ``authority_days``.
+    Every ``certificate_interval`` the server looks for another one. ``plain_http`` turns TLS off.
 
     A body has at most ``body_limit`` bytes. AggregateStatus carries what hundreds of clusters report, and Go may
     write one character as six. Large bodies are answered in processes of their own (`interpreter.server.large_calls`).
@@ -35,9 +39,13 @@ class Settings:
     port: int = 8443
     folders: tuple[Path, ...] = ()
     catalogue: bool = True
+    overrides: tuple[Path, ...] = ()
     certificate_file: Path | None = None
     key_file: Path | None = None
     certificate_names: tuple[str, ...] = ()
+    certificate_secret: str | None = None
+    certificate_days: float = 90.0
+    authority_days: float = 3650.0
     certificate_interval: float = 10.0
     plain_http: bool = False
     body_limit: int = 32 * MIB

@@ -1,16 +1,12 @@
 """One file of definitions, read again and again while a server runs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Self
+from dataclasses import dataclass
 
 from interpreter.findings import Finding, Severity
 from interpreter.karta.loading import Loaded, load_documents
+from interpreter.sources.content import Gone, WatchedFile, decode
 from interpreter.sources.snapshot import Entry, Quarantined
-
-MAX_BYTES = 4 * 1024 * 1024
-"""No Karta is larger: the API server of a cluster stores objects up to 1.5 MiB."""
 
 UNREADABLE = "unreadable"
 """The rule of the finding that stands for a file, or a folder, that cannot be read."""
@@ -18,53 +14,33 @@ UNREADABLE = "unreadable"
 
 def unreadable(source: str, reason: str) -> Loaded:
     """What stands for a file, or a folder, that cannot be read."""
-    finding = Finding(Severity.ERROR, UNREADABLE, (), f"cannot be read: {reason}", source=source)
-    return Loaded(definition=None, findings=(finding,), name="", gvk=None, source=source)
+    return Loaded(definition=None, findings=(not_readable(source, reason),), name="", gvk=None, source=source)
+
+
+def not_readable(source: str, reason: str) -> Finding:
+    """The finding about a file, or a folder, that cannot be read."""
+    return Finding(Severity.ERROR, UNREADABLE, (), f"cannot be read: {reason}", source=source)
+
+
+def unlisted(gone: Gone) -> Quarantined:
+    """What stands for a folder that cannot be looked into."""
+    source = str(gone.path)
+    return Quarantined(source, (not_readable(source, gone.reason),), serving_last_good=gone.is_served)
 
 
 def load_bytes(content: bytes, source: str) -> tuple[Loaded, ...]:
     """The definitions in the content of a file, each with its findings."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return (unreadable(source, f"not UTF-8 text, see byte {error.start}"),)
-    return tuple(load_documents(text, source))
+    text, reason = decode(content)
+    return (unreadable(source, reason),) if reason else tuple(load_documents(text, source))
 
 
 @dataclass(frozen=True, slots=True)
-class DefinitionFile:
-    """A file as it was last read.
+class DefinitionFile(WatchedFile[Loaded]):
+    """A file of definitions as it was last read.
 
-    ``loaded`` is everything it holds now; ``last_good`` are definitions that it held before and that its present,
-    broken content stands for.
+    A document that was good and is broken now leaves its last good version in place. A document that is gone is
+    gone.
     """
-
-    path: Path
-    content: bytes | None = None
-    loaded: tuple[Loaded, ...] = ()
-    last_good: tuple[Loaded, ...] = ()
-
-    def read(self) -> Self:
-        """The file as it is now; the same object when nothing has changed.
-
-        A document that was good and is broken now leaves its last good version in place. A document that is gone
-        is gone.
-        """
-        try:
-            content = _read(self.path)
-        except OSError as error:
-            return self._become(None, (unreadable(str(self.path), error.strerror or str(error)),))
-        if content == self.content:
-            return self
-        return self._become(content, load_bytes(content, str(self.path)))
-
-    def _become(self, content: bytes | None, loaded: tuple[Loaded, ...]) -> Self:
-        kinds = {each.gvk for each in loaded if each.definition}
-        broken = [each for each in loaded if not each.definition]
-        last_good = tuple(
-            old for old in self.served if old.gvk not in kinds and any(_stands_for(new, old) for new in broken)
-        )
-        return replace(self, content=content, loaded=loaded, last_good=last_good)
 
     @property
     def served(self) -> tuple[Loaded, ...]:
@@ -82,17 +58,25 @@ class DefinitionFile:
                 kept = any(_stands_for(each, old) for old in self.last_good)
                 yield Quarantined(each.source, each.findings, each.name, each.gvk, serving_last_good=kept)
 
+    def load(self, content: bytes) -> tuple[Loaded, ...]:
+        """What the content holds."""
+        return load_bytes(content, str(self.path))
+
+    def unreadable(self, reason: str) -> Loaded:
+        """What stands for this file when it cannot be read."""
+        return unreadable(str(self.path), reason)
+
+    def kept(self, loaded: tuple[Loaded, ...]) -> tuple[Loaded, ...]:
+        """What was served so far and has to go on, now that the file holds something else."""
+        kinds = {each.gvk for each in loaded if each.definition}
+        broken = [each for each in loaded if not each.definition]
+        return tuple(
+            old for old in self.served if old.gvk not in kinds and any(_stands_for(new, old) for new in broken)
+        )
+
 
 def _stands_for(broken: Loaded, old: Loaded) -> bool:
     """Whether a broken document is a later version of a good one, as far as can be told."""
     if broken.gvk is not None:
         return broken.gvk == old.gvk
     return not broken.name or broken.name == old.name
-
-
-def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise OSError(f"larger than {MAX_BYTES // 1024 // 1024} MiB")
-    return content

@@ -1,10 +1,13 @@
-"""Which definition is used when several sources have one for the same kind."""
+"""Which definition is used when several sources have one for the same kind, and which script over it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from interpreter.findings import Finding, Severity
 from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Definition
+from interpreter.lua.script import Script, Scripts
+from interpreter.sources.overrides import Overrides
 from interpreter.sources.snapshot import Entry, Quarantined, Snapshot
 
 
@@ -16,11 +19,16 @@ class Layer:
     quarantined: tuple[Quarantined, ...] = ()
 
 
-def combine(layers: Iterable[Layer]) -> Snapshot:
-    """The snapshot of all layers, the strongest first.
+_NO_OVERRIDES = Overrides()
+
+
+def combine(layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES) -> Snapshot:
+    """The snapshot of all layers, the strongest first, with the overrides over all of them.
 
     For each kind the first definition wins. One that is hidden is never passed over in silence: by a stronger
-    layer it is a warning (that is what layers are for), inside one layer an error.
+    layer it is a warning (that is what layers are for), inside one layer an error. For each operation a script of the
+    overrides wins over one in the definition's annotation, which is a warning, too, and that over the definition. A
+    kind with scripts needs no definition.
     """
     entries: dict[GVK, tuple[Layer, Entry]] = {}
     findings: list[Finding] = []
@@ -32,7 +40,17 @@ def combine(layers: Iterable[Layer]) -> Snapshot:
             if winner is not entry:
                 findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
     served = {gvk: entry for gvk, (_, entry) in entries.items()}
-    return Snapshot(served, tuple(quarantined), tuple(findings))
+    for gvk, scripts in overrides.scripts.items():
+        findings += _hidden_scripts(scripts, served[gvk]) if gvk in served else ()
+        served[gvk] = _overridden(gvk, served.get(gvk), scripts)
+    return Snapshot(served, (*quarantined, *overrides.quarantined), (*findings, *overrides.findings))
+
+
+def _overridden(gvk: GVK, entry: Entry | None, scripts: Scripts) -> Entry:
+    if entry:
+        return Entry(entry.definition.overridden(scripts), entry.origin)
+    definition = Definition.of_scripts(gvk, scripts)
+    return Entry(definition, definition.source)
 
 
 def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
@@ -44,4 +62,21 @@ def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
         message=f"{loser.definition.gvk}: {names}",
         hint="keep one definition per kind" if same_layer else "",
         source=loser.definition.source,
+    )
+
+
+def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:
+    for loser in entry.definition.scripts:
+        for winner in scripts.of(loser.operation)[:1]:
+            yield _hidden_script(winner, loser, entry)
+
+
+def _hidden_script(winner: Script, loser: Script, entry: Entry) -> Finding:
+    names = f"{winner.name} from {winner.source} hides that of {loser.name} from {entry.origin}"
+    return Finding(
+        severity=Severity.WARNING,
+        rule="shadowed-script",
+        path=(),
+        message=f"{entry.definition.gvk}: the {loser.operation} of {names}",
+        source=entry.definition.source,
     )

@@ -20,10 +20,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """A definition, or a whole file, that cannot be used; its findings say why.
+    """A definition, a customization or a whole file that cannot be used; its findings say why.
 
     ``gvk`` and ``name`` are as far as they could be read. ``serving_last_good`` tells that what this source held
-    before goes on being served.
+    before goes on being served. ``in_part`` tells of a customization that some of its scripts can be used.
     """
 
     source: str
@@ -31,14 +31,15 @@ class Quarantined:
     name: str = ""
     gvk: GVK | None = None
     serving_last_good: bool = False
+    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """All definitions in use, one per kind, and everything that is to be said about how they came together.
 
-    ``findings`` are the conflicts between sources. ``generation`` counts the snapshots that were published; two
-    snapshots that differ only in it are equal.
+    A definition has the scripts that are over it. ``findings`` are the conflicts between sources. ``generation``
+    counts the snapshots that were published; two snapshots that differ only in it are equal.
 
     >>> Snapshot().find(GVK("apps", "v1", "Deployment")) is None
     True

@@ -9,6 +9,7 @@ from pathlib import Path
 from interpreter.sources.catalogue import load_catalogue
 from interpreter.sources.cluster import Cluster
 from interpreter.sources.folders import Folder
+from interpreter.sources.overrides import OverrideFolder, Overrides
 from interpreter.sources.precedence import Layer, combine
 from interpreter.sources.snapshot import Snapshot
 from interpreter.sources.watching import changes
@@ -21,12 +22,21 @@ _logger = logging.getLogger(__name__)
 class Store:
     """Holds the one snapshot that everybody uses, and publishes the next one.
 
-    Strongest first: the cluster, the folders in the order given, the catalogue. Readers take ``snapshot`` once per
+    Strongest first: the cluster, the folders in the order given, the catalogue; over all of them the scripts of the
+    ``overrides``. Readers take ``snapshot`` once per
     request and keep it: it never changes, it is replaced.
     """
 
-    def __init__(self, folders: Sequence[Path] = (), *, catalogue: bool = True, cluster: Cluster | None = None) -> None:
-        self._folders = tuple(Folder(path) for path in folders)
+    def __init__(
+        self,
+        folders: Sequence[Path] = (),
+        *,
+        catalogue: bool = True,
+        cluster: Cluster | None = None,
+        overrides: Sequence[Path] = (),
+    ) -> None:
+        self._folders = tuple(map(Folder, folders))
+        self._overrides = tuple(map(OverrideFolder, overrides))
         self._catalogue = catalogue
         self._cluster = cluster
         self._snapshot = Snapshot()
@@ -44,7 +54,7 @@ class Store:
 
     def load(self) -> Snapshot:
         """Read the folders and the catalogue now, and publish what all sources hold."""
-        self._folders = self._read()
+        self._folders, self._overrides = self._read()
         self._publish()
         return self._snapshot
 
@@ -55,25 +65,30 @@ class Store:
         snapshot as it is.
         """
         async with asyncio.TaskGroup() as group:
-            if self._folders:
+            if self._roots:
                 group.create_task(self._watch_folders(rescan))
             if self._cluster:
                 group.create_task(self._cluster.run(self._publish))
 
     async def _watch_folders(self, rescan: float) -> None:
-        async with aclosing(changes([folder.root for folder in self._folders], rescan=rescan)) as turns:
+        async with aclosing(changes(self._roots, rescan=rescan)) as turns:
             async for _ in turns:
                 await self._reload()
 
     async def _reload(self) -> None:
         try:
-            self._folders = await asyncio.to_thread(self._read)
+            self._folders, self._overrides = await asyncio.to_thread(self._read)
             self._publish()
         except Exception:
             _logger.exception("definitions could not be read again; the ones in use stay")
 
-    def _read(self) -> tuple[Folder, ...]:
-        return tuple(folder.read() for folder in self._folders)
+    @property
+    def _roots(self) -> list[Path]:
+        return [*(each.root for each in self._folders), *(each.root for each in self._overrides)]
+
+    def _read(self) -> tuple[tuple[Folder, ...], tuple[OverrideFolder, ...]]:
+        folders = tuple(folder.read() for folder in self._folders)
+        return folders, tuple(folder.read() for folder in self._overrides)
 
     def _layers(self) -> Iterator[Layer]:
         if self._cluster:
@@ -83,7 +98,7 @@ class Store:
             yield load_catalogue()
 
     def _publish(self) -> None:
-        snapshot = combine(self._layers())
+        snapshot = combine(self._layers(), Overrides.of(self._overrides))
         if snapshot == self._snapshot and self._snapshot.generation:
             return
         self._snapshot = snapshot.numbered(self._snapshot.generation + 1)

@@ -58,6 +58,25 @@ def test_own_definitions_at_a_service(run: Run) -> None:
     assert result.stderr.startswith("1 kind, 7 operations; the certificate for interpreter.system.svc")
 
 
+def test_a_kind_that_only_has_a_script(run: Run, files: Path) -> None:
+    (files / "customization.yaml").write_text(
+        """\
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: thing}
+spec:
+  target: {apiVersion: example.io/v1, kind: Thing}
+  customizations:
+    healthInterpretation:
+      luaScript: function InterpretHealth(obj) return true end
+"""
+    )
+    result = run(*EXPORT, "--no-catalogue", "--overrides", str(files / "customization.yaml"), *URL)
+
+    (hook,) = webhooks(result)
+    assert (hook["rules"][0]["kinds"], hook["rules"][0]["operations"]) == (["Thing"], ["InterpretHealth"])
+
+
 def test_the_gate_decides_on_components(run: Run) -> None:
     def operations(*options: str) -> set[str]:
         hooks = {hook["name"].partition(".")[0]: hook for hook in webhooks(run(*EXPORT, *URL, *options))}

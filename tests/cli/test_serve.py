@@ -48,6 +48,7 @@ def test_flags_are_settings(run: Run, settings: list[Settings], tmp_path: Path) 
     result = run(
         *("serve", "--host", "0.0.0.0", "--port", "0", "--no-catalogue", "--call-limit", "1.5"),  # noqa: S104 - only read
         *("--kartas", str(tmp_path / "a"), "--kartas", str(tmp_path / "b.yaml")),
+        *("--overrides", str(tmp_path / "b.yaml"), "--overrides", str(tmp_path / "a")),
         *("--certificate-name", "one", "--certificate-name", "two", "--plain-http"),
     )
 
@@ -57,6 +58,7 @@ def test_flags_are_settings(run: Run, settings: list[Settings], tmp_path: Path) 
             host="0.0.0.0",  # noqa: S104 - only compared
             port=0,
             folders=(tmp_path / "a", tmp_path / "b.yaml"),
+            overrides=(tmp_path / "b.yaml", tmp_path / "a"),
             catalogue=False,
             certificate_names=("one", "two"),
             plain_http=True,
@@ -92,6 +94,7 @@ def test_variables_are_settings_and_flags_are_stronger(run: Run, settings: list[
     "arguments",
     [
         pytest.param(["--kartas", "no-such-folder"], id="a folder that is missing"),
+        pytest.param(["--overrides", "no-such-folder"], id="a folder of scripts that is missing"),
         pytest.param(["--port", "99999"], id="a port that cannot be"),
         pytest.param(["--call-limit", "-1"], id="a negative time"),
     ],

@@ -115,7 +115,13 @@ def test_findings_for_programs(run: Run, files: Path, karta: Karta, output: str)
 
     document = json.loads(result.stdout) if output == "json" else yaml.safe_load(result.stdout)
     assert (result.exit_code, result.stderr) == (1, "")
-    assert document["summary"] == {"definitions": 2, "errors": 1, "warnings": 0, "unreadable": 0}
+    assert document["summary"] == {
+        "definitions": 2,
+        "customizations": 0,
+        "errors": 1,
+        "warnings": 0,
+        "unreadable": 0,
+    }
     assert document["definitions"] == [
         {
             "source": "bad.yaml",
@@ -137,3 +143,84 @@ def test_findings_for_programs(run: Run, files: Path, karta: Karta, output: str)
 
 def test_no_path_is_wrong_usage(run: Run) -> None:
     assert run("validate").exit_code == 2
+
+
+_CUSTOMIZATION = """\
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: mine}
+spec:
+  target: {apiVersion: example.io/v1, kind: Job}
+  customizations:
+    healthInterpretation:
+      luaScript: |
+        function InterpretHealth(obj)
+          return obj.status.ready == nil
+        end
+    retention:
+      luaScript: |
+        function Retain(desiredObj, observedObj)
+          return desired
+        end
+    replicaResource:
+      luaScript: |
+        function GetReplica(desiredObj)
+          return 1
+        end
+"""
+
+
+def test_customizations_are_checked_beside_definitions(run: Run, files: Path) -> None:
+    (files / "both.yaml").write_text(f"{_CUSTOMIZATION}---\n{Path(_GOOD).read_text()}")
+
+    result = run("validate", "both.yaml")
+
+    assert (result.exit_code, result.stderr) == (1, "1 definition, 1 customization, 1 error, 1 warning\n")
+    assert result.stdout == (
+        "both.yaml:15:18: warning [unknown-global] spec.customizations.retention.luaScript: "
+        "desired is nil: nothing sets it\n"
+        "    return desired\n"
+        "           ^^^^^^^\n"
+        "    hint: did you mean desiredObj?\n"
+        "both.yaml:19:18: error [missing-function] spec.customizations.replicaResource.luaScript: "
+        "there is no function GetReplicas\n"
+        "    function GetReplica(desiredObj)\n"
+        "             ^^^^^^^^^^\n"
+        "    hint: rename GetReplica\n"
+    )
+
+
+def test_customizations_alone_are_something(run: Run, files: Path) -> None:
+    (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("GetReplica(", "GetReplicas("))
+
+    result = run("validate", "mine.yaml")
+
+    assert (result.exit_code, result.stderr) == (0, "1 customization, 0 errors, 1 warning\n")
+
+
+def test_two_scripts_for_an_operation_are_a_conflict(run: Run, files: Path) -> None:
+    (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("GetReplica(", "GetReplicas("))
+    (files / "yours.yaml").write_text(_CUSTOMIZATION.replace("GetReplica(", "GetReplicas(").replace("mine", "yours"))
+
+    result = run("validate", "mine.yaml", "yours.yaml")
+
+    assert result.exit_code == 1
+    assert result.stdout.count("error [conflicting-scripts]") == 3
+    assert "InterpretHealth is answered by mine from mine.yaml, not by yours" in result.stdout
+
+
+def test_customizations_for_programs(run: Run, files: Path) -> None:
+    (files / "mine.yaml").write_text(_CUSTOMIZATION)
+
+    result = run("validate", "-o", "json", "mine.yaml")
+
+    document = json.loads(result.stdout)
+    assert document["customizations"] == [
+        {
+            "source": "mine.yaml",
+            "name": "mine",
+            "customizes": {"apiVersion": "example.io/v1", "kind": "Job"},
+            "operations": {"InterpretHealth": True, "Retain": True, "InterpretReplica": False},
+        }
+    ]
+    assert document["summary"]["customizations"] == 1

@@ -87,9 +87,44 @@ def test_aggregate_keeps_its_order(orchestra: Raw) -> None:
     assert list(found) == [("status", "b"), ("status", "a")]
 
 
-@pytest.mark.parametrize("rule", ["sum", "max", "min", "any", "all", "first", "concat", "latest", "earliest"])
+@pytest.mark.parametrize("rule", list(AggregateRule))
 def test_every_rule(orchestra: Raw, rule: str) -> None:
     assert read(orchestra, aggregate=f".status.x: {rule}").aggregate == {("status", "x"): rule}
+
+
+def ending(raw: Raw) -> Raw:
+    """The same, with conditions that say how it ends."""
+    mappings = ("spec", "structureDefinition", "rootComponent", "statusDefinition", "statusMappings")
+    for status, *names in (("completed", "Bowing", "Applauded"), ("failed", "Booed"), ("running", "Playing")):
+        matchers = [{"byConditions": [{"type": name, "status": "True"}]} for name in names]
+        raw = edit.set_value(raw, (*mappings, status), matchers)
+    return raw
+
+
+def test_outcomes(orchestra: Raw) -> None:
+    assert read(ending(orchestra), outcomes="Applauded: Bowing").outcomes == {"Applauded": "Bowing"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("Applauded: Playing", "no status mapping makes Playing completed or failed", id="no end"),
+        pytest.param("Applause: Bowing", "no status mapping makes Applause completed or failed", id="a slip"),
+        pytest.param("Applauded: [Bowing]", "no status mapping makes ['Bowing'] completed or failed", id="a list"),
+        pytest.param("Booed: Booed", "Booed cannot announce itself", id="itself"),
+        pytest.param("Booed", "must be an object in YAML or JSON, not a string", id="only one"),
+    ],
+)
+def test_outcomes_that_are_none(orchestra: Raw, findings_of: FindingsOf, text: str, message: str) -> None:
+    (finding,) = findings_of(annotated(ending(orchestra), outcomes=text))
+    assert (finding.severity, finding.rule) == (Severity.ERROR, "annotation-outcomes")
+    assert message in finding.message
+
+
+def test_outcomes_without_a_status_definition(orchestra: Raw, findings_of: FindingsOf) -> None:
+    raw = edit.remove(orchestra, ("spec", "structureDefinition", "rootComponent", "statusDefinition"))
+    messages = [finding.message for finding in findings_of(annotated(raw, outcomes="A: B"))]
+    assert "no status mapping makes A completed or failed" in messages
 
 
 def test_health(orchestra: Raw) -> None:
@@ -196,6 +231,10 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             id="aggregate: a number as rule",
         ),
         pytest.param(
+            "aggregate", ".status.a[].b: counter", "annotation-aggregate", "a counter is one number", "write sum",
+            id="aggregate: a counter for each element of a list",
+        ),
+        pytest.param(
             "aggregate", ".spec.a: sum", "annotation-aggregate", "`.spec.a` is not a path below .status",
             ".status.active", id="aggregate: outside of the status",
         ),
@@ -216,6 +255,18 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             id="aggregate: not jq",
         ),
         pytest.param("health", ".status.", "expression-syntax", "", "", id="health: not jq"),
+        pytest.param(
+            "written-from", "Garage", "annotation-written-from", '"Garage" is not a project and a version',
+            "write it like KubeRay 1.4", id="written-from: no version",
+        ),
+        pytest.param(
+            "written-from", "1.4", "annotation-written-from", '"1.4" is not a project and a version', "",
+            id="written-from: no project",
+        ),
+        pytest.param(
+            "written-from", "Garage 1.4\nof 2025", "annotation-written-from", "is not a project and a version", "",
+            id="written-from: several lines",
+        ),
         pytest.param("health", "", "expression-syntax", "", "", id="health: nothing"),
         pytest.param(
             "retian", ".a", "unknown-annotation", "there is no annotation retian",
@@ -239,16 +290,67 @@ def test_errors(
     assert hint in finding.hint
 
 
+@pytest.mark.parametrize("text", ["KubeRay 1.4", " Kubeflow Training Operator v1.9.2 ", "Grove 0.1.0-alpha.3"])
+def test_written_from(orchestra: Raw, text: str) -> None:
+    assert read(orchestra, **{"written-from": text}).written_from == text.strip()
+
+
+def test_a_name_like_none_there_is(orchestra: Raw, findings_of: FindingsOf) -> None:
+    (finding,) = findings_of(annotated(orchestra, colour="x"))
+    assert (finding.severity, finding.rule) == (Severity.WARNING, "unknown-annotation")
+    assert finding.message == "there is no annotation colour"
+
+
+LUA = """\
+healthInterpretation:
+  luaScript: |
+    function InterpretHealth(obj)
+      return true
+    end
+retention:
+  luaScript: "function Retain(desired, observed) return desired end"
+"""
+
+
+def test_lua(orchestra: Raw) -> None:
+    definition = load_definition(annotated(orchestra, lua=LUA))
+    assert definition.scripts == definition.annotations.lua
+    assert definition.scripts.operations == {"InterpretHealth", "Retain"}
+    (health,) = definition.scripts.of("InterpretHealth")
+    assert (health.name, health.line_text(2)) == ("orchestra", "return true")
+    assert not definition.uses_bounded
+
+
+def test_lua_is_yaml_or_json(orchestra: Raw) -> None:
+    as_json = '{"retention": {"luaScript": "function Retain(desired, observed) return desired end"}}'
+    assert read(orchestra, lua=as_json).lua.operations == {"Retain"}
+
+
 @pytest.mark.parametrize(
-    ("name", "rule", "message"),
+    ("text", "rule", "message"),
     [
-        pytest.param("lua", "annotation-lua", "scripts are not run by this version", id="kept for later"),
-        pytest.param("colour", "unknown-annotation", "there is no annotation colour", id="like none there is"),
+        pytest.param("retention: {", "annotation-lua", "is not YAML", id="not YAML"),
+        pytest.param("return 1", "annotation-lua", "must be an object in YAML", id="the script itself"),
+        pytest.param(
+            "retention: {luaScript: function Retain(a b) end}", "lua-syntax", "line 1 of the script", id="not Lua"
+        ),
+        pytest.param("retention: {luaScript: local a = 1}", "missing-function", "Retain", id="no such function"),
+        pytest.param("retetion: {luaScript: ''}", "unknown-field", "there is no field retetion", id="a slip"),
     ],
 )
-def test_warnings(orchestra: Raw, findings_of: FindingsOf, name: str, rule: str, message: str) -> None:
-    (finding,) = findings_of(annotated(orchestra, **{name: "x"}))
-    assert (finding.severity, finding.rule, finding.message) == (Severity.WARNING, rule, message)
+def test_lua_that_cannot_be_used(orchestra: Raw, findings_of: FindingsOf, text: str, rule: str, message: str) -> None:
+    wrong = [finding for finding in findings_of(annotated(orchestra, lua=text)) if finding.severity is Severity.ERROR]
+    assert [finding.rule for finding in wrong] == [rule]
+    assert message in wrong[0].message
+    assert wrong[0].path[:3] == ("metadata", "annotations", "karta-interpreter.io/lua")
+
+
+def test_lua_for_an_operation_that_is_not_answered_is_not_run(orchestra: Raw, findings_of: FindingsOf) -> None:
+    raw = annotated(orchestra, lua=LUA, operations="InterpretHealth")
+    (finding,) = findings_of(raw)
+    assert (finding.severity, finding.rule) == (Severity.WARNING, "annotation-lua")
+    assert "the script for Retain is not run" in finding.message
+    assert load_definition(raw).scripts.operations == {"InterpretHealth"}
 
 
 def test_every_fault_of_a_dependency(orchestra: Raw, findings_of: FindingsOf) -> None:

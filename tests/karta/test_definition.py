@@ -4,9 +4,11 @@ import pytest
 
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
+from interpreter.karta.annotations import OPERATIONS
 from interpreter.karta.definition import Definition, Fragments, PodSpec, PodTemplate
 from interpreter.karta.loading import load_definition
 from interpreter.karta.status_rules import Status
+from interpreter.lua.script import Script, Scripts
 
 Raw = dict[str, Any]
 
@@ -75,3 +77,44 @@ def test_whether_something_runs_elsewhere(brew: Raw, path: str, *, bounded: bool
 def test_definitions_cannot_be_changed(compiled: dict[str, Definition]) -> None:
     with pytest.raises(AttributeError):
         compiled["brew"].name = "other"  # type: ignore[misc]  # that is the point
+
+
+BREW = GVK("toys.example.com", "v1", "Brew")
+
+
+def scripts(name: str, *operations: str) -> Scripts:
+    return Scripts(Script(operation, "", name, f"{name}.yaml") for operation in operations)
+
+
+def test_a_kind_can_do_without_a_karta() -> None:
+    definition = Definition.of_scripts(BREW, scripts("mine", "InterpretHealth", "Retain"))
+    assert (definition.name, definition.gvk, definition.source) == ("mine", BREW, "mine.yaml")
+    assert (definition.has_karta, definition.root.gvk) == (False, BREW)
+    assert [operation for operation in OPERATIONS if definition.answers(operation)] == ["Retain", "InterpretHealth"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "scripted", "answered"),
+    [
+        pytest.param("", (), set(OPERATIONS), id="a Karta answers everything"),
+        pytest.param("Retain", (), {"Retain"}, id="but for what its annotation leaves out"),
+        pytest.param("Retain", ("InterpretHealth",), {"Retain", "InterpretHealth"}, id="and scripts answer beside it"),
+    ],
+)
+def test_what_is_answered(brew: Raw, allowed: str, scripted: tuple[str, ...], answered: set[str]) -> None:
+    at = ("metadata", "annotations")
+    raw = edit.set_value(brew, at, {"karta-interpreter.io/operations": allowed}) if allowed else brew
+    definition = load_definition(raw).overridden(scripts("mine", *scripted))
+    assert {operation for operation in OPERATIONS if definition.answers(operation)} == answered
+
+
+def test_stronger_scripts_win_for_their_operations(compiled: dict[str, Definition]) -> None:
+    weaker = compiled["brew"].overridden(scripts("weak", "Retain", "InterpretHealth"))
+    both = weaker.overridden(scripts("strong", "InterpretHealth", "InterpretStatus"))
+    assert {script.operation: script.name for script in both.scripts} == {
+        "Retain": "weak",
+        "InterpretHealth": "strong",
+        "InterpretStatus": "strong",
+    }
+    assert both.has_karta
+    assert both.components == compiled["brew"].components

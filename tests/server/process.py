@@ -26,7 +26,8 @@ def started(server):
     print(json.dumps({"port": server.port, "authority": authority}), flush=True)
 
 options = json.loads(sys.argv[1])
-run(Settings(folders=(Path(options.pop("folder")),), catalogue=False, **options), started=started)
+places = {"folders": (Path(options.pop("folder")),), "overrides": tuple(map(Path, options.pop("overrides", ())))}
+run(Settings(**places, catalogue=False, **options), started=started)
 """
 
 

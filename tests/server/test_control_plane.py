@@ -94,6 +94,7 @@ async def test_it_is_ready_once_the_kartas_are_known(plane: ControlPlane, client
     assert (await client.ask(get("/readyz"))).status == 200
     metrics = (await client.ask(get("/metrics"))).body
     assert b"karta_interpreter_cluster_stale_seconds" in metrics
+    assert b"karta_interpreter_registration_in_step 1.0" in metrics
 
 
 async def test_the_control_plane_going_away_changes_nothing(plane: ControlPlane, client: Client) -> None:

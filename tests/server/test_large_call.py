@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from interpreter.errors import RequestError
-from interpreter.karta.loading import load_definition
+from interpreter.karta.transfer import pack, unpack
 from interpreter.server import large_child
 from interpreter.server.large_calls import LargeCalls
 from interpreter.server.serving import Server
@@ -120,5 +120,5 @@ async def uid_of(calls: LargeCalls) -> str:
 def test_a_process_can_make_every_definition_again() -> None:
     for entry in load_catalogue().entries:
         definition = entry.definition
-        made = load_definition(json.loads(json.dumps(definition.manifest)), definition.source)
-        assert replace(made, findings=definition.findings) == definition
+        made = unpack(json.loads(json.dumps(pack(definition))))
+        assert replace(made, findings=definition.findings, source=definition.source) == definition

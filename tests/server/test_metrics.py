@@ -3,7 +3,10 @@ from collections import Counter
 from prometheus_client.parser import text_string_to_metric_families
 
 from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Definition
+from interpreter.lua.script import Script, Scripts
 from interpreter.server.metrics import Metrics
+from interpreter.sources.snapshot import Entry, Snapshot
 from tests.server.client import Client, get, post, question
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")
@@ -69,3 +72,17 @@ def test_a_call_is_counted_by_how_long_it_took() -> None:
     kind = "mill.example.org/v1/GrainMill"
     assert found["call_seconds_bucket", "0.005", "Retain", kind] == 1
     assert found["call_seconds_bucket", "0.5", "Retain", kind] == 2
+
+
+def test_where_scripts_answer() -> None:
+    def snapshot(*operations: str) -> Snapshot:
+        scripts = Scripts(Script(operation, "", "mine") for operation in operations)
+        return Snapshot({MILL: Entry(Definition.of_scripts(MILL, scripts), "mine.yaml")})
+
+    metrics = Metrics()
+    metrics.served(snapshot("Retain", "InterpretDependency", "InterpretDependency"))
+    metrics.served(snapshot("InterpretHealth", "InterpretDependency", "InterpretDependency"))
+
+    found = {tuple(labels): value for (name, *labels), value in samples(metrics.render()).items() if name == "scripts"}
+    kind = "mill.example.org/v1/GrainMill"
+    assert found == {("InterpretDependency", kind): 2, ("InterpretHealth", kind): 1}

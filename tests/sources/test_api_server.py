@@ -1,3 +1,4 @@
+import asyncio
 import json
 import ssl
 import subprocess
@@ -52,7 +53,7 @@ async def _failure(work: Awaitable[Any]) -> ClusterError:
             lambda api: api.list("/a", labelSelector="x=y,z!=1"),
             "get",
             "/a",
-            ({"labelSelector": "x=y,z!=1"}, "json", None),
+            ({"limit": "500", "labelSelector": "x=y,z!=1"}, "json", None),
             id="list",
         ),
         pytest.param(lambda api: api.create("/a", {"b": 1}), "create", "/a", ({}, "json", {"b": 1}), id="create"),
@@ -94,6 +95,29 @@ async def test_a_request_is_what_the_kubernetes_api_wants(
     assert (asked.query, asked.headers["Content-Type"].removeprefix("application/"), asked.body) == sent
     assert asked.headers["Authorization"] == "Bearer token"
     assert asked.headers["User-Agent"].startswith("karta-interpreter/")
+
+
+async def test_credentials_that_are_refused_disturb_nobody_else(scripted: ScriptedApi, api: ApiServer) -> None:
+    scripted.on("get", "/a", status(401, "Unauthorized"), times=1000)
+    scripted.on("watch", KARTAS, stream(_ADDED, hang=True))
+    async with aclosing(api.watch(KARTAS, "5", timeout_seconds=7)) as events:
+        await anext(events)
+        first = asyncio.gather(*(_failure(api.get("/a")) for _ in range(20)))
+        await asyncio.sleep(0.01)
+        errors = [*await first, *await asyncio.gather(*(_failure(api.get("/a")) for _ in range(20)))]
+
+    assert {(error.status, error.reason) for error in errors} == {(401, "Unauthorized")}
+
+
+async def test_a_large_list_is_read_in_parts(scripted: ScriptedApi, api: ApiServer) -> None:
+    scripted.on("get", "/a", stream(b'{"metadata": {"resourceVersion": "7", "continue": "rest"}, "items": [1, 2]}'))
+    scripted.on("get", "/a", stream(b'{"metadata": {"resourceVersion": "7", "continue": ""}, "items": [3]}'))
+
+    listing = await api.list("/a")
+
+    assert listing["items"] == [1, 2, 3]
+    assert listing["metadata"]["resourceVersion"] == "7"
+    assert [asked.query.get("continue") for asked in scripted.requests("get", "/a")] == [None, "rest"]
 
 
 async def test_the_url_is_known_once_it_is_needed(scripted: ScriptedApi, api: ApiServer, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,28 @@ async def test_a_server_that_is_away_and_comes_back(tmp_path: Path, spec: Spec) 
     assert expressions(gone) == expressions(back) == {"A": ".a"}
 
 
+async def test_a_list_whose_parts_expire_is_begun_anew(tmp_path: Path, spec: Spec) -> None:
+    api = ScriptedApi()
+    api.put(KARTAS, "a", spec("A", replicas=".a"))
+    api.on("get", KARTAS, stream(b'{"metadata": {"resourceVersion": "7", "continue": "rest"}, "items": []}'))
+    api.on("get", KARTAS, status(410, "Expired"))
+    async with running_cluster(tmp_path, api) as running:
+        await running.serves(A=".a")
+
+    assert [asked.query.get("continue") for asked in api.requests("get", KARTAS)] == [None, "rest", None]
+
+
+async def test_what_does_not_exist_is_not_stale(tmp_path: Path, spec: Spec) -> None:
+    api = ScriptedApi()
+    async with running_cluster(tmp_path, api, pace=replace(FAST, first=5.0, longest=5.0)) as running:
+        await api.was_asked("get", RESOURCE_INTERFACES)
+        await api.was_asked("watch", KARTAS)
+        seen = time.monotonic()
+        api.put(KARTAS, "a", spec("A", replicas=".a"))
+        await running.serves(A=".a")
+        assert running.cluster.stale_for <= time.monotonic() - seen
+
+
 async def test_a_missing_crd_is_said_once_and_looked_for_again(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi({})
     async with running_cluster(tmp_path, api) as running:
@@ -159,6 +182,6 @@ async def test_what_is_forbidden_is_said_with_the_rule_that_is_missing(tmp_path:
         await running.until(lambda snapshot: not snapshot.quarantined)
 
     message = forbidden.quarantined[0].findings[0].message
-    right = "list" if verb == "get" else "watch"
-    assert f'{{"apiGroups": ["run.ai"], "resources": ["kartas"], "verbs": ["{right}"]}}' in message
+    rights = '"list", "watch"' if verb == "get" else '"watch"'
+    assert f'{{"apiGroups": ["run.ai"], "resources": ["kartas"], "verbs": [{rights}]}}' in message
     assert expressions(forbidden) == {"A": ".a"}

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from interpreter.k8s.gvk import GVK
-from interpreter.sources.files import MAX_BYTES
+from interpreter.sources.content import MAX_BYTES
 from interpreter.sources.folders import Folder
 from interpreter.sources.precedence import combine
 

@@ -1,7 +1,12 @@
 from collections.abc import Callable
 
+import pytest
+
+from interpreter.findings import error
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Component, Definition
+from interpreter.lua.script import Script, Scripts
+from interpreter.sources.overrides import Overrides
 from interpreter.sources.precedence import Layer, combine
 from interpreter.sources.snapshot import Entry, Quarantined
 
@@ -46,3 +51,73 @@ def test_what_is_quarantined_anywhere_is_kept() -> None:
     one, two = Quarantined("a.yaml", ()), Quarantined("b.yaml", ())
 
     assert combine([Layer((), (one,)), Layer((), (two,))]).quarantined == (one, two)
+
+
+def _scripts(name: str, *operations: str) -> Scripts:
+    return Scripts(Script(operation, "", name, f"{name}.yaml") for operation in operations)
+
+
+def _annotated(entry: Entry, *operations: str) -> Entry:
+    return Entry(entry.definition.overridden(_scripts("annotation", *operations)), entry.origin)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "overrides", "expected"),
+    [
+        pytest.param((), ("Retain",), {"Retain": "override"}, id="over the Karta"),
+        pytest.param(("Retain",), ("Retain",), {"Retain": "override"}, id="over the Karta's annotation"),
+        pytest.param(
+            ("Retain", "InterpretHealth"),
+            ("Retain", "InterpretStatus"),
+            {"Retain": "override", "InterpretHealth": "annotation", "InterpretStatus": "override"},
+            id="for each operation by itself",
+        ),
+    ],
+)
+def test_overrides_are_stronger_than_every_layer(
+    gvk: Callable[[str], GVK], annotation: tuple[str, ...], overrides: tuple[str, ...], expected: dict[str, str]
+) -> None:
+    layers = [Layer((_annotated(_entry("Job", "mine"), *annotation),)), Layer((_entry("Job", "catalogue"),))]
+
+    snapshot = combine(layers, Overrides({gvk("Job"): _scripts("override", *overrides)}))
+
+    (entry,) = snapshot.entries.values()
+    assert {script.operation: script.name for script in entry.definition.scripts} == expected
+    assert (entry.definition.name, entry.origin) == ("Job-mine", "mine")
+
+
+def test_a_script_that_is_hidden_is_told_of(gvk: Callable[[str], GVK]) -> None:
+    layer = Layer((_annotated(_entry("Job", "mine"), "Retain", "InterpretHealth"),))
+
+    (finding,) = combine([layer], Overrides({gvk("Job"): _scripts("override", "Retain", "InterpretStatus")})).findings
+
+    assert (finding.severity, finding.rule, finding.source) == ("warning", "shadowed-script", "mine")
+    assert finding.message == (
+        "example.io/v1, Kind=Job: the Retain of override from override.yaml hides that of annotation from mine"
+    )
+
+
+def test_a_kind_with_scripts_needs_no_definition(gvk: Callable[[str], GVK]) -> None:
+    snapshot = combine([], Overrides({gvk("Job"): _scripts("override", "Retain")}))
+
+    entry = snapshot.entries[gvk("Job")]
+    assert (entry.definition.name, entry.origin) == ("override", "override.yaml")
+    assert not entry.definition.has_karta
+    assert snapshot.findings == ()
+
+
+def test_what_is_said_about_overrides_is_kept() -> None:
+    conflict, broken = error("conflicting-scripts", (), "two"), Quarantined("a.yaml", ())
+
+    snapshot = combine([], Overrides(findings=(conflict,), quarantined=(broken,)))
+
+    assert (snapshot.findings, snapshot.quarantined) == ((conflict,), (broken,))
+
+
+def test_snapshots_with_the_same_scripts_are_equal(gvk: Callable[[str], GVK]) -> None:
+    def snapshot(*operations: str) -> object:
+        overrides = Overrides({gvk("Job"): _scripts("override", *operations)})
+        return combine([Layer((_entry("Job", "mine"),))], overrides)
+
+    assert snapshot("Retain") == snapshot("Retain")
+    assert snapshot("Retain") != snapshot("InterpretHealth")

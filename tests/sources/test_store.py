@@ -1,12 +1,13 @@
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from interpreter.k8s.gvk import GVK
+from interpreter.lua.script import Scripts
 from interpreter.sources.snapshot import Snapshot
 from interpreter.sources.store import Store
 
@@ -43,8 +44,8 @@ class _Watched:
 
 
 @asynccontextmanager
-async def _watching(*roots: Path, rescan: float = _NEVER) -> AsyncIterator[_Watched]:
-    store = Store(roots, catalogue=False)
+async def _watching(*roots: Path, rescan: float = _NEVER, overrides: Sequence[Path] = ()) -> AsyncIterator[_Watched]:
+    store = Store(roots, catalogue=False, overrides=overrides)
     store.load()
     watched = _Watched(store)
     task = asyncio.create_task(store.watch(rescan=rescan))
@@ -210,7 +211,7 @@ async def test_a_reload_that_fails_keeps_the_snapshot_and_is_logged(
             failed = asyncio.Event()
             loop = asyncio.get_running_loop()
 
-            def fail(_: object) -> None:
+            def fail(*_: object) -> None:
                 loop.call_soon_threadsafe(failed.set)
                 raise ZeroDivisionError
 
@@ -223,6 +224,40 @@ async def test_a_reload_that_fails_keeps_the_snapshot_and_is_logged(
         (folder / "c.yaml").write_text(karta("C"))
         await watched.until("ABC")
     assert "could not be read again" in caplog.text
+
+
+_SCRIPT = """\
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: mine}
+spec:
+  target: {apiVersion: example.io/v1, kind: KIND}
+  customizations:
+    healthInterpretation: {luaScript: "function InterpretHealth(obj) return true end"}
+"""
+
+
+async def test_overrides_are_read_again_when_they_change(folder: Path, karta: Karta, gvk: Callable[[str], GVK]) -> None:
+    (folder / "karta.yaml").write_text(karta("A"))
+    overrides = folder.parent / "overrides"
+    _make(overrides, _SCRIPT.replace("KIND", "A"))
+    async with _watching(folder, overrides=[overrides]) as watched:
+        definition = watched.store.snapshot.find(gvk("A"))
+        assert definition is not None
+        assert definition.scripts.operations == {"InterpretHealth"}
+
+        (overrides / "b.yaml").write_text(_SCRIPT.replace("KIND", "B"))
+        snapshot = await watched.until("AB")
+
+    assert [entry.definition.has_karta for entry in snapshot.entries.values()] == [True, False]
+    assert snapshot.entries[gvk("A")].definition.scripts == Scripts()
+
+
+async def test_overrides_alone_are_watched(folder: Path) -> None:
+    async with _watching(overrides=[folder]) as watched:
+        (folder / "b.yaml").write_text(_SCRIPT.replace("KIND", "B"))
+
+        await watched.until("B")
 
 
 async def test_without_folders_there_is_nothing_to_watch() -> None:

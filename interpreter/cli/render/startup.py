@@ -22,6 +22,7 @@ def startup_text(url: str, snapshot: Snapshot) -> str:
     parts = [
         f"Listening on {click.style(url, bold=True)}\n",
         _served(snapshot),
+        _scripts(snapshot),
         _section(f"{count(len(snapshot.findings), 'conflict')}:", snapshot.findings),
         _quarantined(snapshot),
         f"Try it:\n\n  {curl(url, snapshot)}\n" if snapshot.entries else "",
@@ -34,7 +35,7 @@ def curl(url: str, snapshot: Snapshot) -> str:
 
     ``--insecure``, because nobody knows a certificate yet that the server has just signed for itself.
     """
-    body = json.dumps(_review(snapshot.kinds()), separators=(",", ":"))
+    body = json.dumps(_review(snapshot), separators=(",", ":"))
     insecure = ["--insecure"] if url.startswith("https:") else []
     header = ["--header", "Content-Type: application/json"]
     return shlex.join(["curl", "--silent", *insecure, *header, "--data", body, url])
@@ -50,6 +51,15 @@ def _served(snapshot: Snapshot) -> str:
     return table(rows, header=["APIVERSION", "KIND", "DEFINITION", "ORIGIN"])
 
 
+def _scripts(snapshot: Snapshot) -> str:
+    rows = [
+        [str(gvk.api_version), gvk.kind, script.operation, script.name, script.source or snapshot.entries[gvk].origin]
+        for gvk in snapshot.kinds()
+        for script in sorted(snapshot.entries[gvk].definition.scripts, key=lambda script: script.operation)
+    ]
+    return table(rows, header=["APIVERSION", "KIND", "OPERATION", "SCRIPT", "ORIGIN"]) if rows else ""
+
+
 def _section(title: str, findings: Sequence[Finding]) -> str:
     return f"{title}\n{indent(findings_text(findings))}" if findings else ""
 
@@ -57,17 +67,26 @@ def _section(title: str, findings: Sequence[Finding]) -> str:
 def _quarantined(snapshot: Snapshot) -> str:
     text = ""
     for broken in snapshot.quarantined:
+        usable = "Not wholly usable" if broken.in_part else "Not usable"
         kept = "; its last good version is served" if broken.serving_last_good else ""
         name = f"{broken.name} from {broken.source}" if broken.name else broken.source
-        text += _section(f"Not usable: {name}{kept}", broken.findings)
+        text += _section(f"{usable}: {name}{kept}", broken.findings)
     return text
 
 
-def _review(kinds: Sequence[GVK]) -> JSON:
+def _review(snapshot: Snapshot) -> JSON:
     """A request that needs little: the replicas of a Deployment, or else the status of whatever is served."""
-    if _DEPLOYMENT in kinds:
+    deployment = snapshot.find(_DEPLOYMENT)
+    if deployment and deployment.answers(Operation.INTERPRET_REPLICA):
         return _request(_DEPLOYMENT, Operation.INTERPRET_REPLICA, _deployment_spec())
-    return _request(kinds[0], Operation.INTERPRET_STATUS, {"status": {}})
+    answered = (
+        (gvk, operation)
+        for operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, *Operation)
+        for gvk in snapshot.kinds()
+        if snapshot.entries[gvk].definition.answers(operation)
+    )
+    gvk, operation = next(answered)
+    return _request(gvk, operation, {"status": {}})
 
 
 def _request(gvk: GVK, operation: Operation, content: Object) -> JSON:

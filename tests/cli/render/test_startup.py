@@ -7,6 +7,7 @@ from interpreter.cli.render.startup import curl, startup_text
 from interpreter.findings import Finding, Severity
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Component, Definition
+from interpreter.lua.script import Script, Scripts
 from interpreter.operations import Operation
 from interpreter.protocol import decode
 from interpreter.sources.snapshot import Entry, Quarantined, Snapshot
@@ -39,6 +40,28 @@ def test_the_line_to_try_it_asks_what_is_served(kinds: list[GVK], operation: Ope
     assert words[-1] == _URL
 
 
+def _scripted(kind: GVK, *operations: str) -> Snapshot:
+    scripts = Scripts(Script(operation, "", "mine", "mine.yaml") for operation in operations)
+    return Snapshot({kind: Entry(Definition.of_scripts(kind, scripts), "mine.yaml")})
+
+
+@pytest.mark.parametrize(
+    ("kind", "operations", "operation"),
+    [
+        pytest.param(_POD, ("Retain", "InterpretHealth"), Operation.INTERPRET_HEALTH, id="what needs least"),
+        pytest.param(_DEPLOYMENT, ("InterpretHealth",), Operation.INTERPRET_HEALTH, id="not what no script answers"),
+    ],
+)
+def test_the_line_to_try_it_asks_what_a_script_answers(
+    kind: GVK, operations: tuple[str, ...], operation: Operation
+) -> None:
+    words = shlex.split(curl(_URL, _scripted(kind, *operations)))
+
+    request = decode(words[words.index("--data") + 1].encode())
+    assert request.call is not None
+    assert (request.gvk, request.call.operation) == (kind, operation)
+
+
 @pytest.mark.parametrize(("url", "insecure"), [("https://h/interpret", True), ("http://h/interpret", False)])
 def test_only_https_has_a_certificate_to_overlook(url: str, insecure: bool) -> None:
     assert ("--insecure" in shlex.split(curl(url, _snapshot(_POD)))) is insecure
@@ -64,6 +87,25 @@ def test_everything_is_said() -> None:
         "  bad.yaml: error [r] no good\n"
         "\n"
     )
+
+
+def test_scripts_are_listed() -> None:
+    text = click.unstyle(startup_text(_URL, _scripted(_POD, "Retain", "InterpretHealth")))
+
+    assert text.split("\n\n")[2] == (
+        "APIVERSION  KIND  OPERATION        SCRIPT  ORIGIN\n"
+        "v1          Pod   InterpretHealth  mine    mine.yaml\n"
+        "v1          Pod   Retain           mine    mine.yaml"
+    )
+
+
+def test_a_customization_of_which_a_part_is_used() -> None:
+    wrong = Finding(Severity.ERROR, "lua-syntax", (), "no good", source="bad.yaml", line=3, column=1)
+    broken = Quarantined("bad.yaml", (wrong,), "mine", _POD, serving_last_good=True, in_part=True)
+
+    text = click.unstyle(startup_text(_URL, Snapshot(quarantined=(broken,))))
+
+    assert "Not wholly usable: mine from bad.yaml; its last good version is served\n  bad.yaml:3:1: error" in text
 
 
 def test_a_server_without_definitions_has_nothing_to_try() -> None:

@@ -1,0 +1,26 @@
+"""A definition on its way to another process, as JSON."""
+
+from dataclasses import asdict, astuple
+
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.values import Object
+from interpreter.karta.definition import Definition
+from interpreter.karta.loading import load_definition
+from interpreter.lua.script import Script, Scripts
+
+
+def pack(definition: Definition) -> Object:
+    """What `unpack` needs; compiled expressions stay behind."""
+    return {
+        "manifest": definition.manifest if definition.has_karta else None,
+        "kind": astuple(definition.gvk),
+        "scripts": [asdict(script) for script in definition.scripts],
+    }
+
+
+def unpack(packed: Object) -> Definition:
+    """The definition that was packed, but for its source and the places of its findings."""
+    scripts = Scripts(Script(**(each | {"lines": tuple(each["lines"])})) for each in packed["scripts"])
+    if packed["manifest"] is None:
+        return Definition.of_scripts(GVK(*packed["kind"]), scripts)
+    return load_definition(packed["manifest"]).overridden(scripts)

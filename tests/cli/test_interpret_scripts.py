@@ -1,0 +1,233 @@
+"""Customizations on the command line: as definitions with ``-f``, over definitions with ``--override``, ``--check``."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+_OBSERVED = ("--observed-file", "job.yaml")
+_SCRIPTS = """\
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata:
+  name: {name}
+spec:
+  target:
+    apiVersion: example.io/v1
+    kind: {kind}
+  customizations:
+    replicaResource:
+      luaScript: |
+        local kube = require("kube")
+        function GetReplicas(obj)
+          return obj.spec.replicas * 2, kube.accuratePodRequirements(obj.spec.template)
+        end
+    healthInterpretation:
+      luaScript: |
+        function InterpretHealth(obj)
+          return {health}
+        end
+"""
+
+
+def _customization(name: str = "mine", *, kind: str = "Job", health: str = "false") -> str:
+    return _SCRIPTS.format(name=name, kind=kind, health=health)
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path) -> None:
+    (files / "scripts.yaml").write_text(_customization())
+
+
+_ONLY = ("-f", "scripts.yaml", *_OBSERVED)
+_OVER = ("-f", "karta.yaml", "--override", "scripts.yaml", *_OBSERVED)
+
+
+@pytest.mark.parametrize("operation", ["InterpretReplica", "interpretreplica"])
+def test_a_customization_answers_as_in_karmadactl(run: Run, operation: str) -> None:
+    result = run("interpret", *_ONLY, "--operation", operation)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        '---\n# [1/2] replica:\n6\n---\n# [2/2] requires:\nresourceRequest:\n  cpu: "2"\n  memory: 8Gi\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(
+            [*_ONLY, "--operation", "InterpretStatus"],
+            "Execute InterpretStatus error: rule is not enabled\n",
+            id="no script for the operation",
+        ),
+        pytest.param(
+            ["-f", "pod.yaml", *_OBSERVED, "--operation", "InterpretHealth"],
+            "error: the given files have no definition for example.io/v1, Kind=Job; "
+            "they define example.io/v1, Kind=Pod\n",
+            id="no script for the kind",
+        ),
+        pytest.param(
+            [*_ONLY, "--operation", "Retain"],
+            "Execute Retain error: desired, desired-file options are not set\n",
+            id="an argument is missing",
+        ),
+    ],
+)
+def test_what_is_not_answered(run: Run, files: Path, arguments: list[str], message: str) -> None:
+    (files / "pod.yaml").write_text(_customization(kind="Pod"))
+
+    result = run("interpret", *arguments)
+
+    assert result.exit_code != 0
+    assert (result.stdout, result.stderr) == ("", message)
+
+
+def test_a_script_that_fails_shows_its_line(run: Run, files: Path) -> None:
+    (files / "scripts.yaml").write_text(_customization(health="obj.status.nothing.here"))
+
+    result = run("interpret", *_ONLY, "--operation", "InterpretHealth")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Execute InterpretHealth error: scripts.yaml:19: ")
+    for part in ("example.io/v1, Kind=Job", "mine", "line 2", "return obj.status.nothing.here", "attempt to index"):
+        assert part in result.stderr
+
+
+def test_a_script_that_cannot_be_run_is_not_passed_over(run: Run, files: Path) -> None:
+    (files / "scripts.yaml").write_text(_customization(health="tru e"))
+
+    result = run("interpret", *_OVER, "--operation", "InterpretHealth")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    finding, line, *_, last = result.stderr.splitlines()
+    assert finding.startswith("scripts.yaml:19:11: error [lua-syntax]")
+    assert line == "    return tru e"
+    assert last.startswith("Execute InterpretHealth error: scripts.yaml:19:11: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        pytest.param(_OVER, False, id="a script over a definition"),
+        pytest.param(("-f", "karta.yaml", "-f", "scripts.yaml", *_OBSERVED), False, id="the two side by side"),
+        pytest.param(("-f", "both.yaml", *_OBSERVED), False, id="the two in one file"),
+        pytest.param(("-f", "folder", *_OBSERVED), False, id="the two in one folder"),
+        pytest.param((*_OVER, "--override", "another.yaml"), True, id="of two scripts the first by name wins"),
+        pytest.param(
+            ("-f", "scripts.yaml", "--override", "zeta.yaml", *_OBSERVED), True, id="an override wins over all"
+        ),
+        pytest.param(("-f", "karta.yaml", *_OBSERVED), True, id="no script"),
+    ],
+)
+def test_which_script_answers(run: Run, files: Path, arguments: tuple[str, ...], expected: bool) -> None:
+    karta, scripts = (files / "karta.yaml").read_text(), _customization()
+    (files / "both.yaml").write_text(f"{scripts}---\n{karta}")
+    (files / "another.yaml").write_text(_customization("another", health="true"))
+    (files / "zeta.yaml").write_text(_customization("zeta", health="true"))
+    (files / "folder").mkdir()
+    (files / "folder" / "karta.yaml").write_text(karta)
+    (files / "folder" / "scripts.yaml").write_text(scripts)
+
+    result = run("interpret", *arguments, "--operation", "InterpretHealth")
+
+    assert result.exit_code == 0
+    assert result.stdout == f"---\n# [1/1] healthy:\n{str(expected).lower()}\n"
+
+
+def test_a_conflict_is_shown(run: Run, files: Path) -> None:
+    (files / "another.yaml").write_text(_customization("another", health="true"))
+
+    result = run("interpret", *_OVER, "--override", "another.yaml", "--operation", "InterpretHealth")
+
+    assert "InterpretHealth is answered by another from another.yaml, not by mine" in result.stderr
+
+
+def test_scripts_go_over_the_catalogue(run: Run, files: Path) -> None:
+    script = _customization().replace("example.io/v1", "apps/v1").replace("Job", "Deployment")
+    (files / "scripts.yaml").write_text(script)
+    (files / "it.yaml").write_text(
+        "{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 2, template: {spec: {containers: []}}}}"
+    )
+
+    result = run("interpret", "--override", "scripts.yaml", "--desired-file", "it.yaml", "-o", "json")
+
+    document = yaml.safe_load(result.stdout)
+    assert (document["origin"], document["scripts"]) == (
+        "catalogue",
+        {"InterpretHealth": ["mine"], "InterpretReplica": ["mine"]},
+    )
+    assert document["operations"]["InterpretReplica"]["results"]["replica"] == 4
+    assert document["operations"]["InterpretComponent"]["results"]["components"]
+
+
+def test_the_table_says_which_scripts_answered(run: Run) -> None:
+    result = run("interpret", *_OVER)
+
+    assert result.stdout.splitlines()[:5] == [
+        "Job team/demo, interpreted by job (karta.yaml)",
+        "InterpretReplica by the script of mine (scripts.yaml)",
+        "InterpretHealth by the script of mine (scripts.yaml)",
+        "",
+        "OPERATION            ANSWER",
+    ]
+    assert "InterpretHealth      no (by the script of mine)" in result.stdout
+
+
+def test_without_a_definition_only_what_has_a_script_is_asked(run: Run) -> None:
+    result = run("interpret", *_ONLY, "--desired-replica", "3")
+
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()[3:]] == ["InterpretReplica", "InterpretHealth"]
+    assert "ReviseReplica was not asked: rule is not enabled\n" in result.stderr
+
+
+def test_a_script_may_ask_the_definition(run: Run, files: Path) -> None:
+    (files / "scripts.yaml").write_text(_customization(health='not require("karta").interpretHealth(obj)'))
+
+    result = run("interpret", *_OVER, "--operation", "InterpretHealth")
+
+    assert result.stdout == "---\n# [1/1] healthy:\nfalse\n"
+
+
+@pytest.mark.parametrize("option", ["-f", "--override"])
+def test_standard_input_is_a_file(run: Run, option: str) -> None:
+    result = run("interpret", option, "-", *_OBSERVED, "--operation", "InterpretHealth", stdin=_customization())
+
+    assert result.stdout == "---\n# [1/1] healthy:\nfalse\n"
+
+
+def test_what_is_no_customization_cannot_override(run: Run) -> None:
+    result = run("interpret", "--override", "karta.yaml", "-f", "karta.yaml", *_OBSERVED)
+
+    assert "karta.yaml:1:1: error [not-a-customization] not a ResourceInterpreterCustomization, got" in result.stderr
+
+
+def test_a_check_prints_the_table_and_what_is_wrong(run: Run, files: Path) -> None:
+    good = run("interpret", "-f", "scripts.yaml", "--check")
+    assert (good.exit_code, good.stderr) == (0, "")
+    assert ["InterpretHealth:", "PASS"] in map(str.split, good.stdout.splitlines())
+
+    (files / "scripts.yaml").write_text(_customization(health="tru e"))
+    bad = run("interpret", "-f", ".", "-R", "--check")
+    assert bad.exit_code == 1
+    assert "    InterpretHealth:        ERROR: scripts.yaml:19:11: " in bad.stdout
+    assert "scripts.yaml:19:11: error [lua-syntax]" in bad.stderr
+    assert "not a ResourceInterpreterCustomization, got run.ai/v1alpha1, Kind=Karta" in bad.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [pytest.param([], 2, id="no file is named"), pytest.param(["-f", "empty.yaml"], 1, id="there is nothing in it")],
+)
+def test_nothing_to_check_is_an_error(run: Run, files: Path, arguments: list[str], code: int) -> None:
+    (files / "empty.yaml").touch()
+
+    result = run("interpret", "--check", *arguments)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr.startswith("error: nothing to check")

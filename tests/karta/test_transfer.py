@@ -1,0 +1,33 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Definition
+from interpreter.karta.transfer import pack, unpack
+from interpreter.lua.script import Script, Scripts
+
+SCRIPTS = Scripts(
+    (
+        Script("InterpretHealth", "function InterpretHealth(o)\n  return true\nend", "mine", "a.yaml", 7),
+        Script("InterpretDependency", "function GetDependencies(o)\n return {} end", "b", "b.json", 1, (1, 1)),
+        Script("InterpretDependency", "function GetDependencies(o) return {} end", "c"),
+    )
+)
+
+
+def _moved(definition: Definition) -> Definition:
+    return unpack(json.loads(json.dumps(pack(definition))))
+
+
+@pytest.mark.parametrize("name", ["brew", "orchestra", "harbor"])
+@pytest.mark.parametrize("scripts", [Scripts(), SCRIPTS], ids=["without scripts", "with scripts over it"])
+def test_a_karta_arrives_as_it_was(compiled: dict[str, Definition], name: str, scripts: Scripts) -> None:
+    definition = compiled[name].overridden(scripts)
+    assert replace(_moved(definition), findings=definition.findings) == definition
+
+
+def test_a_kind_that_only_has_scripts_arrives_as_it_was() -> None:
+    definition = Definition.of_scripts(GVK("", "v1", "Pod"), SCRIPTS)
+    assert _moved(definition) == definition
