@@ -4,10 +4,10 @@ PORT   ?= 8443
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format bench e2e tools lock wheel clean
+.PHONY: help serve test check format bench conformance e2e catalogue tools lock wheel clean
 
 help: ## Show what there is to do
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .venv/run.stamp: requirements/run.txt requirements/build.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with PYTHON=...")'
@@ -26,11 +26,12 @@ serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT
 test: .venv/dev.stamp ## Run the tests
 	$(BIN)/pytest --numprocesses auto
 
-check: .venv/dev.stamp ## Format, lint, types, layers
+check: .venv/dev.stamp ## Format, lint, types, layers, pages of the catalogue
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/write_catalogue.py --check
 
 format: .venv/dev.stamp ## Put every file into shape
 	$(BIN)/ruff format .
@@ -39,9 +40,16 @@ format: .venv/dev.stamp ## Put every file into shape
 bench: .venv/dev.stamp ## Measure the server and write docs/performance.md
 	$(BIN)/python -m tests.benchmarks
 
+conformance: .venv/dev.stamp ## Run Karmada's own scripts and cases beside Karmada's own Lua (needs Go)
+	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter"; exit 0; }; \
+	$(BIN)/python -m tests.conformance
+
 e2e: .venv/dev.stamp ## Prove it on a real Karmada control plane (needs Go; builds it once)
 	@command -v go >/dev/null || { echo "make e2e is skipped: it needs Go to build a Karmada control plane"; exit 0; }; \
 	$(BIN)/python -m tests.e2e
+
+catalogue: .venv/run.stamp ## Write docs/catalogue/ from the definitions
+	$(BIN)/python docs/write_catalogue.py
 
 tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)
 	deploy/tools.sh

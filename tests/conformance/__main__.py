@@ -1,0 +1,122 @@
+"""``python -m tests.conformance``: our Lua engine beside Karmada's, on what Karmada bundles and far beyond.
+
+``--mutants N`` says how many changed copies are made of each case's object. ``--bench`` measures instead, and writes
+the table into docs/conformance.md.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from tests.conformance import ours
+from tests.conformance.benchmark import benchmark, write
+from tests.conformance.bundle import Bundled, load_bundle
+from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
+from tests.conformance.differential import compare, generated_questions
+from tests.conformance.environment import environment_questions
+from tests.conformance.known import stale
+from tests.conformance.peer import Peer
+from tests.conformance.report import show_failures
+from tests.conformance.suite import failures, judge, table
+from tests.conformance.toolchain import ToolchainError, build_program, has_go, karmada_source
+
+_MUTANTS = 24
+
+
+def main() -> int:
+    """Run everything and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description="Our Lua engine beside Karmada's.")
+    parser.add_argument(
+        "--bench",
+        action="store_true",
+        help="measure instead of comparing, and write the table into docs/conformance.md",
+    )
+    parser.add_argument("--mutants", type=int, default=_MUTANTS, help="changed copies per case (%(default)s)")
+    options = parser.parse_args()
+    if not has_go():
+        _say("make conformance is skipped: it needs Go to build Karmada's Lua VM")
+        return 0
+    begun = time.monotonic()
+    try:
+        version, folder = karmada_source()
+        program = build_program()
+    except ToolchainError as error:
+        _say(str(error))
+        return 1
+    bundle = load_bundle(folder)
+    with Peer(program) as peer:
+        if options.bench:
+            measured = benchmark(peer, bundle)
+            _say(measured)
+            write(measured, PAGE)
+            return 0
+        found = list(_all(peer, bundle, version, options.mutants))
+    _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
+    return 1 if found else 0
+
+
+def _all(peer: Peer, bundle: list[Bundled], version: str, mutants: int) -> Iterator[str]:
+    """Run the parts and give every failure, which has been shown by then."""
+    yield from _shown(_suite(peer, bundle, version))
+    yield from _shown(_small_scripts(peer))
+    yield from _shown(_generated(peer, bundle, mutants))
+    yield from _shown(_catalogue(peer, bundle))
+
+
+def _suite(peer: Peer, bundle: list[Bundled], version: str) -> Iterator[str]:
+    cases = [case for bundled in bundle for case in bundled.cases]
+    scripts = sum(len(list(bundled.scripts)) for bundled in bundle)
+    _title(f"Karmada {version}: {len(bundle)} kinds, {scripts} scripts, {len(cases)} cases")
+    # Karmada itself has to pass: otherwise this reads or compares the cases in another way than upstream does.
+    yield from (
+        f"Karmada fails its own case {problem}"
+        for problem in failures(judge(cases, peer.ask(case.question for case in cases)))
+    )
+    judged = judge(cases, [ours.ask(case.question) for case in cases])
+    _say(table(bundle, judged))
+    yield from failures(judged)
+
+
+def _small_scripts(peer: Peer) -> Iterator[str]:
+    _title("Beside Karmada's Lua VM: small scripts")
+    tally = compare(peer, environment_questions())
+    _say(str(tally))
+    yield from show_failures(peer, tally)
+    for script in stale(chain.from_iterable(tally.excused.values())):
+        yield f"{script}\nis answered as Karmada does: remove its reason from known.yaml"
+
+
+def _generated(peer: Peer, bundle: list[Bundled], mutants: int) -> Iterator[str]:
+    _title("Beside Karmada's Lua VM: bundled scripts on generated objects")
+    tally = compare(peer, generated_questions(bundle, mutants))
+    _say(str(tally))
+    yield from show_failures(peer, tally)
+
+
+def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
+    _title("Kartas and bundled scripts")
+    pairs, reasons = compare_catalogue(peer, bundle), read_reasons(PAGE.read_text())
+    for line in describe(pairs, reasons):
+        _say(line)
+    yield from complaints(pairs, reasons)
+
+
+def _shown(problems: Iterable[str]) -> Iterator[str]:
+    for problem in problems:
+        _say(f"\nFAILED {problem}")
+        yield problem
+
+
+def _title(text: str) -> None:
+    _say(f"\n{text}\n{'=' * len(text)}")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""Go: where it keeps Karmada's source, and Karmada's Lua VM built as a program in the user's cache."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+_KARMADA = "github.com/karmada-io/karmada"
+_PROGRAM = Path(__file__).parent / "karmada"
+_GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
+
+
+class ToolchainError(Exception):
+    """Go is there but does not do what it is asked."""
+
+
+def has_go() -> bool:
+    """Whether there is a Go toolchain."""
+    return shutil.which("go") is not None
+
+
+def karmada_source() -> tuple[str, Path]:
+    """Return the version of Karmada that the program's go.mod pins, and the folder of its source."""
+    found: dict[str, str] = json.loads(_go("mod", "download", "-json", _KARMADA))
+    return found["Version"], Path(found["Dir"])
+
+
+def build_program() -> Path:
+    """Build the program that answers as Karmada does; Go's own cache makes the second time fast."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    program = Path(home) / "karta-interpreter" / "conformance" / "karmada-luavm"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    _go("build", "-ldflags", "-s -w", "-o", str(program), ".")
+    return program
+
+
+def _go(*arguments: str) -> str:
+    done = subprocess.run(
+        ["go", *arguments], cwd=_PROGRAM, env=os.environ | _GO, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise ToolchainError(f"go {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
+    return done.stdout
