@@ -32,14 +32,20 @@ def lint(karta: Karta, parsed: Sequence[Parsed]) -> Iterator[Finding]:
     yield from _sub_groups(karta)
 
 
+def _makes_replicas(component: ComponentDefinition) -> bool:
+    selector = component.pod_selector
+    return selector is not None and selector.replica_selector is not None
+
+
 def _pods(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
     spec, scale = component.spec_definition, component.scale_definition
-    if scale is not None and spec is None:
+    # The count of a component that makes replicas of others tells gangs how many there are.
+    if scale is not None and spec is None and not _makes_replicas(component):
         yield warning(
             "scale-without-pods",
             (*path, "scaleDefinition"),
             f'the component "{component.name}" has a scale but no pods, so its scale is not used',
-            "only components with a specDefinition are counted",
+            "only components with a specDefinition are counted, and replicas of one with a replicaSelector",
         )
     if scale is not None and not scale.model_fields_set:
         yield warning("scale-empty", (*path, "scaleDefinition"), "the scale definition has no path", "remove it")
