@@ -1,8 +1,10 @@
 """From a Karta without errors to its compiled definition."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import TypeAlias
 
 from interpreter.errors import DefinitionError
 from interpreter.findings import Finding
@@ -22,6 +24,9 @@ from interpreter.karta.model import (
     ComponentDefinition,
     GroupVersionKind,
     Karta,
+    LabelValue,
+    ListReference,
+    ResourceReference,
     ScaleDefinition,
     SpecDefinition,
     StatusDefinition,
@@ -29,6 +34,8 @@ from interpreter.karta.model import (
 )
 from interpreter.karta.model import SuspendAction as WrittenAction
 from interpreter.karta.notation import expressions
+from interpreter.karta.pod_compilation import compile_gang, compile_selector
+from interpreter.karta.reference import LabelOperator, LabelRule, Reference
 from interpreter.karta.status_rules import (
     MATCHING_ORDER,
     ConditionMatcher,
@@ -37,6 +44,9 @@ from interpreter.karta.status_rules import (
     StatusRules,
 )
 from interpreter.query import Query
+
+_Compiled: TypeAlias = Callable[[str], Query]
+"""How a text becomes an expression that may read the definition's references."""
 
 
 def compile_definition(
@@ -47,8 +57,10 @@ def compile_definition(
     root = structure.root_component
     if root.kind is None:
         raise DefinitionError(f"definition {karta.name}: the root component has no kind")
-    components = tuple(_component(karta.name, component) for _, component in structure.components)
-    status = None if root.status_definition is None else _status(root.status_definition)
+    compiled = partial(Query.compile, variables=structure.reference_names)
+    components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
+    status = None if root.status_definition is None else _status(root.status_definition, compiled)
+    references = tuple(map(_reference, structure.references))
     return Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -56,8 +68,11 @@ def compile_definition(
         status=status,
         annotations=annotations,
         source=source,
-        uses_bounded=any(not query.is_plain for query in _queries((components, status, annotations))),
+        uses_bounded=any(not query.is_plain for query in _queries((components, status, annotations, references))),
         findings=tuple(findings),
+        scripts=annotations.lua,
+        gang=compile_gang(karta.spec.optimization_instructions),
+        references=references,
     )
 
 
@@ -75,7 +90,7 @@ def _refuse_constant(name: str) -> JSON:
     raise ValueError(f"{name} is not JSON")
 
 
-def _component(definition: str, written: ComponentDefinition) -> Component:
+def _component(definition: str, written: ComponentDefinition, compiled: _Compiled) -> Component:
     scale = written.scale_definition or ScaleDefinition()
     suspension = written.suspend_definition
     return Component(
@@ -83,13 +98,14 @@ def _component(definition: str, written: ComponentDefinition) -> Component:
         name=written.name,
         gvk=None if written.kind is None else _gvk(written.kind),
         owner=written.owner_ref,
-        pods=None if written.spec_definition is None else _pods(written.spec_definition),
-        instance_ids=_query(written.instance_id_path),
-        replicas=_query(scale.replicas_path),
-        min_replicas=_query(scale.min_replicas_path),
-        max_replicas=_query(scale.max_replicas_path),
-        suspend=_actions(suspension.suspend_actions if suspension else ()),
-        resume=_actions(suspension.resume_actions if suspension else ()),
+        pods=None if written.spec_definition is None else _pods(written.spec_definition, compiled),
+        instance_ids=_query(written.instance_id_path, compiled),
+        replicas=_query(scale.replicas_path, compiled),
+        min_replicas=_query(scale.min_replicas_path, compiled),
+        max_replicas=_query(scale.max_replicas_path, compiled),
+        suspend=_actions(suspension.suspend_actions if suspension else (), compiled),
+        resume=_actions(suspension.resume_actions if suspension else (), compiled),
+        selector=compile_selector(written.pod_selector),
     )
 
 
@@ -97,51 +113,75 @@ def _gvk(kind: GroupVersionKind) -> GVK:
     return GVK(kind.group, kind.version, kind.kind)
 
 
-def _pods(spec: SpecDefinition) -> PodDefinition | None:
+def _pods(spec: SpecDefinition, compiled: _Compiled) -> PodDefinition | None:
     if spec.pod_template_spec_path is not None:
-        return PodTemplate(Query.compile(spec.pod_template_spec_path))
+        return PodTemplate(compiled(spec.pod_template_spec_path))
     if spec.pod_spec_path is not None:
-        return PodSpec(Query.compile(spec.pod_spec_path), _query(spec.metadata_path))
+        return PodSpec(compiled(spec.pod_spec_path), _query(spec.metadata_path, compiled))
     if spec.fragmented_pod_spec_definition is None:
         return None
     written = expressions(spec.fragmented_pod_spec_definition)
-    return Fragments(tuple((str(field), Query.compile(text)) for (field,), text, _ in written))
+    return Fragments(tuple((str(field), compiled(text)) for (field,), text, _ in written))
 
 
-def _actions(actions: Sequence[WrittenAction]) -> tuple[SuspendAction, ...]:
-    return tuple(SuspendAction(Query.compile(action.path), action_value(action)) for action in actions)
+def _actions(actions: Sequence[WrittenAction], compiled: _Compiled) -> tuple[SuspendAction, ...]:
+    return tuple(SuspendAction(compiled(action.path), action_value(action)) for action in actions)
 
 
-def _query(text: str | None) -> Query | None:
-    return None if text is None else Query.compile(text)
+def _query(text: str | None, compiled: _Compiled) -> Query | None:
+    return None if text is None else compiled(text)
 
 
-def _status(written: StatusDefinition) -> StatusRules:
+def _status(written: StatusDefinition, compiled: _Compiled) -> StatusRules:
     phase, conditions = written.phase_definition, written.conditions_definition
     mappings = ((status, getattr(written.status_mappings, status.lower())) for status in MATCHING_ORDER)
     return StatusRules(
-        phase=None if phase is None else Query.compile(phase.path),
+        phase=None if phase is None else compiled(phase.path),
         conditions=None
         if conditions is None
         else ConditionsRule(
-            Query.compile(conditions.path),
+            compiled(conditions.path),
             conditions.type_field_name,
             conditions.status_field_name,
             conditions.message_field_name,
             conditions.reason_field_name,
         ),
-        mappings=tuple((status, tuple(map(_matcher, matchers))) for status, matchers in mappings if matchers),
+        mappings=tuple(
+            (status, tuple(_matcher(matcher, compiled) for matcher in matchers))
+            for status, matchers in mappings
+            if matchers
+        ),
     )
 
 
-def _matcher(written: StatusMatcher) -> Matcher:
+def _matcher(written: StatusMatcher, compiled: _Compiled) -> Matcher:
     conditions = tuple(
         ConditionMatcher(condition.type, condition.status, condition.reason) for condition in written.by_conditions
     )
     expression = written.by_expression
     if expression is None:
         return Matcher(written.by_phase, conditions)
-    return Matcher(written.by_phase, conditions, Query.compile(expression.expression), expression.expected_result)
+    return Matcher(written.by_phase, conditions, compiled(expression.expression), expression.expected_result)
+
+
+def _reference(written: ResourceReference) -> Reference:
+    """What a reference looks up, which it does by expressions about the workload alone."""
+    namespace = _query(written.namespace_expression, Query.compile)
+    gvk = _gvk(written.gvk)
+    if written.lookup is not None:
+        return Reference(written.name, gvk, namespace, Query.compile(written.lookup.name_expression))
+    listed = written.list or ListReference()
+    equal = (LabelRule(key, LabelOperator.IN, _labels([value])) for key, value in listed.match_labels.items())
+    rules = (
+        LabelRule(rule.key, LabelOperator(rule.operator), _labels(rule.values)) for rule in listed.match_expressions
+    )
+    return Reference(written.name, gvk, namespace, labels=(*equal, *rules))
+
+
+def _labels(values: Sequence[LabelValue]) -> tuple[str | Query, ...]:
+    return tuple(
+        Query.compile(value.expression) if value.expression is not None else value.value or "" for value in values
+    )
 
 
 def _queries(part: object) -> Iterator[Query]:

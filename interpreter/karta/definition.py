@@ -8,6 +8,7 @@ from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
 from interpreter.karta.annotations import Annotations
 from interpreter.karta.pod_rules import GangScheduling, PodSelector
+from interpreter.karta.reference import Reference
 from interpreter.karta.status_rules import StatusRules
 from interpreter.lua.script import Scripts
 from interpreter.query import Query
@@ -74,7 +75,8 @@ class Definition:
     ``components`` has the root first and the children in the order of the definition; ``findings`` are the
     warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process. ``manifest``
     is the Karta as it was loaded, from which another process can make the same definition; ``has_karta`` is false
-    for a kind that only has scripts.
+    for a kind that only has scripts. Expressions that read ``references`` have to be given their values first
+    (`interpreter.karta.resolution`).
     """
 
     name: str
@@ -89,6 +91,7 @@ class Definition:
     scripts: Scripts = field(default_factory=Scripts)
     has_karta: bool = True
     gang: GangScheduling = field(default_factory=GangScheduling)
+    references: tuple[Reference, ...] = ()
 
     @classmethod
     def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:

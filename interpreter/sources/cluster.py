@@ -32,6 +32,7 @@ from interpreter.sources.cluster_karta import ClusterKarta
 from interpreter.sources.collection import Collection
 from interpreter.sources.pace import Pace
 from interpreter.sources.precedence import Layer
+from interpreter.sources.referenced import Referenced
 from interpreter.sources.reporting import Reporter
 from interpreter.sources.snapshot import Entry, Quarantined
 
@@ -47,13 +48,14 @@ _logger = logging.getLogger(__name__)
 
 
 class Cluster:
-    """The Kartas of a cluster as the strongest layer of a `Store`."""
+    """The Kartas of a cluster as the strongest layer of a `Store`, and the objects that definitions refer to."""
 
     def __init__(self, api: ApiServer, *, pace: Pace = _USUAL) -> None:
         self._pace = pace
         self._current = Collection(api, KARTAS, dict, pace)
         self._older = Collection(api, RESOURCE_INTERFACES, dict, pace)
         self._reporter = Reporter(api, pace)
+        self.referenced = Referenced(api, pace)
         self._kartas: Mapping[str, ClusterKarta] = {}
         self._layer = Layer()
         self._synced = False
@@ -85,6 +87,7 @@ class Cluster:
                 self._keep(group, partial(collection.follow, moved.set))
             self._keep(group, partial(self._load, moved, settled, changed))
             self._keep(group, partial(self._reporter.run, self._oldest_first, settled))
+            self._keep(group, self.referenced.run)
 
     def _keep(self, group: asyncio.TaskGroup, work: Callable[[], Awaitable[None]]) -> None:
         async def keep() -> None:

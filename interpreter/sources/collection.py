@@ -1,4 +1,4 @@
-"""A collection of cluster-scoped objects in an API server, kept in step with it.
+"""A collection of objects in an API server, kept in step with it.
 
 =========================================  ===========================================================================
 What happens                               What is done
@@ -35,7 +35,7 @@ _REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 
 
 class Collection(Generic[View]):
-    """The objects at the path of a collection, by name; ``objects`` is replaced, never changed.
+    """The objects at the path of a collection, by namespace, if any, and name; ``objects`` is replaced, never changed.
 
     Of each object only what ``view`` makes of it is kept: the schemas of all CRDs together take 100 MB. ``listed``
     tells that the objects were seen once, ``absent`` that there was no such collection when the server last said
@@ -61,8 +61,8 @@ class Collection(Generic[View]):
     @property
     def name(self) -> str:
         """The name of the collection, as ``kartas.run.ai``."""
-        group, _, resource = self.path.removeprefix("/apis/").split("/")
-        return f"{resource}.{group}"
+        *group, _, resource = self.path.split("/")[2:]
+        return ".".join([resource, *group])
 
     @property
     def problem(self) -> ClusterError | None:
@@ -178,7 +178,9 @@ class Collection(Generic[View]):
 
 
 def _name(obj: Object) -> str:
-    return str(edit.get(obj, ("metadata", "name"), ""))
+    """The key of an object; empty for what has no name and is none."""
+    namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
+    return f"{namespace}/{name}" if namespace and name else name
 
 
 def _version(obj: Object) -> str:

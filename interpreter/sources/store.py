@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
+from interpreter.karta.resolution import Reader
 from interpreter.sources.catalogue import load_catalogue
 from interpreter.sources.cluster import Cluster
 from interpreter.sources.folders import Folder
@@ -46,6 +47,11 @@ class Store:
     def snapshot(self) -> Snapshot:
         """The snapshot in use; an empty one of generation 0 before the first `load`."""
         return self._snapshot
+
+    @property
+    def reader(self) -> Reader | None:
+        """What looks up the objects that definitions refer to; None without a cluster."""
+        return self._cluster.referenced if self._cluster else None
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call ``subscriber`` with every snapshot from now on; the function returned ends that."""
@@ -102,5 +108,8 @@ class Store:
         if snapshot == self._snapshot and self._snapshot.generation:
             return
         self._snapshot = snapshot.numbered(self._snapshot.generation + 1)
+        if self._cluster:
+            definitions = (entry.definition for entry in snapshot.entries.values())
+            self._cluster.referenced.want(each.gvk for definition in definitions for each in definition.references)
         for subscriber in tuple(self._subscribers):
             subscriber(self._snapshot)

@@ -28,13 +28,14 @@ async def test_every_kind_of_the_catalogue_is_answered_for_an_object_that_has_no
         started = server.started
         assert started.certificate is not None
         client = await Client.connect(started.port, trusting(started.certificate.authority))
-        for gvk in started.snapshot.kinds():
+        answered = [gvk for gvk, entry in started.snapshot.entries.items() if entry.definition.answers(operation)]
+        for gvk in answered:
             obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "bare"}}
             kind = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
             answer = await client.ask(post(question(kind=kind, object=obj, operation=operation, uid="1")))
             received = receive(answer.body, uid="1", operation=operation, obj=obj)
             assert received == (obj if expected == "unchanged" else expected), gvk
-        assert len(started.snapshot.kinds()) >= 6
+        assert len(answered) >= 40
         await client.close()
 
 

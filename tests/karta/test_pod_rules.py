@@ -1,0 +1,90 @@
+from typing import Any
+
+import pytest
+
+from interpreter.errors import QuerySyntaxError
+from interpreter.k8s import edit
+from interpreter.karta.definition import Definition
+from interpreter.karta.loading import load_definition
+from interpreter.karta.pod_rules import (
+    GangScheduling,
+    GroupMember,
+    GroupPart,
+    KeyedGroup,
+    PodQuery,
+    PodSelector,
+    Topology,
+    TypeSelector,
+    WholeGroup,
+)
+
+Raw = dict[str, Any]
+
+SECTION = ("spec", "structureDefinition", "childComponents", 1)
+GANG = ("spec", "optimizationInstructions", "gangScheduling")
+RACK = {"topologyName": "hall", "preferredTopologyLevel": "row", "requiredTopologyLevel": "floor"}
+
+
+def test_what_the_pods_of_each_component_tell(compiled: dict[str, Definition]) -> None:
+    orchestra, conductor, section = (component.selector for component in compiled["orchestra"].components)
+    assert orchestra == PodSelector()
+    assert conductor == PodSelector(TypeSelector({"part": "conductor"}))
+    assert section == PodSelector(
+        TypeSelector({}, PodQuery(".metadata.labels.part"), "section"), PodQuery(".metadata.labels.section")
+    )
+
+
+def test_where_replicas_are_made(orchestra: Raw) -> None:
+    raw = edit.set_value(orchestra, (*SECTION, "podSelector", "replicaSelector"), {"keyPath": ".metadata.labels.desk"})
+    assert load_definition(raw).components[2].selector.replica_key == PodQuery(".metadata.labels.desk")
+
+
+def test_without_instructions_nothing_starts_together(compiled: dict[str, Definition]) -> None:
+    assert compiled["orchestra"].gang == GangScheduling()
+
+
+def test_groups_by_key(orchestra: Raw) -> None:
+    members = [
+        {"componentName": "section", "groupByKeyPaths": [".metadata.labels.hall"], "filters": ["true"]},
+        {"componentName": "orchestra"},
+    ]
+    raw = edit.set_value(orchestra, GANG, {"podGroups": [{"name": "players", "members": members}]})
+    section = GroupMember("section", (PodQuery(".metadata.labels.hall"),), (PodQuery("true"),))
+    assert load_definition(raw).gang == GangScheduling((KeyedGroup("players", (section, GroupMember("orchestra"))),))
+
+
+def test_one_group_with_subgroups(orchestra: Raw) -> None:
+    parts = [{"componentName": "section", "topology": RACK}, {"componentName": "conductor"}]
+    raw = edit.set_value(orchestra, GANG, {"podGroup": {"name": "all", "subGroups": parts, "topology": RACK}})
+    hall = Topology("hall", "row", "floor")
+    whole = WholeGroup("all", (GroupPart("section", hall), GroupPart("conductor")), hall)
+    assert load_definition(raw).gang == GangScheduling((), whole)
+
+
+def test_expressions_about_pods_do_not_slow_requests_down(orchestra: Raw) -> None:
+    at = (*SECTION, "podSelector", "componentTypeSelector", "keyPath")
+    definition = load_definition(edit.set_value(orchestra, at, "reduce .metadata.labels[] as $label (0; . + 1)"))
+    assert not definition.uses_bounded
+
+
+def test_expressions_are_compiled_when_they_are_first_asked() -> None:
+    unusable = PodQuery(".metadata.[")
+    with pytest.raises(QuerySyntaxError):
+        _ = unusable.query
+    query = PodQuery(".metadata.name")
+    assert query.query is PodQuery(".metadata.name").query
+
+
+def test_leaves_are_the_components_that_have_pods(compiled: dict[str, Definition]) -> None:
+    assert [leaf.name for leaf in compiled["orchestra"].leaves] == ["conductor", "section"]
+    assert [leaf.name for leaf in compiled["brew"].leaves] == ["brew"]
+
+
+@pytest.mark.parametrize(
+    ("name", "lineage"),
+    [("desk", ["desk", "section", "orchestra"]), ("orchestra", ["orchestra"]), ("audience", [])],
+)
+def test_lineage_leads_to_the_root(orchestra: Raw, name: str, lineage: list[str]) -> None:
+    children = [*edit.get(orchestra, SECTION[:-1]), {"name": "desk", "ownerRef": "section"}]
+    raw = edit.set_value(orchestra, SECTION[:-1], children)
+    assert [component.name for component in load_definition(raw).lineage(name)] == lineage

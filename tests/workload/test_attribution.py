@@ -1,0 +1,159 @@
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from interpreter.errors import ComponentNotFoundError, InterpretationError, WorkloadError
+from interpreter.karta.definition import Definition
+from interpreter.karta.loading import load_definition
+from interpreter.workload.attribution import (
+    Attribution,
+    attribute,
+    attribute_all,
+    infer_component,
+    infer_instance,
+    replica_maker,
+)
+
+Raw = dict[str, Any]
+
+ORCHESTRA = {"spec": {"sections": [{"name": "violins"}, {"name": "brass"}]}}
+
+
+def pod(**labels: str) -> Raw:
+    return {"metadata": {"name": "player-0", "labels": labels}}
+
+
+@pytest.fixture
+def orchestra(raw: Callable[[str], Raw]) -> Definition:
+    return load_definition(raw("Orchestra"))
+
+
+@pytest.mark.parametrize(
+    ("player", "component"),
+    [
+        pytest.param(pod(part="conductor"), "conductor", id="its own selector"),
+        pytest.param(pod(part="section"), "section", id="another one's"),
+    ],
+)
+def test_component(orchestra: Definition, player: Raw, component: str) -> None:
+    assert infer_component(orchestra, player) == component
+
+
+def test_of_several_selectors_the_first_in_the_definition_wins(raw: Callable[[str], Raw]) -> None:
+    written = raw("Orchestra")
+    for child in written["spec"]["structureDefinition"]["childComponents"][:2]:
+        child["podSelector"]["componentTypeSelector"] = {"keyPath": ".metadata.labels.part"}
+    assert infer_component(load_definition(written), pod(part="section")) == "conductor"
+
+
+def test_the_only_component_with_pods_has_them_all(raw: Callable[[str], Raw]) -> None:
+    assert infer_component(load_definition(raw("Harbor")), {}) == "dock"
+
+
+def test_among_several_a_component_without_a_selector_has_none(raw: Callable[[str], Raw]) -> None:
+    written = raw("Orchestra")
+    del written["spec"]["structureDefinition"]["childComponents"][0]["podSelector"]
+    with pytest.raises(ComponentNotFoundError):
+        infer_component(load_definition(written), pod(part="conductor"))
+
+
+def test_a_pod_of_no_component(orchestra: Definition) -> None:
+    with pytest.raises(ComponentNotFoundError) as caught:
+        infer_component(orchestra, pod(part="audience"))
+    assert str(caught.value) == (
+        "definition orchestra: pod player-0 is of none of the components that have pods (conductor, section)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("player", "instance"),
+    [
+        pytest.param(pod(part="section", section="brass"), "brass", id="the one it says"),
+        pytest.param(pod(part="conductor", section="brass"), "", id="an unnamed instance is not asked for"),
+    ],
+)
+def test_instance(orchestra: Definition, player: Raw, instance: str) -> None:
+    assert infer_instance(orchestra, ORCHESTRA, player) == instance
+
+
+@pytest.mark.parametrize(
+    ("spec", "player", "error"),
+    [
+        pytest.param(
+            ORCHESTRA["spec"],
+            pod(part="section", section="drums"),
+            "component section: pod player-0 is of the instance 'drums'; the object has violins, brass",
+            id="an instance that is not there",
+        ),
+        pytest.param(
+            {"sections": None},
+            pod(part="section", section="drums"),
+            "is of the instance 'drums'; the object has none",
+            id="nor is any other",
+        ),
+        pytest.param(ORCHESTRA["spec"], pod(part="section"), "which says nothing", id="a pod that does not say"),
+    ],
+)
+def test_no_instance(orchestra: Definition, spec: Raw, player: Raw, error: str) -> None:
+    with pytest.raises(WorkloadError, match=error):
+        infer_instance(orchestra, {"spec": spec}, player)
+
+
+def test_an_object_with_wrong_ids(orchestra: Definition) -> None:
+    with pytest.raises(InterpretationError, match="instanceIdPath"):
+        infer_instance(orchestra, {"spec": {"sections": [{"name": 1}]}}, pod(part="section", section="1"))
+
+
+@pytest.fixture
+def seated(raw: Callable[[str], Raw]) -> Definition:
+    """An orchestra whose sections are made of desks, which are numbered."""
+    written = raw("Orchestra")
+    children = written["spec"]["structureDefinition"]["childComponents"]
+    section = children[1]
+    children.append(deepcopy(section) | {"name": "soloist", "ownerRef": "section"})
+    section["podSelector"]["replicaSelector"] = {"keyPath": ".metadata.labels.desk"}
+    section["podSelector"]["componentTypeSelector"]["value"] = "tutti"
+    return load_definition(written)
+
+
+@pytest.mark.parametrize(
+    ("player", "place"),
+    [
+        pytest.param(
+            pod(part="tutti", section="brass", desk="2"), Attribution("section", "brass", "2"), id="its own selector"
+        ),
+        pytest.param(
+            pod(part="section", section="brass", desk="0"), Attribution("soloist", "brass", "0"), id="its owner's"
+        ),
+        pytest.param(pod(part="conductor", desk="2"), Attribution("conductor"), id="nobody's"),
+        pytest.param(pod(part="tutti", section="brass"), Attribution("section", "brass"), id="a pod that does not say"),
+    ],
+)
+def test_replica(seated: Definition, player: Raw, place: Attribution) -> None:
+    assert attribute(seated, ORCHESTRA, player) == place
+
+
+def test_replicas_are_made_at_the_nearest_level(seated: Definition) -> None:
+    makers = [replica_maker(seated, component.name) for component in seated.components]
+    assert [maker and maker.name for maker in makers] == [None, None, "section", "section", "section"]
+
+
+def test_every_pod_in_order(orchestra: Definition) -> None:
+    players = [pod(part="section", section="brass"), pod(part="conductor"), pod(part="section", section="violins")]
+    places = attribute_all(orchestra, ORCHESTRA, iter(players))
+    assert [(place.component, place.instance) for place in places] == [
+        ("section", "brass"),
+        ("conductor", ""),
+        ("section", "violins"),
+    ]
+
+
+def test_every_pod_that_belongs_nowhere_is_named(orchestra: Definition) -> None:
+    lost = [{"metadata": {"name": name, "labels": {"part": part}}} for name, part in (("a", "x"), ("b", "section"))]
+    with pytest.raises(WorkloadError) as caught:
+        attribute_all(orchestra, ORCHESTRA, [*lost, pod(part="conductor")])
+    first, second = str(caught.value).splitlines()
+    assert "pod a is of none" in first
+    assert "pod b: " in second

@@ -1,0 +1,77 @@
+"""What holds for every object in the catalogue's suites."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+from interpreter import GVK, Karta, Workload, WorkloadError
+from interpreter.errors import InterpretationError
+from interpreter.karta.catalogue import CORE, catalogue_files
+from interpreter.karta.pods import pod_sets
+from interpreter.suites import find_suites, load_suite
+
+
+def workloads(path: Path) -> Iterator[Workload]:
+    karta = Karta.load(path)
+    for suite in find_suites(path.parent):
+        for case in load_suite(suite):
+            yield Workload(karta, case.call.object)
+
+
+def told_of(workload: Workload) -> list[tuple[str, str, int]] | None:
+    """The pod sets that Karmada is told of; None for an object that a definition has no answer for."""
+    try:
+        sets = pod_sets(workload.karta.definition, workload.object)
+    except InterpretationError:
+        return None
+    return [(each.component, each.instance, each.replicas) for each in sets]
+
+
+def found_in(workload: Workload) -> list[tuple[str, str, int]] | None:
+    components = [component for component in workload.components.values() if component.has_pods]
+    try:
+        instances = [(each.name, instance) for each in components for instance in each.instances.values()]
+    except WorkloadError:
+        return None
+    return [(name, instance.id, instance.replicas) for name, instance in instances if instance.has_pods]
+
+
+FILES = [pytest.param(path, id=path.parent.name) for path in catalogue_files()]
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_instances_are_the_pod_sets_that_karmada_is_told_of(path: Path) -> None:
+    for workload in workloads(path):
+        assert found_in(workload) == told_of(workload)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_c35_writing_what_was_read_changes_nothing(path: Path) -> None:
+    for workload in workloads(path):
+        before = deepcopy(workload.object)
+        for component in workload.components.values() if told_of(workload) is not None else ():
+            updates = (
+                component.update_pod_templates(deepcopy(dict(component.pod_templates))),
+                component.update_pod_specs(deepcopy(dict(component.pod_specs))),
+                component.update_pod_metadata(deepcopy(dict(component.pod_metadata))),
+                component.update_fragmented_pod_specs(component.fragmented_pod_specs),
+            )
+            assert all(updated is workload for updated in updates)
+        assert workload.object == before
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_suspending_and_resuming_are_idempotent(path: Path) -> None:
+    for workload in workloads(path):
+        suspended = workload.suspend()
+        assert suspended.suspend() is suspended
+        resumed = suspended.resume()
+        assert resumed.resume() is resumed
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_kind_is_found_by_its_folder(path: Path) -> None:
+    group, version, kind = path.parts[-4:-1]
+    assert Karta.catalogue()[GVK("" if group == CORE else group, version, kind)].gvk.kind == kind

@@ -1,0 +1,79 @@
+import pytest
+
+from interpreter.karta.definition import Component
+from interpreter.karta.pod_rules import PodQuery, PodSelector, TypeSelector
+from interpreter.workload.division import divides_components, divides_instances, divides_replicas
+
+POD = {
+    "metadata": {
+        "name": "ship-0",
+        "labels": {"fleet": "f", "role": "ship", "class": "a", "squad": "2", "job": "f-a-2"},
+    }
+}
+SHIP = Component(
+    "fleet",
+    "ship",
+    selector=PodSelector(
+        TypeSelector({"role": "ship"}),
+        PodQuery(".metadata.labels.class"),
+        PodQuery(".metadata.labels.squadron // .metadata.labels.squad"),
+    ),
+)
+
+
+def keys(*paths: str) -> tuple[PodQuery, ...]:
+    return tuple(map(PodQuery, paths))
+
+
+@pytest.mark.parametrize(
+    ("paths", "components", "instances", "replicas"),
+    [
+        pytest.param([], False, False, False, id="no keys divide nothing"),
+        pytest.param([".metadata.labels.fleet"], False, False, False, id="a key that all pods have in common"),
+        pytest.param([".metadata.labels.role"], True, False, False, id="what recognises a component"),
+        pytest.param([".metadata.labels.class"], False, True, False, id="what names an instance"),
+        pytest.param([".metadata.labels.squad"], False, False, True, id="what numbers a replica, in other words"),
+        pytest.param([".metadata.labels.class | ascii_upcase"], False, True, False, id="what is computed from it"),
+        pytest.param(['.metadata.labels | join("-")'], True, True, True, id="a key of everything"),
+        pytest.param([".metadata.labels.squad | tonumber"], False, False, True, id="a key that then fails"),
+        pytest.param(
+            [".metadata.labels.fleet", ".metadata.labels.class"], False, True, False, id="one of several keys is enough"
+        ),
+        pytest.param([".metadata.labels.job"], False, False, False, id="another label cannot be known to follow"),
+        pytest.param([".metadata.labels.class[:0]"], False, False, False, id="a part that stays the same"),
+    ],
+)
+def test_what_keys_tell_apart(paths: list[str], *, components: bool, instances: bool, replicas: bool) -> None:
+    assert divides_components(keys(*paths), SHIP, POD) is components
+    assert divides_instances(keys(*paths), SHIP, POD) is instances
+    assert divides_replicas(keys(*paths), SHIP, POD) is replicas
+
+
+def test_a_component_may_be_recognised_by_a_key() -> None:
+    ship = Component("fleet", "ship", selector=PodSelector(TypeSelector({}, PodQuery(".metadata.labels.role"), "ship")))
+    assert divides_components(keys(".metadata.labels.role"), ship, POD)
+    assert not divides_components(keys(".metadata.labels.class"), ship, POD)
+
+
+def test_nothing_is_told_apart_without_selectors() -> None:
+    pond = Component("fleet", "pond")
+    everything = keys(".")
+    assert not divides_components(everything, pond, POD)
+    assert not divides_instances(everything, pond, POD)
+    assert not divides_replicas(everything, pond, POD)
+
+
+@pytest.mark.parametrize(
+    ("key", "divides"),
+    [('.metadata.name | ltrimstr("ship-")', True), (".metadata.name", False)],
+    ids=["written the same", "written in another way"],
+)
+def test_a_computed_selector_is_compared_as_text(key: str, *, divides: bool) -> None:
+    numbered = Component(
+        "fleet", "ship", selector=PodSelector(replica_key=PodQuery('.metadata.name | ltrimstr("ship-")'))
+    )
+    assert divides_replicas(keys(key), numbered, POD) is divides
+
+
+def test_a_pod_without_labels_is_asked_all_the_same() -> None:
+    assert divides_instances(keys(".metadata.labels.class"), SHIP, {"metadata": {"name": "new"}})

@@ -1,0 +1,60 @@
+import math
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from interpreter import WorkloadError
+from interpreter.workload.document import check_directives, check_json
+
+
+def nested(levels: int) -> Any:
+    value: Any = "end"
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        pytest.param({"a": [{"b": date(2024, 1, 1)}]}, r"a\[0\]\.b is of type date.*timestamps as text", id="a date"),
+        pytest.param({"a": datetime(2024, 1, 1, tzinfo=UTC)}, "a is of type datetime", id="a time"),
+        pytest.param({"a": (1, 2)}, "a is of type tuple", id="a tuple"),
+        pytest.param({"a": {1, 2}}, "a is of type set", id="a set"),
+        pytest.param({"a": b"x"}, "a is of type bytes", id="bytes"),
+        pytest.param({"a": {1: 2}}, "a has the key 1", id="a key that is a number"),
+        pytest.param({"a": {None: 2}}, "a has the key None", id="a key that is null"),
+        pytest.param({"a": math.nan}, "a is nan", id="no number"),
+        pytest.param({"a": -math.inf}, "a is -inf", id="infinity"),
+        pytest.param(nested(201), "in.in.in is nested more than 200 levels deep", id="too deep"),
+        pytest.param(nested(100_000), "nested more than", id="much too deep"),
+    ],
+)
+def test_what_json_does_not_have_is_named(value: Any, message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        check_json(value)
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    value: dict[str, Any] = {}
+    value["self"] = value
+    with pytest.raises(WorkloadError, match="nested more than"):
+        check_json(value)
+
+
+def test_json_passes() -> None:
+    check_json({"a": [None, True, 1, 1.5, "x", {}], "b": nested(190)})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [pytest.param({"$patch": "delete"}, id="at the top"), pytest.param({"a": [{"$retainKeys": []}]}, id="below")],
+)
+def test_directives_are_no_fields(value: Any) -> None:
+    with pytest.raises(WorkloadError, match="directive"):
+        check_directives(value)
+
+
+def test_a_dollar_in_a_value_is_no_directive() -> None:
+    check_directives({"args": ["$HOME"], "a$b": 1})

@@ -1,0 +1,118 @@
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter import GVK, DefinitionError, Karta, Severity, WorkloadError
+
+Raw = Callable[[str], dict[str, Any]]
+
+
+def test_text_a_path_and_an_object_give_the_same(texts: dict[str, str], raw: Raw, tmp_path: Path) -> None:
+    path = tmp_path / "orchestra.yaml"
+    path.write_text(texts["Orchestra"], encoding="utf-8")
+    loaded = [Karta.load(source) for source in (texts["Orchestra"], path, str(path), raw("Orchestra"))]
+    assert {karta.name for karta in loaded} == {"orchestra"}
+    assert {karta.gvk for karta in loaded} == {GVK("toys.example.com", "v1", "Orchestra")}
+    assert all(karta.definition.components == loaded[0].definition.components for karta in loaded)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        pytest.param({"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "x"}}, "x", id="Karta"),
+        pytest.param(
+            {"apiVersion": "optimization.nvidia.com/v1alpha1", "kind": "ResourceInterface", "metadata": {"name": "y"}},
+            "y",
+            id="C34 the older form loads",
+        ),
+        pytest.param({}, "orchestra", id="a bare spec is called after its root"),
+    ],
+)
+def test_all_three_forms_load(raw: Raw, change: dict[str, Any], name: str) -> None:
+    assert Karta.load({"spec": raw("Orchestra")["spec"], **change}).name == name
+
+
+def test_one_line_of_json_is_text() -> None:
+    with pytest.raises(DefinitionError, match="the field spec is missing"):
+        Karta.load('{"apiVersion": "run.ai/v1alpha1", "kind": "Karta"}')
+
+
+def test_a_broken_karta_comes_with_everything_that_is_wrong_and_where(texts: dict[str, str]) -> None:
+    broken = (
+        texts["Orchestra"].replace("ownerRef: section", "ownerRef: sektion").replace(".spec.paused", ".spec.pa-used.")
+    )
+    with pytest.raises(DefinitionError, match="definition orchestra cannot be used") as caught:
+        Karta.load(broken)
+    errors = {finding.rule: finding for finding in caught.value.findings if finding.severity is Severity.ERROR}
+    assert set(errors) == {"owner-not-found", "expression-syntax"}
+    assert broken.splitlines()[errors["owner-not-found"].line - 1].strip() == "ownerRef: sektion"
+    assert Karta.check(broken) == caught.value.findings
+    assert f"line {errors['owner-not-found'].line}: " in str(caught.value)
+
+
+def test_what_looks_wrong_is_kept_as_findings(texts: dict[str, str]) -> None:
+    karta = Karta.load(texts["Tavern"].replace("byPhase: Open", ""))
+    assert [(finding.rule, finding.severity) for finding in karta.findings] == [("matcher-empty", Severity.WARNING)]
+    assert karta.findings == Karta.check(texts["Tavern"].replace("byPhase: Open", ""))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        pytest.param(Path("nowhere/karta.yaml"), "No such file", id="no such file"),
+        pytest.param("nowhere.yaml", "No such file", id="a short text is a path"),
+        pytest.param("a\0b", "no path at all", id="a path that cannot be"),
+        pytest.param("a: [\n", "", id="text that is not YAML"),
+        pytest.param("# nothing\n", "", id="text without a document"),
+        pytest.param({1: 2}, "keys of JSON objects are strings", id="keys that JSON does not have"),
+        pytest.param({"spec": {"since": date(2024, 1, 1)}}, "type date", id="values that JSON does not have"),
+        pytest.param({"spec": None}, "the field spec is missing", id="no spec"),
+        pytest.param({"kind": "Pod", "apiVersion": "v1"}, "not a definition", id="another kind"),
+        pytest.param([], "", id="a list"),
+        pytest.param(None, "", id="null"),
+    ],
+)
+def test_no_source_makes_check_fail_and_every_bad_one_makes_load(source: Any, said: str) -> None:
+    assert said in " ".join(map(str, Karta.check(source)))
+    with pytest.raises(DefinitionError) as caught:
+        Karta.load(source)
+    assert caught.value.findings == Karta.check(source)
+
+
+def test_of_several_kartas_none_is_chosen(texts: dict[str, str]) -> None:
+    both = f"{texts['Orchestra']}\n---\n{texts['Tavern']}"
+    with pytest.raises(DefinitionError, match="holds 2"):
+        Karta.load(both)
+
+
+def test_the_catalogue_knows_its_kinds_and_reads_what_is_asked_for() -> None:
+    catalogue = Karta.catalogue()
+    job = GVK("batch", "v1", "Job")
+    assert job in catalogue
+    assert GVK("", "v1", "Pod") in catalogue
+    assert catalogue[job] is Karta.catalogue()[job]
+    assert len(list(catalogue)) == len(catalogue) > 20
+    with pytest.raises(KeyError):
+        catalogue[GVK("", "v1", "Nothing")]
+
+
+def test_a_karta_is_found_for_an_object() -> None:
+    assert Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"}).gvk == GVK("batch", "v1", "Job")
+
+
+@pytest.mark.parametrize(
+    ("obj", "message"),
+    [
+        pytest.param(
+            {"apiVersion": "batch/v2", "kind": "Job"}, "did you mean batch/v1, Kind=Job", id="another version"
+        ),
+        pytest.param({"apiVersion": "example.com/v1", "kind": "Zzz"}, "there are: .*batch/v1, Kind=Job", id="unknown"),
+        pytest.param({"apiVersion": "batch/v1"}, "kind", id="no kind at all"),
+    ],
+)
+def test_an_object_without_a_karta_is_told_what_there_is(obj: dict[str, Any], message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        Karta.for_object(obj)

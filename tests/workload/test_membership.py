@@ -1,0 +1,81 @@
+from typing import Any
+
+import pytest
+
+from interpreter.errors import WorkloadError
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Component, Definition
+from interpreter.karta.pod_rules import GangScheduling, GroupMember, KeyedGroup, PodQuery
+from interpreter.workload.membership import EffectiveMember, effective_member
+
+POD = {"metadata": {"name": "ship-0", "labels": {"flag": "red"}}}
+RED, BLUE = (PodQuery(f'.metadata.labels.flag == "{flag}"') for flag in ("red", "blue"))
+
+
+def fleet(*groups: tuple[str, list[GroupMember]]) -> Definition:
+    gvk = GVK("toys.example.com", "v1", "Fleet")
+    components = (
+        Component("fleet", "fleet", gvk),
+        Component("fleet", "squad", owner="fleet"),
+        Component("fleet", "ship", owner="squad"),
+    )
+    keyed = tuple(KeyedGroup(name, tuple(members)) for name, members in groups)
+    return Definition("fleet", gvk, components, gang=GangScheduling(keyed))
+
+
+def member(component: str, *filters: PodQuery) -> GroupMember:
+    return GroupMember(component, (), filters)
+
+
+@pytest.mark.parametrize(
+    ("groups", "group", "component"),
+    [
+        pytest.param([("a", [member("ship")])], "a", "ship", id="the component itself"),
+        pytest.param([("a", [member("squad")])], "a", "squad", id="its owner"),
+        pytest.param([("a", [member("fleet")])], "a", "fleet", id="the owner of that"),
+        pytest.param(
+            [("a", [member("fleet"), member("squad")]), ("b", [member("ship")])], "b", "ship", id="itself first"
+        ),
+        pytest.param([("a", [member("fleet")]), ("b", [member("squad")])], "b", "squad", id="then the nearest owner"),
+        pytest.param([("a", [member("ship")]), ("b", [member("ship")])], "a", "ship", id="then the first group"),
+        pytest.param(
+            [("a", [member("ship", BLUE)]), ("b", [member("ship", RED)])], "b", "ship", id="whose filters it passes"
+        ),
+        pytest.param(
+            [("a", [member("ship", BLUE), member("fleet")])], "a", "fleet", id="an owner's where its own keep it out"
+        ),
+        pytest.param([("a", [member("ship", RED, RED)])], "a", "ship", id="it passes all filters"),
+    ],
+)
+def test_the_effective_member(groups: list[tuple[str, list[GroupMember]]], group: str, component: str) -> None:
+    found = effective_member(fleet(*groups), "ship", POD)
+    assert found is not None
+    assert (found.pod_group, found.component) == (group, component)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        pytest.param([], id="without groups"),
+        pytest.param([("a", [])], id="of a group without members"),
+        pytest.param([("a", [member("ship", BLUE)])], id="which its filters keep out"),
+        pytest.param([("a", [member("ship", RED, BLUE)])], id="which one of the filters keeps out"),
+    ],
+)
+def test_a_pod_in_no_group(groups: Any) -> None:
+    assert effective_member(fleet(*groups), "ship", POD) is None
+
+
+def test_an_owner_is_no_member_through_its_children() -> None:
+    assert effective_member(fleet(("a", [member("ship")])), "squad", POD) is None
+
+
+def test_a_filter_without_an_answer_is_an_error() -> None:
+    definition = fleet(("a", [member("squad", PodQuery(".metadata.labels.none"))]), ("b", [member("fleet")]))
+    with pytest.raises(WorkloadError, match="component squad, filters"):
+        effective_member(definition, "ship", POD)
+
+
+def test_the_rule_comes_along() -> None:
+    rule = GroupMember("ship", (PodQuery(".metadata.name"),))
+    assert effective_member(fleet(("a", [rule])), "ship", POD) == EffectiveMember("a", rule)

@@ -1,0 +1,89 @@
+"""What a workload says about pods, as programs ask it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from interpreter import Attribution, Karta, PodGroup, Workload
+from interpreter.errors import ComponentNotFoundError, WorkloadError
+from interpreter.k8s.gvk import GVK
+from interpreter.workload.selectors import matches_component_type
+
+Make = Callable[..., Workload]
+
+TEMPLATE = {"spec": {"containers": [{"name": "main"}]}}
+SPEC = {
+    "conductor": {"template": TEMPLATE},
+    "sections": [{"name": "violins", "desks": 4, "players": 2, "least": 3, "template": TEMPLATE}],
+}
+CONDUCTOR = {"metadata": {"name": "maestro", "labels": {"part": "conductor"}}}
+VIOLIN = {"metadata": {"name": "violin-0", "labels": {"part": "section", "section": "violins"}}}
+
+
+def test_where_pods_belong(make: Make) -> None:
+    orchestra = make("Orchestra", SPEC)
+    assert orchestra.infer_component(VIOLIN) == "section"
+    assert orchestra.infer_instance(VIOLIN) == "violins"
+    assert orchestra.infer_instance(CONDUCTOR) == ""
+    assert orchestra.attribute([VIOLIN, CONDUCTOR]) == (Attribution("section", "violins"), Attribution("conductor"))
+
+
+def test_how_many_start_together(make: Make) -> None:
+    orchestra = make("Orchestra", SPEC)
+    assert orchestra.minimum_members("orchestra") == 1 + 3
+    assert orchestra.minimum_members("section", "violins") == 3
+    assert orchestra.subtree_scale("orchestra") == 1 + 3
+
+
+def test_groups(raw: Callable[[str], dict[str, Any]], make: Make) -> None:
+    written = raw("Orchestra")
+    members = [{"componentName": "section", "groupByKeyPaths": [".metadata.labels.section"]}]
+    gang = {"podGroups": [{"name": "sections", "members": members}]}
+    written["spec"]["optimizationInstructions"] = {"gangScheduling": gang}
+    orchestra = Workload(Karta.load(written), make("Orchestra", SPEC).object)
+    assert orchestra.pod_groups([CONDUCTOR, VIOLIN]) == (PodGroup("sections", 3, (VIOLIN,), ("violins",)),)
+    assert orchestra.effective_member(CONDUCTOR) is None
+    member = orchestra.effective_member(VIOLIN)
+    assert member is not None
+    assert (member.pod_group, member.component) == ("sections", "section")
+
+
+def test_without_instructions_there_are_no_groups(make: Make) -> None:
+    assert make("Orchestra", SPEC).pod_groups([VIOLIN]) == ()
+
+
+@pytest.mark.parametrize(
+    ("pod", "message"),
+    [
+        pytest.param(None, "a pod is a dict of JSON values, not NoneType", id="nothing"),
+        pytest.param([VIOLIN], "a pod is a dict of JSON values, not list", id="several"),
+        pytest.param({"metadata": {"labels": {"part": {1}}}}, "metadata.labels.part is of type set", id="no JSON"),
+    ],
+)
+def test_what_is_no_pod(make: Make, pod: Any, message: str) -> None:
+    orchestra = make("Orchestra", SPEC)
+    for ask in (orchestra.infer_component, orchestra.infer_instance, orchestra.effective_member):
+        with pytest.raises(WorkloadError, match=message):
+            ask(pod)
+    for ask_all in (orchestra.attribute, orchestra.pod_groups):
+        with pytest.raises(WorkloadError, match=message):
+            ask_all([pod])
+
+
+def test_an_object_without_an_answer_is_an_error_of_the_workload(make: Make) -> None:
+    orchestra = make("Orchestra", {"sections": [{"name": 1}]})
+    with pytest.raises(WorkloadError, match="instanceIdPath"):
+        orchestra.infer_instance(VIOLIN)
+    with pytest.raises(WorkloadError, match="instanceIdPath"):
+        orchestra.minimum_members("section")
+    with pytest.raises(WorkloadError, match="instanceIdPath"):
+        orchestra.subtree_scale("orchestra")
+    with pytest.raises(ComponentNotFoundError):
+        orchestra.minimum_members("tuba")
+
+
+@pytest.mark.parametrize("gvk", Karta.catalogue(), ids=str)
+def test_each_pod_can_be_asked_for_each_component(gvk: GVK) -> None:
+    for component in Karta.catalogue()[gvk].definition.components:
+        assert not matches_component_type(component, {}), "a pod that says nothing is nobody's"

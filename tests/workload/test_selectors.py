@@ -1,0 +1,183 @@
+"""The rules of Karta's `PodQuerier`."""
+
+from typing import Any
+
+import pytest
+
+from interpreter.errors import WorkloadError
+from interpreter.karta.definition import Component
+from interpreter.karta.pod_rules import PodQuery, PodSelector, TypeSelector
+from interpreter.workload.selectors import (
+    extract_group_keys,
+    extract_instance_id,
+    extract_replica_key,
+    has_replica_key,
+    matches_component_type,
+    passes_filters,
+)
+
+POD = {
+    "metadata": {
+        "name": "choir-0",
+        "labels": {"part": "alto", "quoted": 'say "ah"', "dotted/name": "x_y.z:0", "empty": "", "umlaut": "Ärger"},
+        "annotations": {"lead": "yes"},
+    },
+    "spec": {"priority": 1000000, "hostNetwork": False, "containers": [{"name": "main", "ports": [{"port": 8080}]}]},
+}
+
+
+def component(selector: PodSelector) -> Component:
+    return Component("choir", "singer", selector=selector)
+
+
+def selected(key: str | None = None, value: str | None = None, **labels: str) -> Component:
+    return component(PodSelector(TypeSelector(labels, PodQuery(key) if key else None, value)))
+
+
+@pytest.mark.parametrize(
+    ("singer", "matches"),
+    [
+        pytest.param(component(PodSelector()), False, id="without a selector no pod is recognised"),
+        pytest.param(selected(".metadata.labels.part"), True, id="a key that is there"),
+        pytest.param(selected(".metadata.labels.none"), False, id="a key that is not"),
+        pytest.param(selected(".metadata.labels.empty"), True, id="an empty value is there"),
+        pytest.param(selected(".spec.hostNetwork"), True, id="false is there"),
+        pytest.param(selected(".metadata.labels.none, .metadata.labels.part"), True, id="any answer is enough"),
+        pytest.param(selected("empty"), False, id="no answer is not"),
+        pytest.param(selected(".metadata.labels.part", "alto"), True, id="the value"),
+        pytest.param(selected(".metadata.labels.part", "bass"), False, id="another value"),
+        pytest.param(selected(".metadata.labels.none", "alto"), False, id="no value"),
+        pytest.param(selected(".metadata.labels.part", "Alto"), False, id="case counts"),
+        pytest.param(selected(".metadata.labels.quoted", 'say "ah"'), True, id="quotes are escaped"),
+        pytest.param(selected('.metadata.labels["dotted/name"]', "x_y.z:0"), True, id="special characters"),
+        pytest.param(selected(".metadata.labels.part", "\\(.metadata.name)"), False, id="a value is no program"),
+        pytest.param(selected(".metadata.labels.umlaut", "Ärger"), True, id="text beyond ASCII"),
+        pytest.param(selected(".spec.hostNetwork", "false"), False, id="a boolean is not its name"),
+        pytest.param(selected(".spec.containers[].name", "main"), True, id="one of several answers"),
+        pytest.param(selected(".metadata.labels.part # the voice", "alto"), True, id="a comment ends with its line"),
+        pytest.param(
+            selected(".metadata.labels.part // .metadata.labels.none", "alto"),
+            False,
+            id="without parentheses the alternative alone is compared, as in Karta",
+        ),
+        pytest.param(
+            selected("(.metadata.labels.part // .metadata.labels.none)", "alto"), True, id="with them, what it gives"
+        ),
+        pytest.param(selected(part="alto"), True, id="labels alone"),
+        pytest.param(selected(part="alto", lead="yes"), False, id="all of them, and annotations are none"),
+        pytest.param(selected(".metadata.annotations.lead", "yes", part="alto"), True, id="labels and key"),
+        pytest.param(selected(".metadata.annotations.lead", "no", part="alto"), False, id="labels without the key"),
+        pytest.param(selected(".metadata.annotations.lead", "yes", part="bass"), False, id="the key without labels"),
+    ],
+)
+def test_component_type(*, singer: Component, matches: bool) -> None:
+    assert matches_component_type(singer, POD) is matches
+
+
+@pytest.mark.parametrize("pod", [{}, {"metadata": None}, {"metadata": {"labels": None}}])
+def test_a_pod_that_says_nothing_is_of_no_component(pod: Any) -> None:
+    assert not matches_component_type(selected(".metadata.labels.part", "alto"), pod)
+    assert not matches_component_type(selected(part="alto"), pod)
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        pytest.param(".metadata.labels.part", "alto", id="a label"),
+        pytest.param(".spec.containers[0].ports[0].port", "8080", id="a number of the pod"),
+        pytest.param(".spec.priority", "1e+06", id="a large one as Go's floats are written"),
+        pytest.param(".spec.priority | tostring", "1000000", id="text of a number is text"),
+        pytest.param('"1000000" | tonumber', "1000000", id="an integer that jq makes"),
+        pytest.param(".metadata.labels | length", "5", id="a count"),
+        pytest.param(".spec.hostNetwork", "false", id="a boolean, false is a key too"),
+        pytest.param('.metadata.labels.none // "0"', "0", id="a default"),
+        pytest.param(".metadata.labels.part | ascii_downcase", "alto", id="a computed text"),
+    ],
+)
+def test_keys_are_text(path: str, key: str) -> None:
+    paths = [PodQuery(path)]
+    assert extract_group_keys(component(PodSelector()), paths, POD) == (key,)
+    assert extract_instance_id(component(PodSelector(instance_id=paths[0])), POD) == key
+    assert extract_replica_key(component(PodSelector(replica_key=paths[0])), POD) == key
+
+
+def test_one_key_for_each_path() -> None:
+    paths = [PodQuery(".metadata.labels.part"), PodQuery(".metadata.name")]
+    assert extract_group_keys(component(PodSelector()), paths, POD) == ("alto", "choir-0")
+    assert extract_group_keys(component(PodSelector()), [], POD) == ()
+
+
+def test_without_a_selector_there_is_no_key() -> None:
+    assert extract_instance_id(component(PodSelector()), POD) is None
+    assert extract_replica_key(component(PodSelector()), POD) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        pytest.param(".metadata.labels.none", "gives null, which says nothing", id="null"),
+        pytest.param(".metadata.labels.empty", 'gives "", which says nothing', id="an empty text"),
+        pytest.param("empty", "gives 0 results where one belongs", id="no answer"),
+        pytest.param(".metadata.labels[]", "gives 5 results where one belongs", id="several"),
+        pytest.param(".metadata.labels", "gives an object; a key is", id="an object, which is no key"),
+        pytest.param(".spec.containers", "gives a list; a key is", id="nor is a list"),
+        pytest.param(".metadata.name.first", "string", id="an expression that fails"),
+        pytest.param(".metadata.[", "expected", id="one that is not jq"),
+        pytest.param("env.HOME", "env", id="one that is not allowed"),
+    ],
+)
+def test_answers_that_are_no_key(path: str, reason: str) -> None:
+    paths = [PodQuery(path)]
+    with pytest.raises(WorkloadError) as caught:
+        extract_group_keys(component(PodSelector()), paths, POD)
+    message = str(caught.value)
+    assert message.startswith(f"definition choir, component singer, groupByKeyPaths `{path}`, pod choir-0: ")
+    assert reason in message.partition("choir-0: ")[2]
+    with pytest.raises(WorkloadError, match="idPath"):
+        extract_instance_id(component(PodSelector(instance_id=paths[0])), POD)
+    with pytest.raises(WorkloadError, match=r"replicaSelector\.keyPath"):
+        extract_replica_key(component(PodSelector(replica_key=paths[0])), POD)
+
+
+@pytest.mark.parametrize(
+    ("path", "has"),
+    [(".metadata.labels.part", True), (".metadata.labels.none", False), (".metadata.labels.empty", False), ("0", True)],
+)
+def test_whether_there_is_a_replica_key(path: str, *, has: bool) -> None:
+    assert has_replica_key(component(PodSelector(replica_key=PodQuery(path))), POD) is has
+
+
+def test_a_comparison_that_is_not_jq_fails_when_it_is_asked() -> None:
+    with pytest.raises(WorkloadError, match=r'keyPath `\.a == "b"'):
+        matches_component_type(selected('.a == "b"', "c"), POD)
+
+
+@pytest.mark.parametrize(
+    ("filters", "passes"),
+    [
+        pytest.param([], True, id="no filter keeps nothing out"),
+        pytest.param(['.metadata.labels | has("part")'], True, id="true"),
+        pytest.param(['.metadata.labels.part == "bass"'], False, id="false"),
+        pytest.param(["true", ".metadata.labels.none == null"], True, id="all are true"),
+        pytest.param(["true", "false", "true"], False, id="one is not"),
+        pytest.param([".metadata.labels.part"], False, id="a text is not true"),
+        pytest.param(["1"], False, id="nor is 1"),
+        pytest.param(["false", "null"], False, id="after the first that is false none is asked"),
+    ],
+)
+def test_filters(filters: list[str], *, passes: bool) -> None:
+    assert passes_filters(component(PodSelector()), map(PodQuery, filters), POD) is passes
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        pytest.param("null", "gives null", id="null is no answer"),
+        pytest.param(".metadata.labels.none", "gives null", id="nor is a field that is not there"),
+        pytest.param("true, true", "gives 2 results", id="nor are two, even where both are true"),
+        pytest.param("empty", "gives 0 results", id="nor is none"),
+    ],
+)
+def test_filters_without_an_answer(written: str, reason: str) -> None:
+    with pytest.raises(WorkloadError, match=reason):
+        passes_filters(component(PodSelector()), [PodQuery(written)], POD)

@@ -1,0 +1,124 @@
+from typing import Any
+
+import pytest
+
+from interpreter import GVK, ComponentNotFoundError, Karta, Status, Workload, WorkloadError
+
+ORCHESTRA = {"apiVersion": "toys.example.com/v1", "kind": "Orchestra"}
+
+
+@pytest.fixture
+def workload(texts: dict[str, str]) -> Workload:
+    obj = {**ORCHESTRA, "metadata": {"name": "city", "namespace": "music"}, "spec": None}
+    return Workload(Karta.load(texts["Orchestra"]), obj)
+
+
+@pytest.mark.parametrize(
+    ("obj", "message"),
+    [
+        pytest.param({"kind": "Orchestra", "metadata": {"name": "x"}}, "apiVersion", id="no apiVersion"),
+        pytest.param({"apiVersion": "toys.example.com/v1", "metadata": {"name": "x"}}, "kind", id="no kind"),
+        pytest.param({**ORCHESTRA, "apiVersion": "a/b/c", "metadata": {"name": "x"}}, "a/b/c", id="no such apiVersion"),
+        pytest.param(ORCHESTRA, "metadata.name or metadata.generateName", id="no metadata"),
+        pytest.param({**ORCHESTRA, "metadata": {"name": ""}}, "metadata.name", id="an empty name"),
+        pytest.param({**ORCHESTRA, "metadata": "x"}, "metadata.name", id="metadata of another type"),
+        pytest.param(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}},
+            "the object is a v1, Kind=Pod, but the Karta is for toys.example.com/v1, Kind=Orchestra",
+            id="another kind",
+        ),
+        pytest.param([], "not list", id="no object"),
+        pytest.param(None, "not NoneType", id="nothing"),
+    ],
+)
+def test_what_is_no_workload_of_the_kind_is_refused(texts: dict[str, str], obj: Any, message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        Workload(Karta.load(texts["Orchestra"]), obj)
+
+
+def test_a_generated_name_is_enough(texts: dict[str, str]) -> None:
+    obj = {**ORCHESTRA, "metadata": {"generateName": "city-"}}
+    assert Workload(Karta.load(texts["Orchestra"]), obj).object is obj
+
+
+def test_another_version_is_taken_when_asked_for(texts: dict[str, str]) -> None:
+    obj = {**ORCHESTRA, "apiVersion": "toys.example.com/v2", "metadata": {"name": "x"}}
+    workload = Workload(Karta.load(texts["Orchestra"]), obj, any_kind=True)
+    assert workload.suspend().object["spec"]["paused"] is True
+
+
+def test_components_come_in_the_order_of_the_definition(workload: Workload) -> None:
+    assert list(workload.components) == ["orchestra", "conductor", "section", "chair"]
+    assert workload.root == workload.component("orchestra")
+    assert workload.root.kind == GVK("toys.example.com", "v1", "Orchestra")
+    assert workload.component("section").kind is None
+
+
+def test_components_know_their_relatives(workload: Workload) -> None:
+    assert [child.name for child in workload.root.children] == ["conductor", "section"]
+    assert [child.name for child in workload.children_of("section")] == ["chair"]
+    assert workload.component("chair").owner == workload.component("section")
+    assert workload.root.owner is None
+    assert [each.name for each in workload.components.values() if each.has_pods] == ["conductor", "section"]
+
+
+def test_a_component_that_is_not_there_may_be_a_slip(workload: Workload) -> None:
+    with pytest.raises(ComponentNotFoundError, match='no component "sektion"; did you mean section'):
+        workload.component("sektion")
+    with pytest.raises(ComponentNotFoundError, match="there are: orchestra, conductor, section, chair"):
+        workload.children_of("zzz")
+
+
+def test_they_say_what_they_are(workload: Workload) -> None:
+    assert repr(workload) == "Workload(toys.example.com/v1, Kind=Orchestra music/city)"
+    assert repr(workload.root) == f"Component(orchestra of {workload!r})"
+    assert repr(workload.karta) == "Karta(orchestra: toys.example.com/v1, Kind=Orchestra)"
+
+
+def test_all_matching_statuses_come_in_their_order(make: Any) -> None:
+    conditions = [{"type": "OutOfTune", "status": "True", "reason": "Rain"}]
+    status = make("Orchestra", status={"phase": "Playing", "conditions": conditions}).status
+    assert status.phase == "Playing"
+    assert status.matched == (Status.RUNNING, Status.DEGRADED)
+    assert [(each.type, each.reason) for each in status.conditions] == [("OutOfTune", "Rain")]
+
+
+def test_without_a_match_the_status_is_undefined(workload: Workload) -> None:
+    assert workload.status is not None
+    assert workload.status.matched == (Status.UNDEFINED,)
+    assert workload.status.phase == ""
+
+
+def test_a_status_that_cannot_be_told_is_an_error_with_its_place(make: Any) -> None:
+    with pytest.raises(
+        WorkloadError, match=r"definition orchestra, component orchestra, phaseDefinition.path `.status.phase`"
+    ):
+        _ = make("Orchestra", status={"phase": 3}).status
+
+
+@pytest.fixture
+def tuned(raw: Any) -> Karta:
+    """An orchestra that has its number of conductors in a ConfigMap."""
+    definition = raw("Orchestra")
+    structure = definition["spec"]["structureDefinition"]
+    structure["references"] = [
+        {
+            "name": "score",
+            "gvk": {"group": "", "version": "v1", "kind": "ConfigMap"},
+            "lookup": {"nameExpression": ".spec.score"},
+        }
+    ]
+    structure["childComponents"][0]["scaleDefinition"] = {"replicasPath": "$score.data.conductors"}
+    return Karta.load(definition)
+
+
+def test_references_are_looked_up_among_the_given_objects(tuned: Karta, make: Any) -> None:
+    score = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nine"}, "data": {"conductors": "2"}}
+    workload = Workload(tuned, make("Orchestra", {"score": "nine"}).object)
+    known = workload.with_references([score])
+    assert known.component("conductor").scales[""].replicas == 2
+    assert known.suspend().component("conductor").scales[""].replicas == 2
+    with pytest.raises(WorkloadError, match="score"):
+        _ = workload.component("conductor").scales
+    with pytest.raises(WorkloadError, match="apiVersion"):
+        workload.with_references([{}])
