@@ -9,8 +9,8 @@ from interpreter.k8s.values import JSON, Object
 from interpreter.karta.annotations import AggregateRule
 from interpreter.karta.definition import Definition
 from interpreter.operations.call import StatusItem
+from interpreter.operations.generation import agreed_generation
 from interpreter.operations.reduction import is_end, is_number, is_start, is_time, latest
-from interpreter.operations.report import have_caught_up
 
 
 def continued(
@@ -46,8 +46,9 @@ def _with_generation(
 ) -> dict[str, JSON]:
     """A member counts its generations for itself; they mean nothing here."""
     others = {key: value for key, value in status.items() if key != "observedGeneration"}
-    if have_caught_up(items, generation(template)):
-        return {**others, "observedGeneration": generation(template)}
+    agreed = agreed_generation(items, generation(template))
+    if agreed is not None:
+        return {**others, "observedGeneration": agreed}
     if "observedGeneration" in known:
         return {**others, "observedGeneration": known["observedGeneration"]}
     return others

@@ -5,6 +5,7 @@ from interpreter.k8s.metadata import generation
 from interpreter.k8s.values import Object
 from interpreter.karta.definition import Definition
 from interpreter.karta.status import Status, match_status
+from interpreter.operations.generation import observed_generation
 from interpreter.query import Query
 
 _UNHEALTHY = frozenset({Status.FAILED, Status.DEGRADED})
@@ -28,10 +29,8 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
 
 def is_stale(obj: Object) -> bool:
     """Tell whether the controller wrote the status for an older generation of the object."""
-    status = obj.get("status")
-    observed = status.get("observedGeneration") if isinstance(status, dict) else None
-    current = generation(obj)
-    return isinstance(observed, int) and current is not None and observed < current
+    observed, current = observed_generation(obj.get("status")), generation(obj)
+    return observed is not None and current is not None and observed < current
 
 
 def _verdict(definition: Definition, health: Query, obj: Object) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from interpreter.errors import InterpretationError
 from interpreter.karta.definition import Definition
+from interpreter.karta.resolution import Reader, resolved
 from interpreter.operations.call import DEFAULT_OPTIONS, Call, Operation, Options, Results
 from interpreter.operations.own import own_answer
 from interpreter.operations.scripted import scripted_answer
@@ -15,12 +16,14 @@ def interpret(
     options: Options = DEFAULT_OPTIONS,
     *,
     said: Callable[[str], None] | None = None,
+    reader: Reader | None = None,
 ) -> Results:
     """Answer a call by Karmada's result names, or raise `InterpretationError` with the reason.
 
-    ``said`` gets every line that a script prints.
+    ``said`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to.
     Where nobody may wait (`interpreter.lua.without_waiting`), a script that takes long raises LuaWaitError instead.
     """
+    definition = resolved(definition, call.object, reader)
     if definition.scripts.of(call.operation):
         return scripted_answer(definition, call, options, said)
     if not definition.answers(call.operation):

@@ -18,6 +18,7 @@ from interpreter.karta.annotations import PathPattern
 from interpreter.karta.definition import Definition
 from interpreter.operations.condition import Polarity, are_conditions, merge_conditions
 from interpreter.operations.reduction import (
+    WORST_FIRST,
     earliest,
     is_end,
     is_number,
@@ -48,7 +49,7 @@ class Merging:
         if not values:
             return None
         if path in self._rules:
-            return self._ruled(path, values)
+            return self._ruled(path, present)
         if all(isinstance(value, bool) for value in values):
             return len(present) == len(parts) and all(values)
         if all(is_number(value) for value in values):
@@ -59,9 +60,12 @@ class Merging:
             return self._lists(path, parts)
         return _text(path, parts, values)
 
-    def _ruled(self, path: PathPattern, values: Sequence[JSON]) -> JSON:
+    def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
+        rule = self._rules[path]
+        if rule in WORST_FIRST:
+            present = sorted(present, key=_severity)
         try:
-            return reduce_values(self._rules[path], values)
+            return reduce_values(rule, [part.value for part in present])
         except InterpretationError as error:
             field = "".join("[]" if step is None else f".{step}" for step in path)
             raise InterpretationError(f"definition {self._name}, annotation aggregate, {field}: {error}") from error
@@ -98,4 +102,8 @@ def _text(path: PathPattern, parts: Sequence[Part], values: Sequence[JSON]) -> J
         return latest(values)
     if all(part.value == values[0] for part in parts):
         return values[0]
-    return min(parts, key=lambda part: part.report.severity).value
+    return min(parts, key=_severity).value
+
+
+def _severity(part: Part) -> tuple[int, ...]:
+    return part.report.severity

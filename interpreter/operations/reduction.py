@@ -12,9 +12,12 @@ from interpreter.karta.annotations import AggregateRule
 
 UNLIMITED = 2**31 - 1
 
+WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
+"""The rules that take the values of the clusters that are worst off first."""
+
 
 def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
-    """Return the one value that the rule makes of one or more, in the order of cluster names.
+    """Return the one value that the rule makes of one or more, in the order of cluster names or `WORST_FIRST`.
 
     >>> reduce_values(AggregateRule.SUM, ["500m", "1500m"])
     '2'
@@ -43,7 +46,7 @@ def is_start(field: str) -> bool:
 
 def is_end(field: str) -> bool:
     """Tell whether a field of that name says when something was over, as ``completionTime``."""
-    return field.lower().startswith(("complet", "finish", "end"))
+    return field.lower().startswith(("complet", "finish", "end", "terminat"))
 
 
 def earliest(values: Sequence[JSON]) -> JSON:
@@ -100,6 +103,13 @@ def _truths(values: Sequence[JSON]) -> Sequence[bool]:
     return values
 
 
+def _union(values: Sequence[JSON]) -> dict[str, JSON]:
+    for value in values:
+        if not isinstance(value, dict):
+            raise InterpretationError(f"{value!r} is not an object")
+    return {key: value[key] for value in reversed(values) for key in value}
+
+
 def _concat(values: Sequence[JSON]) -> list[JSON]:
     for value in values:
         if not isinstance(value, list):
@@ -115,6 +125,8 @@ _REDUCTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.ANY: lambda values: any(_truths(values)),
     AggregateRule.ALL: lambda values: all(_truths(values)),
     AggregateRule.FIRST: lambda values: values[0],
+    AggregateRule.WORST: lambda values: values[0],
+    AggregateRule.UNION: _union,
     AggregateRule.CONCAT: _concat,
     AggregateRule.LATEST: latest,
     AggregateRule.EARLIEST: earliest,

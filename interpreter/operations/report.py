@@ -1,6 +1,6 @@
 """What each member cluster reports, made ready to be merged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from interpreter.errors import InterpretationError
@@ -89,26 +89,6 @@ def _without(value: JSON, path: PathPattern) -> JSON:
     if rest:
         return {**value, step: _without(value[step], rest)}
     return {key: kept for key, kept in value.items() if key != step}
-
-
-def have_caught_up(items: Sequence[StatusItem], template_generation: int | None) -> bool:
-    """Tell whether every member's controller has seen the present generation of the template.
-
-    As Karmada's native interpreter has it (``native/aggregatestatus.go``): a member is current when its controller
-    observed the member object's generation, and that object was made from the template's generation.
-    """
-    return template_generation is not None and all(
-        _has_caught_up(_status_of(item), template_generation) for item in items
-    )
-
-
-def _has_caught_up(status: Object, template_generation: int) -> bool:
-    observed, generation, of_template = (
-        status.get(key) for key in ("observedGeneration", "generation", "resourceTemplateGeneration")
-    )
-    if not (isinstance(observed, int) and isinstance(generation, int) and isinstance(of_template, int)):
-        return False
-    return observed >= generation and of_template >= template_generation
 
 
 def _status_of(item: StatusItem) -> dict[str, JSON]:

@@ -64,9 +64,14 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
         for place, source in _pairs(scale, member):
             value = source.raw(observed)
             is_count = place is scale.replicas or scale.replicas is None
-            if value is not None and (place.raw(desired) is None or (leaves_replicas and is_count)):
+            if value is not None and (_leaves_unset(desired, place) or (leaves_replicas and is_count)):
                 retained = set_value(retained, place.path, value)
     return retained
+
+
+def _leaves_unset(desired: Object, place: Location) -> bool:
+    """Tell whether a template has the place and no value in it: without the whole of an autoscaler, it wants none."""
+    return place.raw(desired) is None and get(desired, place.path[:-1]) is not None
 
 
 def _pairs(scale: ScaleLocation, member: ScaleLocation) -> Iterator[tuple[Location, Location]]:

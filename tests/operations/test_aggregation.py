@@ -208,10 +208,14 @@ def test_a_silent_cluster_keeps_the_whole_from_being_complete(train: Definition)
         pytest.param(3, [(5, 5, 3), (9, 8, 3)], 2, id="a controller has not seen its object's last change"),
         pytest.param(3, [(5, 5, 3), (9, 9, 2)], 2, id="a member's object is made from an older template"),
         pytest.param(3, [(5, 5, 3), None], 2, id="a member has not reported"),
+        pytest.param(3, [(5, "5", 3), (9, "9", 3)], "3", id="members write text, and so does their template"),
+        pytest.param(3, [(5, "5", 3), (9, "8", 3)], 2, id="text is compared as a number"),
+        pytest.param(3, [(5, "5d6f8", 3)], 2, id="a hash tells no generation"),
+        pytest.param(3, [(1, True, 3)], 2, id="neither does a truth value"),
     ],
 )
 def test_observed_generation_is_the_templates(
-    train: Definition, generation: int, members: list[Any], expected: int
+    train: Definition, generation: int, members: list[Any], expected: int | str
 ) -> None:
     statuses = [
         member and {"generation": member[0], "observedGeneration": member[1], "resourceTemplateGeneration": member[2]}
@@ -274,6 +278,20 @@ def test_the_annotation_decides_where_it_names_a_field(define: Define) -> None:
     ]
     merged = aggregate(definition, template(), *statuses)["status"]
     assert merged == {"cpu": "1500m", "ready": True, "pools": [{"name": "p", "peak": 9}]}
+
+
+def test_the_worst_cluster_speaks_where_the_annotation_says_so(define: Define) -> None:
+    definition = define(root=ROOT, mappings=MAPPINGS, aggregate="{.status.container: worst, .status.pods: union}")
+    running = {"container": {"running": {}}, "pods": {"t-0": "Running", "t-1": "Running"}}
+    broken = {"container": {"waiting": {}}, "pods": {"t-0": "Pending", "t-2": "Pending"}}
+    statuses = [
+        {"conditions": [condition("Ready", "True")], **running},
+        {"conditions": [condition("Failed", "True")], **broken},
+        {"conditions": [condition("Failed", "True")]},
+    ]
+    merged = aggregate(definition, template(), *statuses)["status"]
+    assert merged["container"] == {"waiting": {}}, "the worst of those that have one"
+    assert merged["pods"] == {"t-0": "Pending", "t-1": "Running", "t-2": "Pending"}
 
 
 @pytest.mark.parametrize(

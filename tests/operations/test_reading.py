@@ -175,8 +175,18 @@ def test_health(define: Define, phase: str | None, expected: bool) -> None:
     assert ask(define(MASTER, mappings=MAPPINGS), Operation.INTERPRET_HEALTH, subject) == {"healthy": expected}
 
 
-@pytest.mark.parametrize(("observed", "expected"), [(3, False), (4, True)])
-def test_a_status_of_an_older_generation_is_not_healthy(define: Define, observed: int, expected: bool) -> None:
+@pytest.mark.parametrize(
+    ("observed", "expected"),
+    [
+        pytest.param(3, False, id="the last change has not been seen"),
+        pytest.param(4, True, id="it has"),
+        pytest.param("3", False, id="a generation written as text is one, too"),
+        pytest.param("4", True, id="the present one as text"),
+        pytest.param("3d9f4c", True, id="a hash tells nothing"),
+        pytest.param("9" * 5000, True, id="no generation has so many digits"),
+    ],
+)
+def test_a_status_of_an_older_generation_is_not_healthy(define: Define, observed: int | str, expected: bool) -> None:
     subject = obj({"phase": "Up", "observedGeneration": observed}, {"generation": 4})
     assert ask(define(MASTER, mappings=MAPPINGS), Operation.INTERPRET_HEALTH, subject) == {"healthy": expected}
 

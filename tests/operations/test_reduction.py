@@ -6,7 +6,7 @@ import pytest
 
 from interpreter.errors import InterpretationError
 from interpreter.karta.annotations import AggregateRule
-from interpreter.operations.reduction import is_time, reduce_values
+from interpreter.operations.reduction import is_end, is_time, reduce_values
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:30:00+00:00"
 
@@ -27,6 +27,11 @@ EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:30:00+00:00"
         pytest.param("all", [True, True], True, id="all true"),
         pytest.param("first", ["b", "a"], "b", id="the first cluster's, whatever it is"),
         pytest.param("concat", [[1], [1, 2]], [1, 1, 2], id="lists keep their duplicates"),
+        pytest.param(
+            "worst", [{"waiting": {}}, {"running": {}}], {"waiting": {}}, id="the worst cluster's, as a whole"
+        ),
+        pytest.param("union", [{"a": 1}, {"b": "x"}], {"a": 1, "b": "x"}, id="the keys of all"),
+        pytest.param("union", [{"a": "Failed"}, {"a": "Done"}], {"a": "Failed"}, id="of one key the worst cluster's"),
         pytest.param("latest", [LATE, EARLY], LATE, id="instants are compared, not texts"),
         pytest.param("earliest", [LATE, EARLY], EARLY, id="the earliest"),
         pytest.param("earliest", ["2026-01-01T01:00:00+02:00", EARLY], "2026-01-01T01:00:00+02:00", id="offsets count"),
@@ -46,6 +51,7 @@ def test_reduction(rule: str, values: list[Any], expected: Any) -> None:
         pytest.param("sum", [True], "neither a number", id="a truth value is no number"),
         pytest.param("any", [1], "neither true nor false", id="one is not true"),
         pytest.param("concat", ["ab"], "not a list", id="text is not a list"),
+        pytest.param("union", [{}, []], "not an object", id="a list has no keys"),
         pytest.param("latest", ["yesterday"], "not a time", id="a word is no time"),
     ],
 )
@@ -66,3 +72,17 @@ def test_values_that_a_rule_cannot_take(rule: str, values: list[Any], words: str
 )
 def test_what_is_a_time(value: Any, expected: bool) -> None:
     assert is_time(value) is expected
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        pytest.param("completionTime", True, id="of a Job"),
+        pytest.param("finishedAt", True, id="of a Workflow"),
+        pytest.param("endTime", True, id="of a RayJob"),
+        pytest.param("terminationTime", True, id="of a SparkApplication"),
+        pytest.param("lastTransitionTime", False, id="of a condition"),
+    ],
+)
+def test_what_is_an_end(field: str, expected: bool) -> None:
+    assert is_end(field) is expected

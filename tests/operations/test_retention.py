@@ -50,6 +50,13 @@ def test_unset_replicas_and_suspend_keep_the_members_values(define: Define) -> N
     assert retained["spec"]["suspend"] is True
 
 
+def test_an_autoscaler_that_the_template_has_no_more_does_not_come_back(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", ".spec.replicas", max=".spec.hpa.maxReplicas"))
+    member = obj(replicas=2, hpa={"maxReplicas": 9})
+    assert "hpa" not in retain(definition, obj(replicas=2), member)["spec"]
+    assert retain(definition, obj(replicas=2, hpa={}), member)["spec"]["hpa"] == {"maxReplicas": 9}
+
+
 def test_a_false_in_the_template_is_not_unset(define: Define) -> None:
     assert retain(define(root=ROOT), obj(suspend=False), obj(suspend=True))["spec"]["suspend"] is False
 
