@@ -4,7 +4,7 @@ PORT   ?= 8443
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format bench conformance e2e catalogue tools lock wheel clean
+.PHONY: help serve test check format bench conformance e2e catalogue schemas tools lock wheel clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ e2e: .venv/dev.stamp ## Prove it on a real Karmada control plane (needs Go; buil
 
 catalogue: .venv/run.stamp ## Write docs/catalogue/ from the definitions
 	$(BIN)/python docs/write_catalogue.py
+
+schemas: .venv/run.stamp ## Write the CRD and the JSON Schema of Kartas from their model
+	$(BIN)/karta-interpreter export crd > deploy/helm/karta-interpreter-control-plane/files/kartas.run.ai.yaml
+	$(BIN)/karta-interpreter export json-schema > docs/karta.schema.json
 
 tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)
 	deploy/tools.sh

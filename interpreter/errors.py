@@ -8,6 +8,7 @@
     │   ├── QueryRefusedError          parsed, but uses a construct that is not allowed
     │   ├── QueryEvaluationError       failed on this object
     │   │   ├── QueryLimitError          ran too long, used too much memory or gave too many results
+    │   │   ├── QueryRaisedError         refuses the object in the words of its author
     │   │   └── QueryReferenceError      reads another object that nobody has looked up
     │   └── QueryWriteError            no value can be written through it
     ├── LuaError                     a script
@@ -74,6 +75,10 @@ class QueryLimitError(QueryEvaluationError):
 
 class QueryReferenceError(QueryEvaluationError):
     """An evaluation that reads a reference which has no value."""
+
+
+class QueryRaisedError(QueryEvaluationError):
+    """An expression that refuses its object in the words of its author: ``error("...")``."""
 
 
 class QueryWriteError(QueryError):

@@ -23,12 +23,17 @@ def check_stdin(paths: Sequence[str]) -> None:
 
 def read_object(path: str) -> Object:
     """The one object in a file, a folder or standard input."""
-    found = [obj for document in _documents(path) for obj in _objects(document)]
+    found = read_objects(path)
     if not found:
         raise UsageProblem(f"error: {path}: there is no object in it")
     if len(found) > 1:
         raise UsageProblem(f"error: {path}: get {len(found)} objects, expect one at most")
     return found[0]
+
+
+def read_objects(path: str) -> list[Object]:
+    """All objects in a file, a folder or standard input."""
+    return [obj for document in _documents(path) for obj in _objects(document)]
 
 
 def read_items(path: str) -> tuple[StatusItem, ...]:

@@ -8,7 +8,7 @@ import click
 from interpreter.cli.arguments import Arguments, operation_named
 from interpreter.cli.checking import check_scripts
 from interpreter.cli.definitions import Interpreter, interpreter_for
-from interpreter.cli.inputs import check_stdin, read_items, read_object
+from interpreter.cli.inputs import check_stdin, read_items, read_object, read_objects
 from interpreter.cli.outcome import Outcome, ask, outcomes_json
 from interpreter.cli.problems import Problem
 from interpreter.cli.render.answers import outcomes_table
@@ -37,6 +37,7 @@ class _Given(TypedDict):
     observed_file: str | None
     status_file: str | None
     desired_replica: int | None
+    reference_file: tuple[str, ...]
 
 
 @click.command("interpret", epilog=_EXAMPLES)
@@ -45,6 +46,12 @@ class _Given(TypedDict):
 @click.option("--observed-file", metavar="PATH", help='The object as a member cluster has it; "-" is stdin.')
 @click.option("--status-file", metavar="PATH", help="One AggregatedStatusItem per document.")
 @click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="For ReviseReplica.")
+@click.option(
+    "--reference-file",
+    multiple=True,
+    metavar="PATH",
+    help="Objects that the definition may look up: file, folder or -; may be repeated.",
+)
 @click.option(
     "-f",
     "--filename",
@@ -78,7 +85,7 @@ def command(
     Without --operation, every operation that the given files allow is asked and shown in one table.
     """
     asked = operation_named(operation) if operation else None
-    files = (given["desired_file"], given["observed_file"], given["status_file"])
+    files = (given["desired_file"], given["observed_file"], given["status_file"], *given["reference_file"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
     if check:
         check_scripts([*filenames, *overrides])
@@ -86,7 +93,8 @@ def command(
     arguments = _read(given)
     calls = [arguments.call(asked)] if asked else arguments.calls()
     interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
-    outcomes = [ask(interpreter, call) for call in calls if asked or interpreter.is_asked(call.operation)]
+    references = [obj for path in given["reference_file"] for obj in read_objects(path)]
+    outcomes = [ask(interpreter, call, references) for call in calls if asked or interpreter.is_asked(call.operation)]
     if asked and output is None:
         _print_blocks(outcomes[0])
     elif output in ("yaml", "json"):

@@ -7,8 +7,9 @@ import click
 
 from interpreter.cli.definitions import Interpreter
 from interpreter.errors import InterpretationError, LuaError
-from interpreter.k8s.values import JSON
+from interpreter.k8s.values import JSON, Object
 from interpreter.karta.definition import Definition
+from interpreter.karta.resolution import Known, resolved
 from interpreter.karta.status import match_status
 from interpreter.operations import Call, Operation, Results, interpret
 from interpreter.operations.health import is_stale
@@ -24,9 +25,12 @@ class Outcome:
     reason: str = ""
 
 
-def ask(interpreter: Interpreter, call: Call) -> Outcome:
-    """Ask for an answer; an error that says why there is none is an outcome too."""
-    definition = interpreter.entry.definition
+def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ()) -> Outcome:
+    """Ask for an answer; an error that says why there is none is an outcome too.
+
+    ``references`` are the objects that the definition may look up.
+    """
+    definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:
         return Outcome(call, error=f"{broken.source}:{broken.line}:{broken.column}: {broken.message}")

@@ -13,8 +13,12 @@ from interpreter.errors import InterpreterError
 COMMANDS = {
     "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
     "interpret": "Ask a definition about an object, as Karmada would.",
+    "tree": "Show what a workload is made of.",
     "validate": "Check definitions and show everything that is wrong with them.",
-    "export": "Print manifests for GitOps.",
+    "test": "Run golden suites and show where an answer is not the expected one.",
+    "catalog": "Show which kinds are interpreted, and how.",
+    "create": "Draft a definition from a CRD.",
+    "export": "Print manifests for GitOps, and schemas.",
     "unregister": "Take a server's registration back from Karmada.",
     "doctor": "Find out why Karmada does not get its answers.",
 }

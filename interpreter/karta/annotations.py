@@ -49,7 +49,9 @@ OPERATIONS = (
 class AggregateRule(StrEnum):
     """How one status field of several clusters becomes one value.
 
-    ``counter`` is a sum that never falls below what the template has; ``omit`` leaves the field to the members.
+    ``counter`` is a sum that never falls below what the template has; ``worst`` is the value of the cluster that is
+    worst off; ``union`` has the keys of all objects, with the values of the worst cluster that has them; ``omit``
+    leaves the field to the members.
     """
 
     SUM = "sum"
@@ -59,6 +61,8 @@ class AggregateRule(StrEnum):
     ANY = "any"
     ALL = "all"
     FIRST = "first"
+    WORST = "worst"
+    UNION = "union"
     CONCAT = "concat"
     LATEST = "latest"
     EARLIEST = "earliest"

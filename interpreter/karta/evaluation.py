@@ -1,6 +1,6 @@
 """Asking an expression of a definition about an object, and saying clearly where it went wrong."""
 
-from interpreter.errors import InterpretationError, QueryError
+from interpreter.errors import InterpretationError, QueryError, QueryRaisedError
 from interpreter.k8s.values import JSON, Object
 from interpreter.karta.definition import Component
 from interpreter.query import Query
@@ -17,14 +17,15 @@ def evaluate(component: Component, field: str, query: Query, obj: Object) -> lis
 
 
 def query_failure(component: Component, field: str, query: Query, err: QueryError) -> InterpretationError:
-    """The error of an expression that failed; the expression is named once."""
+    """The error of an expression that failed; the expression is named once, and not before its author's own words."""
+    if isinstance(err, QueryRaisedError):
+        return InterpretationError(f"{_where(component)}, {field}: {err}")
     return failure(component, field, query, str(err).removeprefix(f"{_quoted(query)}: "))
 
 
 def failure(component: Component, field: str, query: Query, reason: str) -> InterpretationError:
     """The error of an expression of a component that gives no usable answer."""
-    where = f"definition {component.definition}, component {component.name}"
-    return InterpretationError(f"{where}, {field} `{_quoted(query)}`: {reason}")
+    return InterpretationError(f"{_where(component)}, {field} `{_quoted(query)}`: {reason}")
 
 
 def aligned(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
@@ -60,6 +61,10 @@ def _mismatch(component: Component, count: int, ids: tuple[str, ...]) -> str:
         f"gives {results} for {len(ids)} instance ids of instanceIdPath `{_quoted(component.instance_ids)}`; "
         "results and ids are paired by position, so their numbers must be equal"
     )
+
+
+def _where(component: Component) -> str:
+    return f"definition {component.definition}, component {component.name}"
 
 
 def _quoted(query: Query) -> str:

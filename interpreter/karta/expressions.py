@@ -12,43 +12,52 @@ from interpreter.query import Refusal, Verdict, parse, vet
 from interpreter.query.grammar.syntax import Node, Span
 from interpreter.query.vetting.verdict import Note
 
+_REFERENCES = ("spec", "structureDefinition", "references")
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """An expression that may be used, and where it stands."""
+    """An expression that may be used, where it stands, and the references that it may read."""
 
     path: Path
     text: str
     node: Node
+    variables: frozenset[str] = frozenset()
 
 
 def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
     """The usable expressions of a definition, and what there is to say about all of them."""
     usable: list[Parsed] = []
     findings: list[Finding] = []
+    names = karta.spec.structure_definition.reference_names
     for path, text, read_from in expressions(karta.spec, ("spec",)):
-        parsed, found = judge(path, text, read_from)
+        looks_up = path[: len(_REFERENCES)] == _REFERENCES
+        parsed, found = judge(path, text, read_from, frozenset() if looks_up else names)
         findings += found
         if parsed is not None:
             usable.append(parsed)
     return usable, findings
 
 
-def judge(path: Path, text: str, read_from: ReadFrom = ReadFrom.WORKLOAD) -> tuple[Parsed | None, list[Finding]]:
-    """One expression: can it be parsed, is it allowed, does it run in this process.
+def judge(
+    path: Path, text: str, read_from: ReadFrom = ReadFrom.WORKLOAD, variables: frozenset[str] = frozenset()
+) -> tuple[Parsed | None, list[Finding]]:
+    """One expression, which may read ``variables``: can it be parsed, is it allowed, does it run in this process.
 
-    Expressions about pods are never run here, so how they would be run is not a matter for them.
+    Expressions about pods are never run here, so how they would be run is not a matter for them; references are
+    looked up for workloads, and none is known to them.
     """
+    variables = variables if read_from is ReadFrom.WORKLOAD else frozenset()
     try:
         node = parse(text)
     except QuerySyntaxError as err:
         span = Span(err.start, err.end)
         return None, [_error("expression-syntax", path, text, err.message, err.hint, span)]
-    vetting = vet(node)
+    vetting = vet(node, variables=variables)
     if vetting.refusals:
         return None, [_refused(path, text, refusal) for refusal in vetting.refusals]
     bounded = vetting.verdict is Verdict.BOUNDED and read_from is ReadFrom.WORKLOAD
-    return Parsed(path, text, node), [_bounded(path, text, vetting.notes)] if bounded else []
+    return Parsed(path, text, node, variables), [_bounded(path, text, vetting.notes)] if bounded else []
 
 
 def _refused(path: Path, text: str, refusal: Refusal) -> Finding:

@@ -69,7 +69,7 @@ def _instances(
 def _suspend_places(path: Path, usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
     depth = len(path)
     for at, expression in usable.items():
-        if at[:depth] == path and "suspendDefinition" in at and not names_places(Query.compile(expression.text)):
+        if at[:depth] == path and "suspendDefinition" in at and not names_places(_query(expression)):
             yield _warning(
                 "suspend-path-not-writable",
                 expression,
@@ -89,13 +89,17 @@ def _scale_places(
     expression = usable.get((*path, "scaleDefinition", field))
     if expression is None or shared_default(expression.node) is not None:
         return
-    if not takes_number(Query.compile(expression.text)):
+    if not takes_number(_query(expression)):
         yield _warning(
             "replicas-not-writable",
             expression,
             f'the component "{component.name}" is elastic, but no number can be written through this expression',
             "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`",
         )
+
+
+def _query(expression: Parsed) -> Query:
+    return Query.compile(expression.text, expression.variables)
 
 
 def _is_elastic(component: ComponentDefinition, scale: ScaleDefinition, karta: Karta) -> bool:

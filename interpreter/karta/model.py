@@ -1,11 +1,11 @@
 """The Karta resource as it is written: `run.ai/v1alpha1`, its defaults applied, nothing interpreted yet.
 
-Source: `pkg/api/runai/v1alpha1` of the Karta project.
+Source: `pkg/api/runai/v1alpha1` of the Karta project, and its design of references (`docs/design/references`).
 """
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from interpreter.k8s.values import Path
 from interpreter.karta.instructions import OptimizationInstructions
@@ -17,6 +17,9 @@ from interpreter.karta.notation import (
     OptionalPodExpression,
     PodExpression,
     Schema,
+    for_api_server,
+    keyed_by,
+    rules,
 )
 
 
@@ -24,101 +27,147 @@ class GroupVersionKind(Schema):
     """The type of a Kubernetes object; the group of core kinds is empty."""
 
     group: str
+    """API group; empty for core kinds."""
     version: str
+    """API version."""
     kind: str
+    """Kind."""
 
 
 class FragmentedPodSpecDefinition(Schema):
     """Where the pieces of a pod are, for workloads that have no whole pod template."""
 
     scheduler_name_path: OptionalExpression = None
+    """jq on the workload that yields the name of the scheduler."""
     labels_path: OptionalExpression = None
+    """jq on the workload that yields the labels of the pods."""
     annotations_path: OptionalExpression = None
+    """jq on the workload that yields the annotations of the pods."""
     resources_path: OptionalExpression = None
+    """jq on the workload that yields the resources of the main container."""
     resource_claims_path: OptionalExpression = None
+    """jq on the workload that yields the resource claims of the pods."""
     pod_affinity_path: OptionalExpression = None
+    """jq on the workload that yields the pod affinity."""
     node_affinity_path: OptionalExpression = None
+    """jq on the workload that yields the node affinity."""
     containers_path: OptionalExpression = None
+    """jq on the workload that yields the list of containers."""
     container_path: OptionalExpression = None
+    """jq on the workload that yields the main container."""
     priority_class_name_path: OptionalExpression = None
+    """jq on the workload that yields the name of the priority class."""
     image_path: OptionalExpression = None
+    """jq on the workload that yields the image of the main container."""
 
 
 class SpecDefinition(Schema):
     """Where the pod definition of a component is: one of three ways to say it."""
 
     pod_template_spec_path: OptionalExpression = None
+    """jq on the workload that yields pod templates."""
     pod_spec_path: OptionalExpression = None
+    """jq on the workload that yields pod specs."""
     metadata_path: OptionalExpression = None
+    """jq on the workload that yields the metadata of the pods, beside podSpecPath."""
     fragmented_pod_spec_definition: FragmentedPodSpecDefinition | None = None
+    """Where the pieces of a pod are, where there is no whole."""
 
 
 class ScaleDefinition(Schema):
     """Where the number of units of a component is, counted across the whole workload."""
 
     replicas_path: OptionalExpression = None
+    """jq on the workload that yields the count."""
     min_replicas_path: OptionalExpression = None
+    """jq on the workload that yields the least count."""
     max_replicas_path: OptionalExpression = None
+    """jq on the workload that yields the largest count."""
 
 
 class PhaseDefinition(Schema):
     """Where the phase is."""
 
     path: Expression
+    """jq on the workload that yields its phase."""
 
 
 class ConditionsDefinition(Schema):
     """Where the conditions are and how their fields are called."""
 
     path: Expression
+    """jq on the workload that yields the list of its conditions."""
     type_field_name: str = "type"
+    """Field of a condition that has its type."""
     status_field_name: str = "status"
+    """Field of a condition that has its status."""
     message_field_name: str = "message"
+    """Field of a condition that has its message."""
     reason_field_name: str = "reason"
+    """Field of a condition that has its reason."""
 
 
 class ConditionMatcher(Schema):
     """A condition that must be there."""
 
     type: str
+    """Type of the condition."""
     status: str = ""
+    """Its status, such as "True"; without one any will do."""
     reason: str = ""
+    """Its reason; without one any will do."""
 
 
 class ExpressionMatcher(Schema):
     """An expression whose first result, as text, must be ``expected_result``."""
 
     expression: Expression
+    """jq on the workload."""
     expected_result: str
+    """Its first result, as text."""
 
 
 class StatusMatcher(Schema):
     """One way to have a status; what is given must hold all together."""
 
     by_phase: str = ""
+    """The phase."""
     by_conditions: Many[ConditionMatcher] = ()
+    """Conditions that must all be there."""
     by_expression: ExpressionMatcher | None = None
+    """What the workload says otherwise."""
 
 
 class StatusMappings(Schema):
     """The ways to have each status; any one of a list is enough."""
 
     initializing: Many[StatusMatcher] = ()
+    """When the workload is being set up."""
     running: Many[StatusMatcher] = ()
+    """When it does what it is for."""
     completed: Many[StatusMatcher] = ()
+    """When it has done what it is for."""
     failed: Many[StatusMatcher] = ()
+    """When it has failed for good."""
     degraded: Many[StatusMatcher] = ()
+    """When it does less than it should."""
     suspended: Many[StatusMatcher] = ()
+    """When it is suspended."""
     suspending: Many[StatusMatcher] = ()
+    """When it is about to be suspended."""
     resuming: Many[StatusMatcher] = ()
+    """When it is about to run again."""
 
 
 class StatusDefinition(Schema):
     """How the status of the workload is derived."""
 
     phase_definition: PhaseDefinition | None = None
+    """Where the phase is, for byPhase."""
     conditions_definition: ConditionsDefinition | None = None
+    """Where the conditions are, for byConditions."""
     status_mappings: StatusMappings
+    """When the workload has which status; several may hold at once."""
 
 
 class SuspendAction(Schema):
@@ -127,64 +176,151 @@ class SuspendAction(Schema):
     nullable = frozenset({"value"})
 
     path: Expression
-    value: Any
+    """jq on the workload that yields the place to write."""
+    value: Annotated[Any, for_api_server(type="string")]
+    """What is written there: JSON in a string, such as "true"."""
 
 
 class SuspendDefinition(Schema):
     """The writes that suspend and resume a component."""
 
     suspend_actions: AtLeastOne[SuspendAction]
+    """The writes that suspend."""
     resume_actions: AtLeastOne[SuspendAction]
+    """The writes that resume."""
 
 
 class ComponentTypeSelector(Schema):
     """How a pod is recognised as one of this component."""
 
-    key_path: OptionalPodExpression = None
+    model_config = rules(
+        ("has(self.keyPath) || has(self.matchLabels)", "at least one of keyPath or matchLabels must be set"),
+        ("!has(self.value) || has(self.keyPath)", "value requires keyPath"),
+    )
+
+    key_path: Annotated[OptionalPodExpression, for_api_server(minLength=1)] = None
+    """jq on a pod that yields a value."""
     value: str | None = None
-    match_labels: dict[str, str] | None = None
+    """The value; without it any will do."""
+    match_labels: Annotated[dict[str, str] | None, for_api_server(minProperties=1)] = None
+    """Labels that the pods have."""
 
 
 class ComponentInstanceSelector(Schema):
     """Where a pod says which instance it belongs to."""
 
     id_path: PodExpression
+    """jq on a pod that yields the id of its instance."""
 
 
 class ReplicaSelector(Schema):
     """Where a pod says which replica it belongs to."""
 
     key_path: PodExpression
+    """jq on a pod that yields which replica it is of."""
 
 
 class PodSelector(Schema):
     """How the pods of a component are found."""
 
     component_type_selector: ComponentTypeSelector | None = None
+    """Which pods are of the component."""
     component_instance_selector: ComponentInstanceSelector | None = None
+    """Which instance a pod is of, where there is an instanceIdPath."""
     replica_selector: ReplicaSelector | None = None
+    """Which replica a pod is of; said where replicas are made, for everything below."""
 
 
 class ComponentDefinition(Schema):
     """One component of a workload."""
 
     name: str
+    """Name of the component, unique in the Karta."""
     kind: GroupVersionKind | None = None
+    """Type of the component's objects; one without is a part of its parent. The root needs it."""
     owner_ref: str | None = None
+    """Name of the parent component; every component has one but the root."""
     spec_definition: SpecDefinition | None = None
+    """Where the pod definition is."""
     scale_definition: ScaleDefinition | None = None
+    """How many pods the whole workload has of the component."""
     status_definition: StatusDefinition | None = None
+    """How the status is derived; the root needs it."""
     suspend_definition: SuspendDefinition | None = None
+    """How the component is suspended and resumed."""
     instance_id_path: OptionalExpression = None
+    """jq on the workload that yields the id of each instance of the component."""
     pod_selector: PodSelector | None = None
+    """How the component's pods are recognised."""
+
+
+class LabelValue(Schema):
+    """The value of a label: text, or an expression that yields it."""
+
+    value: str | None = None
+    """The value itself."""
+    expression: OptionalExpression = None
+    """jq on the workload that yields the value."""
+
+
+class LabelRequirement(Schema):
+    """A requirement of a label selector."""
+
+    key: str
+    """Key of the label."""
+    operator: str
+    """In, NotIn, Exists or DoesNotExist."""
+    values: Many[LabelValue] = ()
+    """The values, for In and NotIn."""
+
+
+class LookupReference(Schema):
+    """One object, by its name."""
+
+    name_expression: Expression
+    """jq on the workload that yields the name of the object; without a result there is none."""
+
+
+class ListReference(Schema):
+    """The objects that have certain labels."""
+
+    match_labels: dict[str, LabelValue] = Field(default_factory=dict)
+    """Labels that the objects have."""
+    match_expressions: Many[LabelRequirement] = ()
+    """Requirements that their labels meet."""
+
+
+class ResourceReference(Schema):
+    """Other objects, which expressions read as a variable: one, or a list of them."""
+
+    name: str
+    """Name of the variable, without its dollar sign."""
+    gvk: GroupVersionKind
+    """Type of the objects."""
+    namespace_expression: OptionalExpression = None
+    """jq on the workload that yields the namespace of the objects; without it that of the workload."""
+    lookup: LookupReference | None = None
+    """Looks up one object; the variable is null when it does not exist."""
+    list: ListReference | None = None
+    """Lists objects."""
 
 
 class StructureDefinition(Schema):
-    """The component tree of a workload."""
+    """The component tree of a workload, and what else has to be known of it."""
 
     root_component: ComponentDefinition
-    child_components: Many[ComponentDefinition] = ()
-    additional_child_kinds: Many[GroupVersionKind] = ()
+    """The workload itself."""
+    child_components: Annotated[Many[ComponentDefinition], keyed_by("name")] = ()
+    """The parts of the workload."""
+    additional_child_kinds: Annotated[Many[GroupVersionKind], keyed_by("kind")] = ()
+    """Other kinds of objects that the workload owns."""
+    references: Annotated[Many[ResourceReference], keyed_by("name")] = ()
+    """Other objects that expressions read."""
+
+    @property
+    def reference_names(self) -> frozenset[str]:
+        """The names by which expressions read references."""
+        return frozenset(reference.name for reference in self.references)
 
     @property
     def components(self) -> tuple[tuple[Path, ComponentDefinition], ...]:
@@ -201,7 +337,9 @@ class Spec(Schema):
     """What a definition says."""
 
     structure_definition: StructureDefinition
+    """The components of the workload, as a tree."""
     optimization_instructions: OptimizationInstructions | None = None
+    """Advice to schedulers."""
 
 
 class Karta(BaseModel):

@@ -12,7 +12,7 @@ from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object, Path, type_name
 from interpreter.karta.model import Karta, Spec
 from interpreter.karta.notation import Schema
-from interpreter.karta.suggestion import closest
+from interpreter.suggestion import closest
 
 KARTA = ("run.ai/v1alpha1", "Karta")
 RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
@@ -25,7 +25,6 @@ _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
     "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
-    "references": "looking up other objects is a design of Karta that is not supported; read the workload alone",
 }
 """Fields that documents speak of and no released schema has."""
 

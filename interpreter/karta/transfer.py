@@ -6,6 +6,7 @@ from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import Object
 from interpreter.karta.definition import Definition
 from interpreter.karta.loading import load_definition
+from interpreter.karta.resolution import Known
 from interpreter.lua.script import Script, Scripts
 
 
@@ -16,6 +17,17 @@ def pack(definition: Definition) -> Object:
         "kind": astuple(definition.gvk),
         "scripts": [asdict(script) for script in definition.scripts],
     }
+
+
+def pack_known(known: Known) -> Object:
+    """What `unpack_known` needs."""
+    objects = [obj for found in known.objects.values() for obj in found]
+    return {"objects": objects, "complete": [astuple(gvk) for gvk in sorted(known.complete)]}
+
+
+def unpack_known(packed: Object) -> Known:
+    """The objects that were packed."""
+    return Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
 
 
 def unpack(packed: Object) -> Definition:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from interpreter.findings import Finding, error
 from interpreter.k8s.values import Path
 from interpreter.karta.model import ComponentDefinition, GroupVersionKind, Karta, PodSelector
-from interpreter.karta.suggestion import did_you_mean
+from interpreter.karta.reference_validation import validate_references
+from interpreter.suggestion import did_you_mean
 
 
 def validate(karta: Karta) -> Iterator[Finding]:
@@ -24,6 +25,7 @@ def validate(karta: Karta) -> Iterator[Finding]:
         yield from _component(path, component)
     yield from _cycles(components)
     yield from _pod_group_members(karta, names)
+    yield from validate_references(karta.spec.structure_definition.references)
 
 
 def _unique_names(components: tuple[tuple[Path, ComponentDefinition], ...]) -> Iterator[Finding]:

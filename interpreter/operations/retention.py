@@ -24,11 +24,12 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     """
     try:
         places = Correspondence.of(definition, desired, observed)
-        retained = _retain_scale(definition, desired, observed)
+        retained = desired
         for path, value in _values(_suspend_switches(definition), observed):
             place = places.place(path)
             if place is not None and get(retained, place) is None:
                 retained = set_value(retained, place, value)
+        retained = _retain_scale(definition, retained, observed)
         for path, value in _values(definition.annotations.retain, observed):
             place = places.place(path)
             if place is not None:

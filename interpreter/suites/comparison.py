@@ -31,6 +31,37 @@ def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
     return tuple(_compare((name,), normalise(expected), normalise(actual)))
 
 
+def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
+    """A result and its expectation in the one form in which they are compared, to be shown side by side.
+
+    >>> compared("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "250m"}})
+    ({'resourceRequest': {'cpu': '500m'}}, {'resourceRequest': {'cpu': '250m'}})
+    """
+    normalise = _NORMALISE.get(name, _unchanged)
+    expected, actual = normalise(expected), normalise(actual)
+    return _written(expected), _written(_in_words_of(expected, actual))
+
+
+def _in_words_of(expected: JSON, actual: JSON) -> JSON:
+    """The answer, and in it the expectation's own value wherever that is met or nothing is expected."""
+    if expected == EXCLUDE:
+        return expected
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        excluded = {key: EXCLUDE for key, value in expected.items() if value == EXCLUDE}
+        return excluded | {key: _in_words_of(expected.get(key), value) for key, value in actual.items()}
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        return [_in_words_of(*pair) for pair in zip(expected, actual, strict=True)]
+    return expected if _same(expected, actual) else actual
+
+
+def _written(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {key: _written(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    return str(value) if isinstance(value, Quantity) else value
+
+
 def _compare(path: Path, expected: JSON, actual: JSON) -> Iterator[str]:
     if expected == EXCLUDE:
         return

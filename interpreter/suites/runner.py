@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from interpreter.errors import InterpretationError
 from interpreter.karta.definition import Definition
+from interpreter.karta.resolution import Known
 from interpreter.operations import DEFAULT_OPTIONS, Options, Results, interpret
 from interpreter.suites.comparison import differences
 from interpreter.suites.suite import Case
@@ -11,10 +12,14 @@ from interpreter.suites.suite import Case
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a case: ``failures`` says every way in which it is not what was expected."""
+    """What came of a case: ``failures`` says every way in which it is not what was expected.
+
+    ``results`` is the answer, None where there was an error instead.
+    """
 
     case: Case
     failures: tuple[str, ...] = ()
+    results: Results | None = None
 
     @property
     def passed(self) -> bool:
@@ -23,29 +28,34 @@ class Outcome:
 
 
 def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) -> Outcome:
-    """Answer a case from a definition and compare.
+    """Answer a case from a definition and compare."""
+    try:
+        return judge(case, interpret(definition, case.call, options, reader=Known.of(case.references)))
+    except InterpretationError as error:
+        return judge_refusal(case, str(error))
+
+
+def judge(case: Case, results: Results) -> Outcome:
+    """Compare an answer with what a case expects.
 
     As in Karmada's harness, every expected result must be there, and a result that the case does not mention is
-    not looked at. A refusal is a failure, except where the case expects one.
+    not looked at.
     """
-    try:
-        results = interpret(definition, case.call, options)
-    except InterpretationError as error:
-        return Outcome(case, _judge_refusal(case, str(error)))
-    if case.error is not None:
-        return Outcome(case, (f'expected an error that says "{case.error}", got {_names(results)}',))
-    return Outcome(case, _judge(case.expected, results))
-
-
-def _judge_refusal(case: Case, message: str) -> tuple[str, ...]:
     if case.error is None:
-        return (f"error: {message}",)
+        return Outcome(case, _failures(case.expected, results), results)
+    return Outcome(case, (f'expected an error that says "{case.error}", got {_names(results)}',), results)
+
+
+def judge_refusal(case: Case, message: str) -> Outcome:
+    """Judge an error in place of an answer: it is a failure, except where the case expects one that says the same."""
+    if case.error is None:
+        return Outcome(case, (f"error: {message}",))
     if case.error not in message:
-        return (f'expected an error that says "{case.error}", got the error: {message}',)
-    return ()
+        return Outcome(case, (f'expected an error that says "{case.error}", got the error: {message}',))
+    return Outcome(case)
 
 
-def _judge(expected: Results, results: Results) -> tuple[str, ...]:
+def _failures(expected: Results, results: Results) -> tuple[str, ...]:
     failures: list[str] = []
     for name, value in expected.items():
         if name in results:

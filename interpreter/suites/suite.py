@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interpreter.errors import InterpretationError, ManifestError, SuiteError
+from interpreter.k8s.gvk import GVK
 from interpreter.k8s.manifest import Document, read_documents
-from interpreter.k8s.values import JSON, type_name
+from interpreter.k8s.values import JSON, Object, type_name
 from interpreter.operations import Call, Operation, StatusItem
 
 _KEYS = frozenset(
@@ -29,11 +30,15 @@ _KEYS = frozenset(
         "statusItems",
         "inputReplicas",
         "operation",
+        "references",
         "output",
         "filepath",
     }
 )
+_TESTDATA = "testdata"
 _ITEM_KEYS = frozenset({"clusterName", "status", "applied", "appliedMessage", "health"})
+_HEAD_KEYS = frozenset({"apiVersion", "kind", "metadata"})
+"""Some of Karmada's own cases give an item the head of the member's object, which says nothing there either."""
 
 RESULTS: Mapping[Operation, frozenset[str]] = {
     Operation.INTERPRET_REPLICA: frozenset({"replica", "requires"}),
@@ -54,7 +59,8 @@ class Case:
 
     ``expected`` holds a value per result name. ``error`` is text that the message of a refusal must contain, None
     where an answer is expected: Karmada's format cannot say that a call must fail, so ``output: {error: ...}`` is
-    an addition of ours. ``description`` says why the expected values are right.
+    an addition of ours, and so are ``references``, the objects that the definition may look up. ``description`` says
+    why the expected values are right.
     """
 
     name: str
@@ -64,12 +70,22 @@ class Case:
     error: str | None
     source: str
     line: int
+    references: tuple[Object, ...] = ()
 
 
 def find_suites(folder: Path) -> tuple[Path, ...]:
     """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted."""
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
-    return tuple(sorted(path for path in files if "testdata" in path.relative_to(folder.parent).parts[:-1]))
+    return tuple(sorted(path for path in files if _TESTDATA in path.relative_to(folder.parent).parts[:-1]))
+
+
+def home_of(suite: Path) -> Path:
+    """The folder whose definitions a suite is about: the one that has the ``testdata``, else the suite's own.
+
+    >>> home_of(Path("kartas/batch/v1/Job/testdata/retain.yaml")).as_posix()
+    'kartas/batch/v1/Job'
+    """
+    return next((folder.parent for folder in suite.parents if folder.name == _TESTDATA), suite.parent)
 
 
 def load_suite(path: Path) -> tuple[Case, ...]:
@@ -106,6 +122,7 @@ def _case(document: Document) -> Case:
         error=error,
         source=document.source,
         line=document.line,
+        references=_references(document),
     )
 
 
@@ -133,6 +150,18 @@ def _replicas(document: Document, operation: Operation) -> int | None:
     return replicas
 
 
+def _references(document: Document) -> tuple[Object, ...]:
+    references = _given(document, "references", [])
+    if not isinstance(references, list):
+        raise _problem(document, f"references must be a list, but is {type_name(references)}")
+    for index, reference in enumerate(references):
+        try:
+            GVK.of(reference if isinstance(reference, dict) else {})
+        except InterpretationError as error:
+            raise _problem(document, f"references[{index}]: {error}") from error
+    return tuple(references)
+
+
 def _items(document: Document) -> tuple[StatusItem, ...]:
     items = _given(document, "statusItems", [])
     if not isinstance(items, list):
@@ -143,7 +172,7 @@ def _items(document: Document) -> tuple[StatusItem, ...]:
 def _item(document: Document, index: int, item: JSON) -> StatusItem:
     where = f"statusItems[{index}]"
     if isinstance(item, dict):
-        _refuse_unknown(document, where, item, _ITEM_KEYS)
+        _refuse_unknown(document, where, {key: item[key] for key in item if key not in _HEAD_KEYS}, _ITEM_KEYS)
     try:
         return StatusItem.of(item, where)
     except InterpretationError as error:

@@ -28,7 +28,7 @@ class PodNode(NamedTuple):
     def is_ready(self) -> bool:
         """Whether its condition Ready is true."""
         conditions = get(self.pod, ("status", "conditions"))
-        ready = (each for each in conditions or () if get(each, ("type",)) == "Ready")
+        ready = [each for each in conditions if get(each, ("type",)) == "Ready"] if isinstance(conditions, list) else []
         return any(get(each, ("status",)) == "True" for each in ready)
 
     def to_json(self) -> Wire:

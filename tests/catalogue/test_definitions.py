@@ -1,9 +1,11 @@
 """The definitions themselves: sound, at home, and quick."""
 
+from itertools import takewhile
 from pathlib import Path
 
 from interpreter.karta.definition import Definition
 from interpreter.karta.loading import Loaded
+from interpreter.sources.catalogue import CORE
 
 
 def test_no_findings(loaded: Loaded) -> None:
@@ -12,13 +14,21 @@ def test_no_findings(loaded: Loaded) -> None:
 
 def test_at_home_in_the_folder_of_its_kind(definition: Definition, folder: Path) -> None:
     gvk = definition.gvk
-    assert folder.parts == (gvk.group, gvk.version, gvk.kind)
+    assert folder.parts == (gvk.group or CORE, gvk.version, gvk.kind)
 
 
 def test_named_after_its_kind(definition: Definition) -> None:
     gvk = definition.gvk
-    assert definition.name == f"{gvk.group.replace('.', '-')}-{gvk.kind.lower()}-{gvk.version}"
+    assert definition.name == f"{(gvk.group or CORE).replace('.', '-')}-{gvk.kind.lower()}-{gvk.version}"
 
 
 def test_no_expression_leaves_the_process(definition: Definition) -> None:
     assert not definition.uses_bounded
+
+
+def test_says_what_it_was_written_from(definition: Definition, text: str) -> None:
+    lines = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    comment = " ".join(line.removeprefix("# ") for line in lines)
+    assert comment.startswith("Written from ")
+    assert definition.annotations.written_from
+    assert definition.annotations.written_from in comment, "the head tells the same, and which files"

@@ -357,3 +357,51 @@ def test_health_says_when_the_status_is_out_of_date(run: Run, tmp_path: Path) ->
     live = tmp_path / "live.json"
     live.write_text(json.dumps({"apiVersion": "apps/v1", "kind": "Deployment", **stale}))
     assert "no (its status is of an older generation)" in run("interpret", "--observed-file", str(live)).stdout
+
+
+_TRAINJOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: bert, namespace: nlp}
+spec: {runtimeRef: {name: torch}, trainer: {numNodes: 4}}
+"""
+_RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch}
+spec:
+  template:
+    spec:
+      replicatedJobs:
+        - name: node
+          template:
+            metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+            spec: {template: {spec: {containers: [{name: node, resources: {requests: {cpu: "2"}}}]}}}
+"""
+
+
+@pytest.fixture
+def trainjob(files: Path) -> tuple[str, ...]:
+    (files / "trainjob.yaml").write_text(_TRAINJOB)
+    (files / "runtimes").mkdir()
+    (files / "runtimes" / "torch.yaml").write_text(_RUNTIME)
+    return ("interpret", "--observed-file", "trainjob.yaml")
+
+
+def test_objects_that_are_referred_to_come_from_files(run: Run, trainjob: tuple[str, ...]) -> None:
+    for path in ("runtimes", "runtimes/torch.yaml"):
+        result = run(*trainjob, "--reference-file", path)
+        assert _rows(result.stdout)["InterpretReplica"] == ["4 pods, cpu 2 each"]
+
+
+def test_an_object_that_is_referred_to_and_not_given_is_named(run: Run, trainjob: tuple[str, ...]) -> None:
+    result = run(*trainjob, "--operation", "InterpretReplica")
+    assert result.exit_code == 1
+    assert "the reference $clusterTrainingRuntime has no value" in result.stderr
+    assert "Kind=ClusterTrainingRuntime torch is not among the objects that were given" in result.stderr
+
+
+def test_standard_input_is_read_once(run: Run, trainjob: tuple[str, ...]) -> None:
+    result = run(*trainjob[:2], "-", "--reference-file", "-", stdin=_TRAINJOB)
+    assert result.exit_code == 2
+    assert "only one option can read standard input" in result.stderr

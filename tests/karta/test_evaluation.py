@@ -22,6 +22,13 @@ def test_a_failure_says_what_and_where_once() -> None:
     assert caught.value.code == 422
 
 
+def test_the_words_of_the_author_stand_alone() -> None:
+    query = Query.compile('if .x > 1 then error("one is enough") else .x end')
+    with pytest.raises(InterpretationError, match=r"^definition toy, component part, somePath: one is enough$"):
+        evaluate(PART, "somePath", query, {"x": 2})
+    assert evaluate(PART, "somePath", query, {"x": 1}) == [1]
+
+
 def test_a_long_expression_is_cut_in_messages() -> None:
     text = f'.x.y + "{"a" * 500}"'
     with pytest.raises(InterpretationError) as caught:

@@ -43,6 +43,14 @@ def test_one_bad_definition_leaves_the_others(toys: dict[str, Raw]) -> None:
     assert good.definition is not None
 
 
+def test_a_customization_belongs_elsewhere() -> None:
+    text = "{apiVersion: config.karmada.io/v1alpha1, kind: ResourceInterpreterCustomization, metadata: {name: mine}}"
+    (loaded,) = load_documents(text, "mine.yaml")
+    (finding,) = loaded.findings
+    assert (loaded.definition, loaded.name, finding.severity) == (None, "mine", Severity.ERROR)
+    assert "--overrides" in finding.hint
+
+
 def test_text_that_cannot_be_read() -> None:
     (loaded,) = load_documents("spec:\n  a: [1\n  b: 2\n", "bad.yaml")
     assert loaded.definition is None

@@ -167,7 +167,6 @@ def test_missing_fields(brew: Raw, findings_of: FindingsOf, path: Path) -> None:
             id="as older documents have it, too",
         ),
         pytest.param((*STRUCTURE, "referencedComponents"), "warning", "never had an effect", id="it did nothing"),
-        pytest.param((*STRUCTURE, "references"), "error", "not supported", id="a design that was not built"),
         pytest.param((*CHILD, "scaleDefinition", "replicaPath"), "error", "did you mean replicasPath?", id="a slip"),
         pytest.param(
             (*CHILD, "scaleDefinition", "replicas_path"), "error", "did you mean replicasPath?", id="snake case"

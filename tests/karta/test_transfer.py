@@ -5,7 +5,8 @@ import pytest
 
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
-from interpreter.karta.transfer import pack, unpack
+from interpreter.karta.resolution import Known
+from interpreter.karta.transfer import pack, pack_known, unpack, unpack_known
 from interpreter.lua.script import Script, Scripts
 
 SCRIPTS = Scripts(
@@ -26,6 +27,12 @@ def _moved(definition: Definition) -> Definition:
 def test_a_karta_arrives_as_it_was(compiled: dict[str, Definition], name: str, scripts: Scripts) -> None:
     definition = compiled[name].overridden(scripts)
     assert replace(_moved(definition), findings=definition.findings) == definition
+
+
+def test_known_objects_arrive_as_they_were() -> None:
+    gvk = GVK("", "v1", "ConfigMap")
+    known = Known.of([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}], [gvk, GVK("a", "v1", "B")])
+    assert unpack_known(json.loads(json.dumps(pack_known(known)))) == known
 
 
 def test_a_kind_that_only_has_scripts_arrives_as_it_was() -> None:

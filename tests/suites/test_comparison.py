@@ -3,7 +3,7 @@
 import pytest
 
 from interpreter.k8s.values import JSON
-from interpreter.suites.comparison import differences
+from interpreter.suites.comparison import EXCLUDE, compared, differences
 
 _GPU = {"nodeClaim": {"nodeSelector": {"gpu": "a100"}}, "resourceRequest": {"cpu": "1"}}
 
@@ -80,3 +80,28 @@ def test_every_difference_is_told() -> None:
         "status.c: expected 3, got nothing",
         "status.d: expected nothing, got 4",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "actual", "shown"),
+    [
+        pytest.param("replica", 3, 4, (3, 4), id="numbers as they are"),
+        pytest.param("status", {"a": EXCLUDE, "b": 1}, {"a": {"x": 1}, "b": 2},
+                     ({"a": EXCLUDE, "b": 1}, {"a": EXCLUDE, "b": 2}), id="what is not looked at is no difference"),
+        pytest.param("status", {"a": EXCLUDE}, {}, ({"a": EXCLUDE}, {"a": EXCLUDE}),
+                     id="nor is it when there is nothing"),
+        pytest.param("status", {"a": True}, {"a": 1}, ({"a": True}, {"a": 1}), id="true is not 1"),
+        pytest.param("requires", {"resourceRequest": {"memory": "1Gi", "cpu": "1"}},
+                     {"resourceRequest": {"memory": "1073741824", "cpu": "2"}},
+                     ({"resourceRequest": {"memory": "1Gi", "cpu": "1"}},
+                      {"resourceRequest": {"memory": "1Gi", "cpu": "2"}}), id="an equal quantity in the same words"),
+        pytest.param("components", [{"name": "b", "replicas": 1}, {"name": "a", "replicas": 1}],
+                     [{"name": "a", "replicas": 1}, {"name": "b", "replicas": 2}],
+                     ([{"name": "a", "replicas": 1}, {"name": "b", "replicas": 1}],
+                      [{"name": "a", "replicas": 1}, {"name": "b", "replicas": 2}]), id="components in one order"),
+    ],
+)  # fmt: skip
+def test_what_is_shown_differs_only_where_the_comparison_does(
+    name: str, expected: JSON, actual: JSON, shown: tuple[JSON, JSON]
+) -> None:
+    assert compared(name, expected, actual) == shown

@@ -84,6 +84,19 @@ def test_status_items_as_karmada_writes_them() -> None:
     )
 
 
+def test_the_head_of_an_object_says_nothing_in_a_status_item() -> None:
+    head = "apiVersion: batch/v1, kind: Job, metadata: {clusterName: north}"
+    items = f"[{{{head}, status: {{active: 1}}}}]"
+    case = _only(f"{{name: a, operation: AggregateStatus, desiredObj: {_JOB}, statusItems: {items}}}")
+    assert case.call.items == (StatusItem("", {"active": 1}, applied=False),)
+
+
+def test_objects_to_look_up() -> None:
+    case = _only(f"{{name: a, operation: InterpretReplica, desiredObj: {_JOB}, references: [{_JOB}]}}")
+    (reference,) = case.references
+    assert reference == case.call.object
+
+
 def test_a_case_that_must_fail() -> None:
     case = _only(f"{{name: a, operation: InterpretReplica, desiredObj: {_JOB}, output: {{error: no template}}}}")
     assert (case.error, case.expected) == ("no template", {})
@@ -119,6 +132,10 @@ def test_a_case_that_must_fail() -> None:
                      "statusItems[0].applied must be a boolean", id="an item's flag that is text"),
         pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: [{clusterName: 1}]}",
                      "statusItems[0].clusterName must be a string, but is a number", id="a cluster called 1"),
+        pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, references: {}}",
+                     "references must be a list, but is an object", id="a reference alone"),
+        pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, references: [{kind: Job}]}",
+                     "references[0]: an object needs a string in apiVersion", id="a reference without apiVersion"),
         pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, output: [healthy]}",
                      "output must be an object", id="a list for an output"),
         pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, output: {health: true}}",

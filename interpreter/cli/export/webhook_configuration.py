@@ -1,22 +1,18 @@
-"""``karta-interpreter export``: what a server would register, for those who keep it in Git."""
+"""``karta-interpreter export webhook-configuration``: what a server would register."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from interpreter.cli.inputs import STDIN
+from interpreter.cli.crds import read_crds
 from interpreter.cli.problems import Problem, UsageProblem
 from interpreter.cli.render.document import to_yaml
 from interpreter.cli.render.findings import findings_text
 from interpreter.cli.render.table import count
-from interpreter.errors import ManifestError, ServeError
-from interpreter.k8s import edit
-from interpreter.k8s.manifest import Document, read_documents
-from interpreter.k8s.values import JSON, Object
+from interpreter.errors import ServeError
+from interpreter.k8s.values import Object
 from interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
-from interpreter.registration.served import CRD
-from interpreter.sources.listing import list_files
 from interpreter.sources.snapshot import Snapshot
 from interpreter.sources.store import Store
 
@@ -27,12 +23,7 @@ _OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer be
 _INPUT = click.Path(exists=True, allow_dash=True)
 
 
-@click.group("export")
-def command() -> None:
-    """Print manifests for GitOps."""
-
-
-@command.command("webhook-configuration")
+@click.command("webhook-configuration")
 @click.option("--kartas", type=_PATH, multiple=True, help=_KARTAS)
 @click.option("--overrides", type=_PATH, multiple=True, help=_OVERRIDES)
 @click.option("--catalogue/--no-catalogue", default=True, help="Whether to take the definitions of this package, too.")
@@ -80,7 +71,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     """
     endpoint = _endpoint(url, service, ca_file)
     snapshot = _definitions(kartas, overrides, catalogue=catalogue)
-    served = served_kinds(_crds(crds)) if crds else None
+    served = served_kinds(read_crds(crds)) if crds else None
     click.echo(findings_text(left_out(snapshot, served)), err=True, nl=False)
     configuration = webhook_configuration(
         snapshot,
@@ -121,28 +112,3 @@ def _summary(configuration: Object, endpoint: Endpoint) -> str:
     trust = "the given CA" if endpoint.ca_bundle else "the CAs of Karmada's own system (no --ca-file)"
     kinds = count(len(configuration["webhooks"]), "kind")
     return f"{kinds}, {count(operations, 'operation')}; the certificate for {endpoint.server_name} has to be by {trust}"
-
-
-def _crds(paths: Sequence[str]) -> list[Object]:
-    found = [obj for path in paths for obj in _objects(path) if edit.get(obj, ("kind",)) == CRD]
-    if not found:
-        raise UsageProblem(f"error: {', '.join(paths)}: there is no {CRD} in it")
-    return found
-
-
-def _objects(path: str) -> Iterator[JSON]:
-    files = [path] if path == STDIN else [str(file) for file in list_files(Path(path)).files]
-    for file in files:
-        for document in _documents(file):
-            items = edit.get(document.value, ("items",))
-            yield from items if isinstance(items, list) else [document.value]
-
-
-def _documents(file: str) -> list[Document]:
-    try:
-        with click.open_file(file, encoding="utf-8-sig") as stream:
-            return read_documents(stream.read(), file)
-    except ManifestError as error:
-        raise Problem(f"error: {file}:{error.line}:{error.column}: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise Problem(f"error: {file}: {error}") from error

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Write docs/catalogue/: a page for each definition of the catalogue, and a list of them.
+
+With --check nothing is written; the exit code says whether the pages are as they should be.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from interpreter.cli.portrait import Part, Portrait
+from interpreter.cli.render.catalog import gate_text, kinds_text, part_facts
+from interpreter.sources.catalogue import load_catalogue
+
+DOCS = Path(__file__).parent
+FOLDER = DOCS / "catalogue"
+LONGEST = 160
+WRITTEN_BY = "<!-- written by docs/write_catalogue.py -->"
+
+
+def pages() -> dict[Path, str]:
+    """Every page by its path."""
+    entries = load_catalogue().entries
+    portraits = sorted((Portrait.of(entry) for entry in entries), key=lambda portrait: portrait.gvk)
+    written = {FOLDER / f"{portrait.name}.md": page(portrait) for portrait in portraits}
+    return {FOLDER / "README.md": index(portraits), **written}
+
+
+def index(portraits: Sequence[Portrait]) -> str:
+    """Return the list of all kinds."""
+    rows = [
+        [
+            f"[{portrait.gvk.kind}]({portrait.name}.md)",
+            f"`{portrait.gvk.api_version}`",
+            portrait.written_from,
+            ", ".join(part.name for part in portrait.workers),
+            "yes" if portrait.suspend else "",
+            "yes" if portrait.gang else "",
+        ]
+        for portrait in portraits
+    ]
+    head = ["kind", "API version", "written from", "components with pods", "suspend", "gang"]
+    return f"""{WRITTEN_BY}
+# The catalogue
+
+These {len(portraits)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
+and the controller of the version that is named; it fits other versions as far as these are the same in them.
+`karta-interpreter catalog list` prints this list, `catalog show` what a page says, and `catalog export` the Kartas
+themselves. How each of them was tested: the suites in `testdata` beside it.
+
+{table(head, rows)}"""
+
+
+def page(portrait: Portrait) -> str:
+    """Return the page of one kind."""
+    gvk = portrait.gvk
+    karta = f"../../kartas/{gvk.group or 'core'}/{gvk.version}/{gvk.kind}/karta.yaml"
+    source = f", written from {portrait.written_from}" if portrait.written_from else ""
+    components = [[f"**{part.name}**", *fact] for part in portrait.parts for fact in component(part)]
+    statuses = [[str(status), code(way)] for status, way in portrait.statuses]
+    sections = [
+        f"{WRITTEN_BY}\n# {gvk.kind}\n\n`{gvk.api_version}`{source}: [the definition]({karta}).",
+        f"```mermaid\n{diagram(portrait)}```",
+        f"## Components\n{table(['component', 'what', 'where'], once(components))}",
+        f"## Operations\n{operations(portrait)}",
+        f"## Statuses\n{table(['status', 'when'], once(statuses))}",
+        f"## What else it says\n{table(['about', 'what'], besides(portrait))}",
+    ]
+    return "\n\n".join(section.strip() for section in sections) + "\n"
+
+
+def diagram(portrait: Portrait) -> str:
+    """Return the components as a Mermaid flowchart: boxes with a double side have pods, thick ones are elastic."""
+    lines = ["flowchart LR", "  classDef elastic stroke-width:3px"]
+    for number, part in enumerate(portrait.parts):
+        left, right = ("[[", "]]") if part.pods else ("[", "]")
+        lines.append(f'  c{number}{left}"{label(part)}"{right}{":::elastic" if part.elastic else ""}')
+    numbers = {part.name: number for number, part in enumerate(portrait.parts)}
+    for part in portrait.parts:
+        if part.owner:
+            each = '|"one for each"| ' if part.instances else " "
+            lines.append(f"  c{numbers[part.owner]} -->{each}c{numbers[part.name]}")
+    return "\n".join(lines) + "\n"
+
+
+def label(part: Part) -> str:
+    """Return what stands in a component's box."""
+    kind = part.kind if part.kind.lower() != part.name else ""
+    count = f"{part.replicas} pod{'' if part.replicas == '1' else 's'}" if part.replicas.isdigit() else ""
+    return "<br/>".join(text for text in (part.name, kind, count) if text)
+
+
+def component(part: Part) -> Iterator[list[str]]:
+    """Yield what is to be said about a component."""
+    for name, value in part_facts(part):
+        yield [name, value if name in ("kind", "part of", "elastic") else code(value)]
+
+
+def operations(portrait: Portrait) -> str:
+    """Return what is registered with Karmada."""
+    text = f"{', '.join(portrait.operations)}."
+    if portrait.scripted:
+        text += f" A script answers {', '.join(portrait.scripted)}."
+    if portrait.gated != portrait.operations:
+        text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {gate_text(portrait)}."
+    return text
+
+
+def besides(portrait: Portrait) -> Iterator[list[str]]:
+    """Yield what else there is to be said."""
+    if portrait.references:
+        yield ["looks up", ", ".join(map(code, portrait.references))]
+    yield ["suspend", "<br>".join(map(code, portrait.suspend)) or "the CRD has no such thing"]
+    yield ["resume", "<br>".join(map(code, portrait.resume)) or "likewise"]
+    yield ["gang", "<br>".join(map(code, portrait.gang)) or "none"]
+    yield ["retains", "<br>".join(map(code, portrait.retain)) or "counts only"]
+    yield ["brings along", ", ".join(portrait.dependencies) or "what its pods name"]
+    yield ["creates", kinds_text(portrait.children) or "nothing else"]
+
+
+def once(rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield the rows with what their first cell has in common said once."""
+    named = ""
+    for name, *cells in rows:
+        yield ["" if name == named else name, *cells]
+        named = name
+
+
+def code(text: str) -> str:
+    """Return an expression as Markdown, cut where it gets long."""
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return f"`{shown}`"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def main() -> int:
+    """Bring the pages up to date, or tell which are not."""
+    wanted = pages()
+    present = set(FOLDER.glob("*.md"))
+    stale = [path for path, text in wanted.items() if path not in present or path.read_text(encoding="utf-8") != text]
+    gone = sorted(present - set(wanted))
+    check = "--check" in sys.argv
+    for path in () if check else gone:
+        path.unlink()
+    for path in () if check else stale:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(wanted[path], encoding="utf-8")
+    if stale or gone:
+        names = ", ".join(path.name for path in (*stale, *gone))
+        sys.stderr.write(f"{'stale, run make catalogue' if check else 'written'}: {names}\n")
+    return int(check and bool(stale or gone))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

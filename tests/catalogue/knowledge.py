@@ -1,0 +1,20 @@
+"""The objects that suites have for definitions to look up, for tests that make objects of their own."""
+
+from collections.abc import Iterable
+
+from interpreter.k8s.values import Object
+from interpreter.karta.definition import Definition
+from interpreter.karta.resolution import NOTHING_KNOWN, Known, resolved
+from interpreter.suites import Case
+
+_known: dict[str, Known] = {}
+
+
+def remember(definition: Definition, cases: Iterable[Case]) -> None:
+    """Know what the cases of a definition refer to; the first object of a name is the one."""
+    _known[definition.name] = Known.of(obj for case in cases for obj in case.references)
+
+
+def knowing(definition: Definition, obj: Object) -> Definition:
+    """The definition with what it looks up for an object."""
+    return resolved(definition, obj, _known.get(definition.name, NOTHING_KNOWN))

@@ -1,0 +1,56 @@
+"""Counts that are no counts: an error that says where, or the default for null; never a number that nobody wrote."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from interpreter.errors import InterpretationError
+from interpreter.k8s import edit
+from interpreter.k8s.values import JSON, Object, Path
+from interpreter.karta.definition import Definition
+from interpreter.karta.pods import pod_sets, scale_locations
+from interpreter.query import Location
+from tests.catalogue.knowledge import knowing
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param("several", id="text"),
+        pytest.param(True, id="a truth value"),
+        pytest.param([], id="a list"),
+        pytest.param({"count": 1}, id="an object"),
+        pytest.param(1.5, id="a fraction"),
+        pytest.param(-1, id="less than nothing"),
+    ],
+)
+def test_a_count_that_is_none_is_an_error_that_names_it(
+    definition: Definition, objects: Sequence[Object], wrong: JSON
+) -> None:
+    for obj, component, location in _counts(definition, objects):
+        if _stands_for_a_count(location, wrong):
+            continue
+        spoilt = edit.set_value(obj, location.path, wrong)
+        with pytest.raises(InterpretationError, match=component):
+            pod_sets(knowing(definition, spoilt), spoilt)
+
+
+def _stands_for_a_count(location: Location, wrong: JSON) -> bool:
+    """Whether the definition says what a number comes to: a bound replaces it, a factor may make it whole."""
+    is_number = type(wrong) in (int, float)
+    return is_number and (location.floor is not None or (wrong == 1.5 and location.factor != 1))
+
+
+def _counts(definition: Definition, objects: Sequence[Object]) -> Iterator[tuple[Object, str, Location]]:
+    """Each place that a count of pods is read from, once for each way to get there."""
+    seen: set[Path] = set()
+    for obj in objects:
+        try:
+            scales = scale_locations(knowing(definition, obj), obj)
+        except InterpretationError:
+            continue
+        for scale in scales:
+            location = scale.replicas
+            if location and location.path not in seen and location.raw(obj) is not None:
+                seen.add(location.path)
+                yield obj, scale.pod_set.component, location

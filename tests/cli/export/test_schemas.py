@@ -1,0 +1,33 @@
+import json
+from collections.abc import Callable
+
+import pytest
+import yaml
+from click.testing import Result
+
+from interpreter.karta.publication import custom_resource_definition, json_schema
+
+Run = Callable[..., Result]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected", "read"),
+    [
+        pytest.param(("crd",), custom_resource_definition(), yaml.safe_load, id="for kubectl and Git"),
+        pytest.param(("crd", "-o", "json"), custom_resource_definition(), json.loads, id="for programs"),
+        pytest.param(("json-schema",), json_schema(), json.loads, id="for editors"),
+    ],
+)
+def test_what_is_printed_is_the_schema(
+    run: Run, arguments: tuple[str, ...], expected: object, read: Callable[[str], object]
+) -> None:
+    result = run("export", *arguments)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert read(result.stdout) == expected
+
+
+def test_yaml_is_the_form_of_kubectl(run: Run) -> None:
+    assert run("export", "crd").stdout.startswith(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+    )

@@ -1,0 +1,195 @@
+"""`karta-interpreter catalog`: what it lists, shows and exports, and what it is asked wrongly."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+from interpreter.sources.catalogue import catalogue_files, load_catalogue
+
+_FULL = """\
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata:
+  name: band
+  annotations:
+    karta-interpreter.io/written-from: Garage 2.1
+    karta-interpreter.io/elastic: player
+    karta-interpreter.io/retain: .spec.key
+    karta-interpreter.io/dependencies: "[{apiVersion: v1, kind: Secret, name: .spec.tickets}]"
+    karta-interpreter.io/lua: |
+      healthInterpretation:
+        luaScript: function InterpretHealth(obj) return true end
+spec:
+  structureDefinition:
+    rootComponent:
+      name: band
+      kind: {group: toys.io, version: v1, kind: Band}
+      suspendDefinition:
+        suspendActions: [{path: .spec.paused, value: "true"}]
+        resumeActions: [{path: .spec.paused, value: "false"}]
+      statusDefinition:
+        phaseDefinition: {path: .status.phase}
+        conditionsDefinition: {path: .status.conditions}
+        statusMappings:
+          running:
+            - byPhase: Playing
+            - byPhase: Encore
+            - byConditions: [{type: OnStage, status: "True"}, {type: Loud, reason: Crowd}]
+          suspended:
+            - byExpression: {expression: .spec.paused, expectedResult: "true"}
+            - byPhase: Paused
+              byExpression: {expression: .spec.key, expectedResult: minor}
+    childComponents:
+      - name: player
+        ownerRef: band
+        kind: {group: "", version: v1, kind: Pod}
+        instanceIdPath: .spec.players[].name
+        specDefinition: {podTemplateSpecPath: ".spec.players[]\\n| .template"}
+        scaleDefinition: {replicasPath: ".spec.players[].count", maxReplicasPath: ".spec.players[].most"}
+        podSelector: {componentInstanceSelector: {idPath: .metadata.labels.name}}
+      - name: crew
+        ownerRef: band
+        specDefinition:
+          fragmentedPodSpecDefinition: {imagePath: .spec.crew.image, resourcesPath: .spec.crew.resources}
+    additionalChildKinds:
+      - {group: "", version: v1, kind: Service}
+      - {group: batch, version: v1, kind: Job}
+  optimizationInstructions:
+    gangScheduling:
+      podGroups:
+        - name: everybody
+          members:
+            - {componentName: player, groupByKeyPaths: [.metadata.labels.band]}
+            - {componentName: crew}
+"""
+
+
+@pytest.fixture
+def band(tmp_path: Path) -> list[str]:
+    path = tmp_path / "band.yaml"
+    path.write_text(_FULL)
+    return ["--kartas", str(path), "--no-catalogue"]
+
+
+def test_the_list_has_a_line_for_each_kind(run: Callable[..., Result], band: list[str]) -> None:
+    result = run("catalog", "list", *band)
+    cells = (line.split("  ") for line in result.stdout.splitlines())
+    header, line = ([cell.strip() for cell in row if cell] for row in cells)
+    assert dict(zip(header, line, strict=True)) == {
+        "APIVERSION": "toys.io/v1",
+        "KIND": "Band",
+        "ORIGIN": band[1],
+        "WRITTEN FROM": "Garage 2.1",
+        "OPERATIONS": "7",
+        "SUSPEND": "yes",
+        "GANG": "yes",
+        "COMPONENTS": "player, crew",
+    }
+
+
+def test_the_whole_catalogue_is_listed(run: Callable[..., Result]) -> None:
+    listed = json.loads(run("catalog", "list", "-o", "json").stdout)
+    assert len(listed) == len(catalogue_files())
+    assert {each["origin"] for each in listed} == {"catalogue"}
+
+
+def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: list[str]) -> None:
+    _, facts, *_ = run("catalog", "show", "band", *band).stdout.split("\n\n")
+    wanted = """
+  written from  Garage 2.1
+  operations    InterpretReplica, ReviseReplica, Retain, AggregateStatus, InterpretStatus,
+                InterpretHealth, InterpretDependency
+                with MultiplePodTemplatesScheduling InterpretComponent instead of
+                InterpretReplica and ReviseReplica
+  scripts       InterpretHealth
+  retains       .spec.key
+  brings along  Secret
+  suspend       .spec.paused = true
+  resume        .spec.paused = false
+  gang          everybody: player by .metadata.labels.band; crew
+  creates       Service, Job (batch)"""
+    assert facts.endswith(wanted)
+
+
+_TABLES = """\
+COMPONENT  FIELD            VALUE
+band       kind             Band
+player     kind             Pod
+           part of          band
+           one for each     .spec.players[].name
+           pods             .spec.players[] | .template
+           replicas         .spec.players[].count
+           at most          .spec.players[].most
+           elastic          yes
+crew       part of          band
+           pods: resources  .spec.crew.resources
+           pods: image      .spec.crew.image
+
+STATUS     WHEN
+Running    phase Playing or Encore
+           OnStage=True, Loud (Crowd)
+Suspended  .spec.paused
+           phase Paused, .spec.key is minor
+"""
+
+
+def test_components_and_statuses_are_shown_in_tables(run: Callable[..., Result], band: list[str]) -> None:
+    assert run("catalog", "show", "band", *band).stdout.endswith("\n\n" + _TABLES)
+
+
+def test_machines_get_expressions_and_annotations_in_full(run: Callable[..., Result], band: list[str]) -> None:
+    (shown,) = yaml.safe_load(run("catalog", "show", "band", "-o", "yaml", *band).stdout)
+    assert shown["components"][2] == {
+        "name": "crew",
+        "ownerRef": "band",
+        "pods": {"image": ".spec.crew.image", "resources": ".spec.crew.resources"},
+    }
+    assert shown["annotations"]["karta-interpreter.io/retain"] == ".spec.key"
+    assert shown["additionalChildKinds"][1] == {"apiVersion": "batch/v1", "kind": "Job"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        pytest.param("rayjob", ["RayJob"], id="a kind in any case"),
+        pytest.param("ray.io/v1/RayJob", ["RayJob"], id="apiVersion and kind"),
+        pytest.param("ray-io-rayjob-v1", ["RayJob"], id="the name of the definition"),
+        pytest.param("v1/Pod", ["Pod"], id="a core kind"),
+    ],
+)
+def test_a_kind_is_named_in_several_ways(run: Callable[..., Result], kind: str, shown: list[str]) -> None:
+    document = json.loads(run("catalog", "show", kind, "-o", "json").stdout)
+    assert [each["kind"] for each in document] == shown
+
+
+def test_a_kind_that_is_not_there_is_a_mistake(run: Callable[..., Result]) -> None:
+    for command in ("show", "export"):
+        result = run("catalog", command, "RayJop")
+        assert result.exit_code == 2
+        assert result.stderr == "error: there is no definition for RayJop; did you mean RayJob?\n"
+
+
+def test_exported_definitions_are_as_they_were_written(run: Callable[..., Result]) -> None:
+    files = {path.parent.name: path for path in catalogue_files()}
+    assert run("catalog", "export", "JobSet").stdout == files["JobSet"].read_text()
+    documents = list(yaml.safe_load_all(run("catalog", "export").stdout))
+    assert [document["metadata"]["name"] for document in documents] == [
+        entry.definition.name for entry in load_catalogue().entries
+    ]
+
+
+def test_exported_json_can_be_applied_as_a_list(run: Callable[..., Result]) -> None:
+    document = json.loads(run("catalog", "export", "JobSet", "Job", "-o", "json").stdout)
+    assert (document["apiVersion"], document["kind"]) == ("v1", "List")
+    assert {item["kind"] for item in document["items"]} == {"Karta"}
+
+
+def test_what_cannot_be_used_is_said(run: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("kind: Karta\n")
+    result = run("catalog", "list", "--no-catalogue", "--kartas", str(tmp_path))
+    assert result.exit_code == 0
+    assert "broken.yaml:1:1: error [not-a-karta]" in result.stderr

@@ -1,0 +1,142 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+from interpreter.karta.loading import load_documents
+
+Run = Callable[..., Result]
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {kind}s.example.io}}
+spec:
+  group: example.io
+  names: {{kind: {kind}}}
+  versions:
+  - name: v1
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              suspend: {{type: boolean}}
+              ovens:
+                type: array
+                items:
+                  type: object
+                  properties:
+                    name: {{type: string}}
+                    replicas: {{type: integer}}
+                    podTemplate: {{type: object, x-kubernetes-preserve-unknown-fields: true}}
+          status: {{type: object, properties: {{phase: {{type: string, enum: [Baking, Running]}}}}}}
+"""
+DRAFT = """\
+# Drafted from the CustomResourceDefinition Bakerys.example.io.
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata:
+  name: example-io-bakery-v1
+spec:
+  structureDefinition:
+    rootComponent:
+      name: bakery
+      kind:
+        group: example.io
+        version: v1
+        kind: Bakery
+      suspendDefinition:
+        # CHECK: does this field take the pods away?
+        suspendActions:
+          - path: .spec.suspend
+            value: 'true'
+        resumeActions:
+          - path: .spec.suspend
+            value: 'false'
+      statusDefinition:
+        phaseDefinition:
+          path: .status.phase
+        statusMappings:
+          # CHECK: which phase means what is guessed by its name. Without a meaning here: Baking.
+          running:
+            - byPhase: Running
+          suspended:
+            - byExpression:
+                expression: .spec.suspend // false
+                expectedResult: 'true'
+    childComponents:
+      - name: oven
+        ownerRef: bakery
+        instanceIdPath: .spec.ovens[].name
+        specDefinition:
+          # CHECK: only its name says that this is a pod's definition.
+          podTemplateSpecPath: .spec.ovens[].podTemplate
+        scaleDefinition:
+          replicasPath: .spec.ovens[] | .replicas // 1
+        podSelector:
+          # CHECK: which label of a pod has the id of its instance? This one is made up.
+          componentInstanceSelector:
+            idPath: .metadata.labels["example.io/name"]
+"""
+
+
+@pytest.fixture
+def crds(files: Path) -> Path:
+    path = files / "crds.yaml"
+    path.write_text(CRD.format(kind="Bakery") + "---\n" + CRD.format(kind="Mill"))
+    return path
+
+
+def test_a_draft_is_yaml_with_comments_above_what_they_are_about(run: Run) -> None:
+    result = run("create", "karta", "--crd", "-", stdin=CRD.format(kind="Bakery"))
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout == DRAFT
+    assert result.stderr == "example.io/v1, Kind=Bakery: 4 places to CHECK\n"
+
+
+def test_a_draft_can_be_validated(run: Run, files: Path) -> None:
+    (files / "draft.yaml").write_text(run("create", "karta", "--crd", "-", stdin=CRD.format(kind="Bakery")).stdout)
+
+    assert run("validate", "--strict", "draft.yaml").exit_code == 0
+
+
+@pytest.mark.usefixtures("crds")
+def test_one_of_several(run: Run) -> None:
+    result = run("create", "karta", "--crd", "crds.yaml", "--kind", "mill", "--version", "v1")
+
+    assert yaml.safe_load(result.stdout)["metadata"]["name"] == "example-io-mill-v1"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        pytest.param((), 2, "error: say by --kind which one is meant: Bakery, Mill", id="which of two"),
+        pytest.param(
+            ("--kind", "Mil"), 2, "no CRD for the kind Mil; did you mean Mill?", id="a kind that is not there"
+        ),
+        pytest.param(("--kind", "Mill", "--version", "v2"), 1, "has no version v2; it has v1", id="another version"),
+        pytest.param(("--crd", "karta.yaml"), 2, "there is no CustomResourceDefinition in it", id="no CRD"),
+    ],
+)
+@pytest.mark.usefixtures("crds")
+def test_what_cannot_be_drafted(run: Run, options: tuple[str, ...], code: int, message: str) -> None:
+    result = run("create", "karta", "--crd", "crds.yaml", *options)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+
+
+def test_what_a_draft_lacks_is_said_beside_it(run: Run) -> None:
+    nothing = CRD.format(kind="Bakery").replace("ovens:", "pots:").replace("podTemplate:", "lid:")
+
+    result = run("create", "karta", "--crd", "-", stdin=nothing)
+
+    assert "warning [no-pods]" in result.stderr
+    assert [loaded.definition is None for loaded in load_documents(result.stdout, "draft")] == [False]

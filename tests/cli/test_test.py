@@ -1,0 +1,179 @@
+"""`karta-interpreter test`: which suites are run, what is shown, and how it ends."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+from click.testing import Result
+
+_SUITE = """\
+name: three replicas
+description: They are in the spec.
+operation: InterpretReplica
+desiredObj: &job {apiVersion: example.io/v1, kind: Job, spec: {replicas: 3, template: {spec: {containers: []}}}}
+output: {replica: 3}
+---
+name: failed
+description: The phase says so.
+operation: InterpretHealth
+observedObj: {apiVersion: example.io/v1, kind: Job, status: {phase: Failed}}
+output: {healthy: false}
+"""
+_WRONG = _SUITE.replace("replica: 3}", "replica: 4}")
+
+
+@pytest.fixture
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, karta: Callable[..., str]) -> Path:
+    """A suite beside the only definition in the current folder."""
+    (tmp_path / "karta.yaml").write_text(karta())
+    (tmp_path / "testdata").mkdir()
+    path = tmp_path / "testdata" / "job.yaml"
+    path.write_text(_SUITE)
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param([], id="the current folder"),
+        pytest.param(["."], id="a folder"),
+        pytest.param(["testdata"], id="the folder of the suites"),
+        pytest.param(["testdata/job.yaml"], id="a suite"),
+        pytest.param([".", "testdata/job.yaml"], id="the same suite twice is run once"),
+    ],
+)
+@pytest.mark.usefixtures("suite")
+def test_suites_are_answered_by_the_definition_beside_them(run: Callable[..., Result], path: list[str]) -> None:
+    result = run("test", *path)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "APIVERSION     KIND  CASES  PASSED  FAILED",
+        "example.io/v1  Job   2      2       0",
+    ]
+    assert result.stderr == "1 kind, 2 cases: 2 passed, 0 failed\n"
+
+
+def test_a_failure_tells_the_place_the_reason_and_the_difference(suite: Path, run: Callable[..., Result]) -> None:
+    suite.write_text(_WRONG)
+    result = run("test")
+    assert result.exit_code == 1
+    assert result.stdout.startswith(
+        "FAILED testdata/job.yaml:1: InterpretReplica: three replicas\n"
+        "  They are in the spec.\n"
+        "  --- expected\n"
+        "  +++ got\n"
+        "  @@ -1 +1 @@\n"
+        "  -replica: 4\n"
+        "  +replica: 3\n"
+    )
+    assert result.stderr == "1 kind, 2 cases: 1 passed, 1 failed\n"
+
+
+def test_scripts_beside_a_suite_answer_before_the_definition(suite: Path, run: Callable[..., Result]) -> None:
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "job"},
+        "spec": {
+            "target": {"apiVersion": "example.io/v1", "kind": "Job"},
+            "customizations": {
+                "replicaResource": {"luaScript": "function GetReplicas(obj) return obj.spec.replicas + 1, nil end"}
+            },
+        },
+    }
+    (suite.parent.parent / "customization.yaml").write_text(yaml.safe_dump(customization))
+    suite.write_text(_WRONG)
+    assert run("test").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "cases"),
+    [
+        pytest.param(["three"], ["three replicas"], id="part of the name"),
+        pytest.param(["job/interprethealth"], ["failed"], id="kind and operation, in any case"),
+        pytest.param(["three", "failed"], ["three replicas", "failed"], id="one or the other"),
+    ],
+)
+@pytest.mark.usefixtures("suite")
+def test_cases_are_chosen_by_name(run: Callable[..., Result], names: list[str], cases: list[str]) -> None:
+    result = run("test", "-o", "json", *(part for name in names for part in ("--name", name)))
+    assert [case["name"] for case in json.loads(result.stdout)["cases"]] == cases
+
+
+def test_machines_get_both_sides(suite: Path, run: Callable[..., Result]) -> None:
+    suite.write_text(_WRONG)
+    result = run("test", "--fail-only", "-o", "yaml")
+    document = yaml.safe_load(result.stdout)
+    (case,) = document["cases"]
+    assert case["failures"] == ["replica: expected 4, got 3"]
+    assert (case["expected"]["replica"], case["got"]["replica"]) == (4, 3)
+    assert document["summary"] == {"cases": 2, "passed": 1, "failed": 1, "unreadable": 0}
+    assert document["kinds"] == [{"apiVersion": "example.io/v1", "kind": "Job", "cases": 2, "passed": 1, "failed": 1}]
+
+
+def test_junit_has_a_suite_per_kind(suite: Path, run: Callable[..., Result]) -> None:
+    suite.write_text(_WRONG.replace("three replicas", '"bell: \\a"'))
+    (suite.parent / "broken.yaml").write_text("name: nothing else\n")
+    root = ET.fromstring(run("test", "-o", "junit").stdout)  # noqa: S314 - our own output
+    assert root.attrib == {"tests": "3", "failures": "1", "errors": "1"}
+    kind, unreadable = root
+    assert kind.attrib == {"name": "example.io/v1/Job", "tests": "2", "failures": "1", "errors": "0"}
+    failed, passed = kind
+    assert failed.get("name") == "bell: \ufffd", "XML has no way to write a bell"
+    assert failed.get("classname") == "example.io/v1/Job/InterpretReplica"
+    assert "-replica: 4" in (failed[0].text or "")
+    assert list(passed) == []
+    assert "broken.yaml" in (unreadable[0][0].get("message") or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("name: a\n", "ERROR testdata/job.yaml:1: case", id="a suite that cannot be read"),
+        pytest.param(_SUITE.replace("kind: Job", "kind: Jab"), "no definition for example.io/v1, Kind=Jab",
+                     id="no definition"),
+        pytest.param(_SUITE.replace("kind: Job", "sort: Job"), "an object needs a string in kind", id="no kind"),
+        pytest.param(_SUITE.replace("replicas: 3", "replicas: many"), "error: definition job", id="no answer"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_has_failed(suite: Path, run: Callable[..., Result], text: str, said: str) -> None:
+    suite.write_text(text)
+    result = run("test")
+    assert result.exit_code == 1
+    assert said in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param([], 'there is no suite in it; suites are YAML files in folders "testdata"', id="no suite"),
+        pytest.param(["absent"], "does not exist", id="no such path"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_nothing_to_run_is_a_mistake(run: Callable[..., Result], arguments: list[str], said: str) -> None:
+    result = run("test", *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.usefixtures("suite")
+def test_a_name_that_no_case_has_is_a_mistake(run: Callable[..., Result]) -> None:
+    result = run("test", "--name", "four")
+    assert result.exit_code == 2
+    assert "no case has four in its kind, operation or name" in result.stderr
+
+
+def test_the_difference_is_coloured_where_colours_show(suite: Path) -> None:
+    from click.testing import CliRunner  # noqa: PLC0415 - no other test wants colours
+
+    from interpreter.cli.program import program  # noqa: PLC0415
+
+    suite.write_text(_WRONG)
+    result = CliRunner().invoke(program, ["test"], color=True)
+    assert "\x1b[31m-replica: 4\x1b[0m" in result.stdout
+    assert "\x1b[32m+replica: 3\x1b[0m" in result.stdout

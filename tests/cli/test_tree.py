@@ -1,0 +1,137 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+ROOT = Path(__file__).parents[2]
+MANIFESTS = ROOT / "tests" / "catalogue" / "manifests"
+JOB = ("tree", "--karta", "karta.yaml", "-f")
+
+PODS = """\
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Pod, metadata: {name: head-x, labels: {ray.io/node-type: head}}, spec: {nodeName: n1},
+   status: {phase: Running, conditions: [{type: Ready, status: "True"}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: spot-y, labels: {ray.io/node-type: worker, ray.io/group: spot-cpu}},
+   status: {phase: Pending}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: no-pod}}
+"""
+STRAY = """\
+---
+{apiVersion: v1, kind: Pod, metadata: {name: gone, labels: {ray.io/node-type: worker, ray.io/group: gone}}}
+"""
+
+
+@pytest.mark.usefixtures("files")
+def test_a_workload_that_is_its_only_component(run: Run) -> None:
+    result = run(*JOB, "job.yaml")
+
+    assert (result.exit_code, result.stdout) == (0, "Job team/demo: Running, 3 pods, cpu 2, memory 8Gi each\n")
+
+
+def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pods.yaml").write_text(PODS)
+
+    result = run("tree", "-f", str(MANIFESTS / "raycluster.yaml"), "--pods", str(tmp_path / "pods.yaml"))
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout == (
+        "RayCluster recommender/batch-inference: Undefined\n"
+        "├── head: 1 pod, cpu 4, memory 16Gi each\n"
+        "│   └── head-x: Running, ready, on n1\n"
+        "└── worker\n"
+        "    ├── spot-cpu: 6 pods (2 to 40), cpu 7500m, memory 28Gi each\n"
+        "    │   └── spot-y: Pending, not ready\n"
+        "    └── tpu-slice: 8 pods (0 to 16), cpu 60, google.com/tpu 4, memory 180Gi each\n"
+    )
+
+
+def test_a_table_counts_pods(run: Run) -> None:
+    result = run("tree", "-f", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", "-o", "table", stdin=PODS)
+
+    assert result.stdout.splitlines() == [
+        "RayCluster recommender/batch-inference: Undefined, 15 pods",
+        "",
+        "COMPONENT      KIND        REPLICAS          EACH                                    PODS",
+        "raycluster     RayCluster",
+        "  head         Pod         1 pod             cpu 4, memory 16Gi                      1, 1 ready",
+        "  worker       Pod",
+        "    spot-cpu               6 pods (2 to 40)  cpu 7500m, memory 28Gi                  1, 0 ready",
+        "    tpu-slice              8 pods (0 to 16)  cpu 60, google.com/tpu 4, memory 180Gi",
+    ]
+
+
+def test_a_stray_pod_is_said_and_is_exit_code_1(run: Run) -> None:
+    result = run("tree", "-f", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", stdin=PODS + STRAY)
+
+    assert result.exit_code == 1
+    assert "pod gone is of the instance 'gone'" in result.stderr
+    assert "head-x" in result.stdout
+
+
+@pytest.mark.parametrize(("output", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
+def test_for_programs(run: Run, output: str, read: Callable[[str], dict[str, object]]) -> None:
+    tree = read(run("tree", "-f", str(MANIFESTS / "jobset.yaml"), "-o", output).stdout)
+
+    assert (tree["kind"], tree["replicas"], tree["status"]) == ("JobSet", 34, {"phases": ["Undefined"]})
+
+
+def test_a_picture(run: Run) -> None:
+    result = run("tree", "-f", str(MANIFESTS / "leaderworkerset.yaml"), "-o", "mermaid")
+
+    assert result.stdout == (
+        "flowchart TD\n"
+        '  part["LeaderWorkerSet assistants/chat<br>Undefined"]\n'
+        '  part_1["group<br>2 replicas"]\n'
+        '  part_1_1["leader<br>2 pods<br>cpu 16, memory 200Gi, nvidia.com/gpu 8 each"]\n'
+        "  part_1 --> part_1_1\n"
+        '  part_1_2["worker<br>6 pods<br>cpu 8, memory 400Gi, nvidia.com/gpu 8 each"]\n'
+        "  part_1 --> part_1_2\n"
+        "  part --> part_1\n"
+    )
+
+
+def test_names_cannot_draw(run: Run, files: Path) -> None:
+    workload = yaml.safe_load((files / "job.yaml").read_text())
+    workload["metadata"] = {"generateName": "x", "name": '"]; click x <b>#'}
+    (files / "job.yaml").write_text(yaml.safe_dump(workload))
+
+    box = run(*JOB, "job.yaml", "-o", "mermaid").stdout.splitlines()[1]
+
+    assert box.startswith('  part["Job #34;]#59; click x #60;b#62;#35;<br>Running')
+    assert box.count('"') == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 2, "there is no Pod in it", id="pods that are none"),
+        pytest.param(("tree", "-f", "job.yaml"), 1, "the catalogue has no definition for", id="an unknown kind"),
+        pytest.param((*JOB, "-", "--pods", "-"), 2, "only one option can read standard input", id="stdin twice"),
+        pytest.param((*JOB, "statuses.yaml"), 2, "get 2 objects", id="two workloads"),
+        pytest.param(("tree",), 2, "--filename", id="no workload"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_wrong_usage(run: Run, arguments: tuple[str, ...], code: int, message: str) -> None:
+    result = run(*arguments)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+
+
+def test_what_the_definition_cannot_answer(run: Run, files: Path) -> None:
+    workload = yaml.safe_load((files / "job.yaml").read_text())
+    workload["spec"]["replicas"] = "many"
+    (files / "job.yaml").write_text(yaml.safe_dump(workload))
+
+    result = run(*JOB, "job.yaml")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: definition job, component main, replicasPath")

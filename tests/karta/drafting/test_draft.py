@@ -1,0 +1,365 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from interpreter.errors import DefinitionError
+from interpreter.findings import Severity
+from interpreter.k8s import edit
+from interpreter.karta.drafting import CustomKind, draft
+from interpreter.karta.loading import load_definition
+
+INTEGER, STRING, BOOLEAN = {"type": "integer"}, {"type": "string"}, {"type": "boolean"}
+CONTAINERS = {"type": "array", "items": {"type": "object", "properties": {"name": STRING, "image": STRING}}}
+POD_SPEC = {"type": "object", "properties": {"containers": CONTAINERS, "schedulerName": STRING}}
+RESOURCES = {"type": "object", "properties": {"limits": {"type": "object"}, "requests": {"type": "object"}}}
+
+
+def fields(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def items(**properties: Any) -> dict[str, Any]:
+    return {"type": "array", "items": fields(**properties)}
+
+
+TEMPLATE = fields(metadata={"type": "object"}, spec=POD_SPEC)
+CONDITIONS = items(type=STRING, status=STRING)
+
+
+def crd(spec: Any = None, status: Any = None, *, kind: str = "Bakery", scale: str = "") -> dict[str, Any]:
+    version = {
+        "name": "v1",
+        "storage": True,
+        "schema": {"openAPIV3Schema": fields(metadata={"type": "object"}, spec=spec or {}, status=status or {})},
+        "subresources": {"scale": {"specReplicasPath": scale}} if scale else {},
+    }
+    spec = {"group": "example.io", "names": {"kind": kind}, "versions": [version]}
+    return {"metadata": {"name": "bakeries.example.io"}, "spec": spec}
+
+
+def drafted(crd: dict[str, Any]) -> Any:
+    """The structure of the draft, which can be loaded."""
+    karta = draft(CustomKind.of(crd)).karta
+    load_definition(karta)
+    return karta["spec"]["structureDefinition"]
+
+
+def notes(crd: dict[str, Any]) -> str:
+    return "\n".join(note for _, note in draft(CustomKind.of(crd)).notes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param(
+            fields(replicas=INTEGER, template=TEMPLATE),
+            {
+                "specDefinition": {"podTemplateSpecPath": ".spec.template"},
+                "scaleDefinition": {"replicasPath": ".spec.replicas // 1"},
+            },
+            id="a Deployment",
+        ),
+        pytest.param(
+            POD_SPEC, {"specDefinition": {"podSpecPath": ".spec"}}, id="a bare pod spec, of which there is one"
+        ),
+        pytest.param(
+            fields(predictor=fields(containers=CONTAINERS, minReplicas=INTEGER, maxReplicas=INTEGER)),
+            {
+                "specDefinition": {"podSpecPath": ".spec.predictor"},
+                "scaleDefinition": {
+                    "minReplicasPath": ".spec.predictor.minReplicas",
+                    "maxReplicasPath": ".spec.predictor.maxReplicas",
+                },
+            },
+            id="a pod spec with the bounds of an autoscaler in it",
+        ),
+        pytest.param(
+            fields(jobTemplate=fields(spec=fields(parallelism={**INTEGER, "default": 2}, template=TEMPLATE))),
+            {
+                "specDefinition": {"podTemplateSpecPath": ".spec.jobTemplate.spec.template"},
+                "scaleDefinition": {"replicasPath": ".spec.jobTemplate.spec.parallelism // 2"},
+            },
+            id="the default of the schema is the default of the count",
+        ),
+        pytest.param(
+            fields(replicas=INTEGER, group=fields(numOfHosts=INTEGER, template=TEMPLATE)),
+            {
+                "specDefinition": {"podTemplateSpecPath": ".spec.group.template"},
+                "scaleDefinition": {"replicasPath": "(.spec.replicas // 1) * (.spec.group.numOfHosts // 1)"},
+            },
+            id="counts are for the whole workload",
+        ),
+        pytest.param(
+            fields(
+                resources=RESOURCES, image=STRING, affinity=fields(podAffinity=fields(a=STRING)), podLabels=fields()
+            ),
+            {
+                "specDefinition": {
+                    "fragmentedPodSpecDefinition": {
+                        "labelsPath": ".spec.podLabels",
+                        "resourcesPath": ".spec.resources",
+                        "podAffinityPath": ".spec.affinity.podAffinity",
+                        "imagePath": ".spec.image",
+                    }
+                }
+            },
+            id="pieces of a pod",
+        ),
+        pytest.param(
+            fields(template={"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+            {"specDefinition": {"podTemplateSpecPath": ".spec.template"}},
+            id="a template that the schema leaves open",
+        ),
+    ],
+)
+def test_one_set_of_pods_is_the_root_s(spec: Any, expected: dict[str, Any]) -> None:
+    structure = drafted(crd(spec))
+
+    root = structure["rootComponent"]
+    assert {name: root[name] for name in ("specDefinition", "scaleDefinition") if name in root} == expected
+    assert (root["name"], root["kind"]["kind"]) == ("bakery", "Bakery")
+    assert "childComponents" not in structure
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param(
+            fields(headGroupSpec=fields(template=TEMPLATE), worker_specs=fields(replicas=INTEGER, template=TEMPLATE)),
+            [
+                ("head", None, ".spec.headGroupSpec.template", None),
+                ("worker", None, ".spec.worker_specs.template", ".spec.worker_specs.replicas // 1"),
+            ],
+            id="sections, called after their fields",
+        ),
+        pytest.param(
+            fields(workerGroups=items(groupName=STRING, replicas=INTEGER, template=TEMPLATE)),
+            [
+                (
+                    "worker-group",
+                    ".spec.workerGroups[].groupName",
+                    ".spec.workerGroups[].template",
+                    ".spec.workerGroups[] | .replicas // 1",
+                )
+            ],
+            id="a list",
+        ),
+        pytest.param(
+            fields(roles={"type": "object", "additionalProperties": fields(replicas=INTEGER, template=TEMPLATE)}),
+            [("role", ".spec.roles // {} | keys[]", ".spec.roles[].template", ".spec.roles[] | .replicas // 1")],
+            id="a map",
+        ),
+        pytest.param(
+            fields(replicas=INTEGER, pools=items(size=INTEGER, template=TEMPLATE)),
+            [
+                (
+                    "pool",
+                    ".spec.pools // [] | keys[] | tostring",
+                    ".spec.pools[].template",
+                    "(.spec.replicas // 1) * (.spec.pools[] | 1)",
+                )
+            ],
+            id="a list whose entries have no name, times the count of the whole",
+        ),
+        pytest.param(
+            fields(a=fields(worker=fields(template=TEMPLATE)), b=fields(worker=fields(template=TEMPLATE))),
+            [
+                ("worker", None, ".spec.a.worker.template", None),
+                ("b-worker", None, ".spec.b.worker.template", None),
+            ],
+            id="names are unique",
+        ),
+        pytest.param(
+            fields(bakery=fields(template=TEMPLATE), other=fields(template=TEMPLATE)),
+            [
+                ("bakery-1", None, ".spec.bakery.template", None),
+                ("other", None, ".spec.other.template", None),
+            ],
+            id="names are not the root's either",
+        ),
+    ],
+)
+def test_several_sets_of_pods_are_components(spec: Any, expected: Sequence[tuple[str, str, str, str]]) -> None:
+    children = drafted(crd(spec))["childComponents"]
+
+    assert [
+        (
+            child["name"],
+            child.get("instanceIdPath"),
+            child["specDefinition"]["podTemplateSpecPath"],
+            child.get("scaleDefinition", {}).get("replicasPath"),
+        )
+        for child in children
+    ] == expected
+    assert {child["ownerRef"] for child in children} == {"bakery"}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(fields(storage=fields(resources=RESOURCES, accessModes=STRING)), id="a claim asks for storage"),
+        pytest.param(fields(sidecars=CONTAINERS), id="a list of containers alone is no pod"),
+        pytest.param(fields(template=STRING), id="a template of text"),
+    ],
+)
+def test_what_is_no_pod(spec: Any) -> None:
+    structure = drafted(crd(spec))
+
+    assert "specDefinition" not in structure["rootComponent"]
+    assert "no pods were found" in notes(crd(spec))
+
+
+def test_pieces_do_not_count_beside_whole_pods() -> None:
+    autoscaler = fields(resources=RESOURCES, image=STRING)
+    assert "specDefinition" in drafted(crd(fields(autoscaler=autoscaler, template=TEMPLATE)))["rootComponent"]
+
+
+def test_the_scale_subresource_counts_where_nothing_else_does() -> None:
+    scale = drafted(crd(fields(size=INTEGER, template=TEMPLATE), scale=".spec.size"))["rootComponent"]
+    assert scale["scaleDefinition"] == {"replicasPath": ".spec.size // 1"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "status", "expected"),
+    [
+        pytest.param(
+            "Bakery",
+            None,
+            fields(phase={**STRING, "enum": ["", "Pending", "Running", "Odd"]}),
+            {
+                "phaseDefinition": {"path": ".status.phase"},
+                "statusMappings": {"initializing": [{"byPhase": "Pending"}], "running": [{"byPhase": "Running"}]},
+            },
+            id="phases that the schema lists",
+        ),
+        pytest.param(
+            "Bakery",
+            None,
+            fields(appState=fields(state={**STRING, "enum": ["FAILED"]})),
+            {
+                "phaseDefinition": {"path": ".status.appState.state"},
+                "statusMappings": {"failed": [{"byPhase": "FAILED"}]},
+            },
+            id="a phase inside an object",
+        ),
+        pytest.param(
+            "Bakery",
+            None,
+            fields(conditions=CONDITIONS),
+            {
+                "conditionsDefinition": {"path": ".status.conditions"},
+                "statusMappings": {
+                    "running": [
+                        {"byConditions": [{"type": "Ready", "status": "True"}]},
+                        {"byConditions": [{"type": "Available", "status": "True"}]},
+                    ],
+                    "failed": [{"byConditions": [{"type": "Failed", "status": "True"}]}],
+                },
+            },
+            id="conditions of what serves",
+        ),
+        pytest.param(
+            "Bakery",
+            fields(suspend=BOOLEAN),
+            fields(phase={**STRING, "enum": ["Running"]}),
+            {
+                "phaseDefinition": {"path": ".status.phase"},
+                "statusMappings": {
+                    "running": [{"byPhase": "Running"}],
+                    "suspended": [{"byExpression": {"expression": ".spec.suspend // false", "expectedResult": "true"}}],
+                },
+            },
+            id="a switch to suspend tells when it is suspended",
+        ),
+        pytest.param("Bakery", None, None, {"statusMappings": {}}, id="nothing to go by"),
+    ],
+)
+def test_status(kind: str, spec: Any, status: Any, expected: dict[str, Any]) -> None:
+    assert drafted(crd(spec, status, kind=kind))["rootComponent"]["statusDefinition"] == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "completes"), [("JobSet", True), ("PyTorchJob", True), ("TaskRun", True), ("Runner", False)]
+)
+def test_what_ends_by_itself_is_told_by_its_kind(kind: str, completes: bool) -> None:
+    mappings = drafted(crd(None, fields(conditions=CONDITIONS), kind=kind))["rootComponent"]["statusDefinition"]
+    assert ("completed" in mappings["statusMappings"]) is completes
+
+
+def test_ready_replicas_tell_the_status_of_what_can_be_scaled() -> None:
+    root = drafted(crd(fields(replicas=INTEGER), fields(readyReplicas=INTEGER), scale=".spec.replicas"))
+    mappings = root["rootComponent"]["statusDefinition"]["statusMappings"]
+    expression = "(.status.readyReplicas // 0) >= (.spec.replicas // 1)"
+    assert mappings["running"] == [{"byExpression": {"expression": expression, "expectedResult": "true"}}]
+
+
+def test_suspend_and_resume() -> None:
+    root = drafted(crd(fields(runPolicy=fields(suspend=BOOLEAN))))["rootComponent"]
+    assert root["suspendDefinition"] == {
+        "suspendActions": [{"path": ".spec.runPolicy.suspend", "value": "true"}],
+        "resumeActions": [{"path": ".spec.runPolicy.suspend", "value": "false"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "words"),
+    [
+        pytest.param(
+            fields(groups=items(name=STRING, template=TEMPLATE)), None, "id of its instance", id="made-up label"
+        ),
+        pytest.param(fields(template=fields()), None, "only its name", id="a guess by name"),
+        pytest.param(fields(size=INTEGER, template=TEMPLATE), None, "count pods as well? .spec.size", id="numbers"),
+        pytest.param(
+            fields(replicas=INTEGER, a=fields(hosts=INTEGER, template=TEMPLATE)), None, "multiplied?", id="a product"
+        ),
+        pytest.param(fields(a=TEMPLATE, b=TEMPLATE), None, "componentTypeSelector", id="several components"),
+        pytest.param(None, fields(phase={**STRING, "enum": ["Odd"]}), "Without a meaning here: Odd.", id="phases"),
+        pytest.param(None, fields(phase=STRING), "these are the usual ones", id="phases that nobody lists"),
+    ],
+)
+def test_notes_say_what_a_schema_cannot(spec: Any, status: Any, words: str) -> None:
+    assert words in notes(crd(spec, status))
+
+
+def test_notes_are_about_places_that_are_there() -> None:
+    made = draft(CustomKind.of(crd(fields(groups=items(template=TEMPLATE), other=TEMPLATE, suspend=BOOLEAN))))
+    assert [path for path, _ in made.notes if edit.get(made.karta, path) is None] == []
+    assert made.checks == len(made.notes) > 3
+
+
+def test_a_draft_asks_for_what_it_leaves_out() -> None:
+    definition = load_definition(draft(CustomKind.of(crd(fields(a=TEMPLATE, b=TEMPLATE)))).karta)
+    assert {(finding.severity, finding.rule) for finding in definition.findings} == {
+        (Severity.WARNING, "type-selector-missing"),
+        (Severity.WARNING, "status-mappings-empty"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("crd", "version", "message"),
+    [
+        pytest.param({}, None, "spec.group and spec.names.kind", id="an empty object"),
+        pytest.param({"spec": {"group": "a", "names": []}}, None, "spec.names.kind", id="names of another type"),
+        pytest.param(crd(), "v2", "has no version v2; it has v1", id="another version"),
+        pytest.param(
+            {"spec": {"group": "a", "names": {"kind": "B"}, "versions": [{"name": "v1", "storage": True}]}},
+            None,
+            "has no schema.openAPIV3Schema",
+            id="no schema",
+        ),
+        pytest.param(
+            {"spec": {"group": "a", "names": {"kind": "B"}, "versions": "v1"}}, None, "stored", id="no versions"
+        ),
+    ],
+)
+def test_crds_that_nothing_can_be_drafted_from(crd: dict[str, Any], version: str | None, message: str) -> None:
+    with pytest.raises(DefinitionError, match="CRD") as raised:
+        CustomKind.of(crd, version)
+    assert message in str(raised.value)
+
+
+def test_the_version_that_is_asked_for() -> None:
+    both = crd()
+    both["spec"]["versions"].append({**both["spec"]["versions"][0], "name": "v2", "storage": False})
+    assert [CustomKind.of(both, version).gvk.version for version in (None, "v2")] == ["v1", "v2"]

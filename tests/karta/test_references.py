@@ -1,0 +1,248 @@
+"""References: which are sound, where they may be read, and what is looked up."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from interpreter.errors import InterpretationError, QueryReferenceError
+from interpreter.findings import Finding
+from interpreter.k8s import edit
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.values import JSON, Object
+from interpreter.karta.definition import Definition
+from interpreter.karta.loading import load_definition
+from interpreter.karta.pods import pod_sets
+from interpreter.karta.resolution import Known, Reader, bound, known_to, resolved
+
+Raw = dict[str, Any]
+FindingsOf = Callable[[Raw], list[Finding]]
+
+STRUCTURE = ("spec", "structureDefinition")
+REFERENCES = (*STRUCTURE, "references")
+HALL = {
+    "name": "hall",
+    "gvk": {"group": "toys.example.com", "version": "v1", "kind": "Hall"},
+    "lookup": {"nameExpression": ".spec.hall"},
+}
+SEATS = {
+    "name": "seats",
+    "gvk": {"group": "toys.example.com", "version": "v1", "kind": "Seat"},
+    "namespaceExpression": ".spec.building",
+    "list": {
+        "matchLabels": {"orchestra": {"expression": ".metadata.name"}, "state": {"value": "sound"}},
+        "matchExpressions": [
+            {"key": "row", "operator": "In", "values": [{"value": "a"}, {"expression": ".spec.row"}]},
+            {"key": "broken", "operator": "DoesNotExist"},
+        ],
+    },
+}
+
+
+def referring(raw: Raw, *references: JSON, replicas: str = ".spec.sections[].players") -> Raw:
+    raw = edit.set_value(raw, REFERENCES, list(references))
+    path = (*STRUCTURE, "childComponents", 1, "scaleDefinition", "replicasPath")
+    changed: Raw = edit.set_value(raw, path, replicas)
+    return changed
+
+
+def without(obj: JSON, *path: str) -> JSON:
+    return edit.remove(obj, path)
+
+
+def with_(obj: JSON, value: JSON, *path: str | int) -> JSON:
+    return edit.set_value(obj, path, value)
+
+
+@pytest.mark.parametrize("reference", [HALL, SEATS], ids=["one object", "a list"])
+def test_sound_references(orchestra: Raw, findings_of: FindingsOf, reference: JSON) -> None:
+    assert findings_of(referring(orchestra, reference)) == []
+
+
+@pytest.mark.parametrize(
+    ("references", "rule", "message"),
+    [
+        pytest.param([HALL, HALL], "reference-not-unique", 'the reference "hall" is there twice', id="twice"),
+        pytest.param([with_(HALL, "a-b", "name")], "reference-name", '"a-b" is not the name of', id="no variable"),
+        pytest.param([with_(HALL, "ENV", "name")], "reference-name", '"ENV" is not the name of', id="taken by jq"),
+        pytest.param([with_(HALL, "", "gvk", "kind")], "reference-kind-incomplete", "no full kind", id="no kind"),
+        pytest.param([without(HALL, "lookup")], "reference-without-way", "neither lookup nor list", id="neither"),
+        pytest.param([with_(HALL, SEATS["list"], "list")], "reference-without-way", "both lookup and list", id="both"),
+        pytest.param([with_(SEATS, {}, "list")], "reference-without-labels", "lists every object", id="all of them"),
+        pytest.param([with_(SEATS, {}, "list", "matchLabels", "state")], "reference-label-value",
+                     "neither value nor expression", id="an empty label value"),
+        pytest.param([with_(SEATS, "Inn", "list", "matchExpressions", 0, "operator")], "reference-operator",
+                     "there is no operator Inn", id="a slip in an operator"),
+        pytest.param([with_(SEATS, [], "list", "matchExpressions", 0, "values")], "reference-operator",
+                     "the operator In needs values", id="In without values"),
+        pytest.param([with_(SEATS, "Exists", "list", "matchExpressions", 0, "operator")], "reference-operator",
+                     "the operator Exists takes no values", id="Exists with values"),
+        pytest.param([HALL, with_(SEATS, "$hall.row", "namespaceExpression")], "expression-refused",
+                     "there is no variable `$hall` here", id="a reference that reads another one"),
+    ],
+)  # fmt: skip
+def test_unsound_references(
+    orchestra: Raw, findings_of: FindingsOf, references: list[JSON], rule: str, message: str
+) -> None:
+    (finding,) = findings_of(referring(orchestra, *references))
+    assert finding.rule == rule
+    assert message in finding.message
+    assert finding.path[:3] == REFERENCES
+
+
+@pytest.mark.parametrize(
+    ("path", "refused"),
+    [
+        pytest.param((*STRUCTURE, "childComponents", 1, "scaleDefinition", "replicasPath"), False, id="a count"),
+        pytest.param((*STRUCTURE, "rootComponent", "statusDefinition", "conditionsDefinition", "path"), False,
+                     id="a status"),
+        pytest.param((*STRUCTURE, "childComponents", 1, "podSelector", "componentInstanceSelector", "idPath"), True,
+                     id="pods are read elsewhere"),
+    ],
+)  # fmt: skip
+def test_where_references_may_be_read(
+    orchestra: Raw, findings_of: FindingsOf, path: tuple[str | int, ...], refused: bool
+) -> None:
+    raw = edit.set_value(referring(orchestra, HALL), path, "$hall.spec.sections[].players")
+    assert [finding.rule for finding in findings_of(raw)] == (["expression-refused"] if refused else [])
+
+
+def test_annotations_may_read_references(orchestra: Raw, findings_of: FindingsOf) -> None:
+    annotations = {"karta-interpreter.io/health": "$hall.status.open"}
+    assert findings_of(edit.set_value(referring(orchestra, HALL), ("metadata", "annotations"), annotations)) == []
+
+
+def hall(name: str, players: int, namespace: str = "") -> Object:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    spec = {"sections": [{"players": players}]}
+    return {"apiVersion": "toys.example.com/v1", "kind": "Hall", "metadata": metadata, "spec": spec}
+
+
+def seat(name: str, namespace: str = "north", **labels: str) -> Object:
+    metadata = {"name": name, "namespace": namespace, "labels": {"orchestra": "o", "state": "sound", **labels}}
+    return {"apiVersion": "toys.example.com/v1", "kind": "Seat", "metadata": metadata}
+
+
+OBJECT: Object = {
+    "apiVersion": "toys.example.com/v1",
+    "kind": "Orchestra",
+    "metadata": {"name": "o", "namespace": "town"},
+    "spec": {
+        "hall": "great",
+        "building": "north",
+        "row": "c",
+        "sections": [{"name": "brass", "template": {"spec": {"containers": []}}}],
+    },
+}
+
+
+def players(definition: Definition, reader: Reader | None, obj: Object = OBJECT) -> int:
+    (pods,) = pod_sets(resolved(definition, obj, reader), obj)
+    return pods.replicas
+
+
+@pytest.mark.parametrize(
+    ("objects", "found"),
+    [
+        pytest.param([hall("small", 1), hall("great", 9)], 9, id="by its name"),
+        pytest.param([hall("great", 1, "village"), hall("great", 9, "town")], 9, id="in the workload's namespace"),
+        pytest.param([hall("great", 9)], 9, id="in no namespace"),
+    ],
+)
+def test_one_object_is_looked_up(orchestra: Raw, objects: list[Object], found: int) -> None:
+    definition = load_definition(referring(orchestra, HALL, replicas="$hall.spec.sections[].players"))
+    assert players(definition, Known.of(objects)) == found
+
+
+@pytest.mark.parametrize(
+    ("reader", "hall_name", "message"),
+    [
+        pytest.param(None, "great", r"\$hall has no value: nobody looks up objects here", id="no reader"),
+        pytest.param(Known.of([hall("small", 1)]), "great",
+                     r"\$hall has no value: toys.example.com/v1, Kind=Hall great is not among", id="not among them"),
+        pytest.param(Known.of([]), 7, r"\$hall has no value: `.spec.hall` gives a number", id="a name that is none"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_looked_up_is_an_error_that_names_it(
+    orchestra: Raw, reader: Reader | None, hall_name: JSON, message: str
+) -> None:
+    definition = load_definition(referring(orchestra, HALL, replicas="$hall.spec.sections[].players"))
+    with pytest.raises(InterpretationError, match=message):
+        players(definition, reader, with_(OBJECT, hall_name, "spec", "hall"))
+
+
+@pytest.mark.parametrize(
+    ("reader", "obj"),
+    [
+        pytest.param(Known.of([], [GVK("toys.example.com", "v1", "Hall")]), OBJECT, id="it is known not to exist"),
+        pytest.param(Known.of([]), without(OBJECT, "spec", "hall"), id="the workload names none"),
+    ],
+)
+def test_what_is_not_there_is_null(orchestra: Raw, reader: Reader, obj: Object) -> None:
+    definition = load_definition(referring(orchestra, HALL, replicas="$hall.spec.players // 3"))
+    assert players(definition, reader, obj) == 3
+
+
+@pytest.mark.parametrize(
+    ("listed", "taken"),
+    [
+        pytest.param(seat("s", row="a"), True, id="everything fits"),
+        pytest.param(seat("s", row="c"), True, id="a value that the workload has"),
+        pytest.param(seat("s", row="b"), False, id="another row"),
+        pytest.param(seat("s"), False, id="no row"),
+        pytest.param(seat("s", row="a", orchestra="other"), False, id="another orchestra"),
+        pytest.param(seat("s", row="a", broken="yes"), False, id="a label that should not be there"),
+        pytest.param(seat("s", "south", row="a"), False, id="another namespace"),
+        pytest.param({"apiVersion": "toys.example.com/v1", "kind": "Seat", "metadata": {"name": "s"}}, False,
+                     id="no labels"),
+    ],
+)  # fmt: skip
+def test_objects_are_listed_by_their_labels(orchestra: Raw, listed: Object, taken: bool) -> None:
+    definition = load_definition(referring(orchestra, SEATS, replicas="$seats | length"))
+    assert players(definition, Known.of([listed])) == int(taken)
+
+
+@pytest.mark.parametrize(("operator", "taken"), [("NotIn", "b"), ("Exists", "a")])
+def test_the_other_operators(orchestra: Raw, operator: str, taken: str) -> None:
+    rule = {"key": "row", "operator": operator, "values": [{"value": "a"}] if operator == "NotIn" else []}
+    listing = {"matchExpressions": [rule]}
+    definition = load_definition(referring(orchestra, with_(SEATS, listing, "list"), replicas="$seats[].metadata.n"))
+    seats = [with_(seat("s", row=row), number, "metadata", "n") for row, number in (("a", 1), ("b", 2))]
+    lost = with_(without(seat("s"), "metadata", "labels"), 9, "metadata", "n")
+    objects = seats if operator == "NotIn" else [seats[0], lost]
+    assert players(definition, Known.of(objects)) == {"a": 1, "b": 2}[taken]
+
+
+def test_values_can_be_given_by_name(orchestra: Raw) -> None:
+    definition = load_definition(referring(orchestra, HALL, replicas="$hall.players"))
+    (pods,) = pod_sets(bound(definition, {"hall": {"players": 4}}), OBJECT)
+    assert pods.replicas == 4
+
+
+def test_a_definition_without_references_stays_the_same(orchestra: Raw) -> None:
+    definition = load_definition(orchestra)
+    assert resolved(definition, OBJECT, None) is definition
+
+
+def test_what_a_reader_knows_can_be_handed_on(orchestra: Raw) -> None:
+    definition = load_definition(referring(orchestra, HALL, SEATS))
+    everything = Known.of([hall("great", 9), seat("s"), {"apiVersion": "v1", "kind": "Pod"}])
+    known = known_to(everything, definition.references)
+    assert set(known.objects) == {GVK("toys.example.com", "v1", "Hall"), GVK("toys.example.com", "v1", "Seat")}
+    assert known.get(GVK("toys.example.com", "v1", "Hall"), "town", "other") is None
+    assert known_to(None, definition.references) == Known({})
+
+
+class _Secretive:
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        raise QueryReferenceError(f"{gvk} {name} in {namespace} is secret")
+
+    def list(self, gvk: GVK, namespace: str | None) -> list[Object]:
+        raise QueryReferenceError(f"{gvk} in {namespace} is secret")
+
+
+def test_what_a_reader_cannot_tell_of_stays_unknown(orchestra: Raw) -> None:
+    definition = load_definition(referring(orchestra, HALL, replicas="$hall.players"))
+    assert known_to(_Secretive(), definition.references) == Known({})
+    with pytest.raises(InterpretationError, match="Hall great in town is secret"):
+        players(definition, _Secretive())

@@ -1,0 +1,51 @@
+"""What a run comes to."""
+
+import pytest
+
+from interpreter.errors import SuiteError
+from interpreter.k8s.gvk import GVK
+from interpreter.suites import Outcome, Report, Totals, read_suite
+
+_CASE = "{name: %s, operation: InterpretStatus, observedObj: {apiVersion: %s, kind: Brew}}"
+
+
+def _outcome(name: str, api_version: str, *failures: str) -> Outcome:
+    (case,) = read_suite(_CASE % (name, api_version))
+    return Outcome(case, failures)
+
+
+_GOOD, _BAD, _LATER = (
+    _outcome("good", "toys.io/v1"),
+    _outcome("bad", "toys.io/v1", "status: expected 1, got 2"),
+    _outcome("later", "toys.io/v2"),
+)
+
+
+def test_cases_are_counted_kind_by_kind() -> None:
+    report = Report((_LATER, _GOOD, _BAD))
+    assert report.kinds == {GVK("toys.io", "v1", "Brew"): Totals(2, 1), GVK("toys.io", "v2", "Brew"): Totals(1, 0)}
+    assert list(report.kinds) == sorted(report.kinds)
+    assert (report.totals.passed, report.totals.failed) == (2, 1)
+
+
+def test_cases_that_passed_count_even_when_they_are_not_shown() -> None:
+    report = Report((_GOOD, _BAD), fail_only=True)
+    assert report.shown == (_BAD,)
+    assert report.totals == Totals(2, 1)
+
+
+@pytest.mark.parametrize(
+    ("report", "passed"),
+    [
+        pytest.param(Report((_GOOD, _LATER)), True, id="every case passed"),
+        pytest.param(Report((_GOOD, _BAD)), False, id="a case failed"),
+        pytest.param(Report((_GOOD,), (SuiteError("a.yaml:1: no name"),)), False, id="a suite is unreadable"),
+    ],
+)
+def test_the_verdict(report: Report, passed: bool) -> None:
+    assert report.passed is passed
+
+
+def test_a_case_that_does_not_say_its_kind_counts_as_one_of_no_kind() -> None:
+    (case,) = read_suite("{name: a, operation: InterpretStatus, observedObj: {status: {}}}")
+    assert list(Report((Outcome(case),)).kinds) == [GVK("", "", "")]
