@@ -1,6 +1,6 @@
 """What Karmada asks: the request half of a ``ResourceInterpreterContext``, from bytes to a `Call`."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -12,14 +12,13 @@ from interpreter.operations import Call, Operation, StatusItem
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterContext"
 
-_OPERATIONS = {operation.value: operation for operation in Operation}
+OPERATIONS = {operation.value: operation for operation in Operation}
 # Kubernetes allows 253 characters in the longest of its names; what is longer ends up in no log and no message.
 _MAX_LENGTH = 256
 _MAX_REPLICAS = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One request whose uid could be read.
 
     ``problem`` says why it cannot be answered; without a problem there is a ``call``. The other fields hold
@@ -116,9 +115,9 @@ def _operation(request: Object) -> Operation:
     name = request.get("operation")
     if not isinstance(name, str):
         raise _problem(f"request.operation must be a string, but {_found(request, 'operation')}")
-    operation = _OPERATIONS.get(name)
+    operation = OPERATIONS.get(name)
     if operation is None:
-        raise _problem(f'operation "{name[:64]}" is not one of {", ".join(_OPERATIONS)}')
+        raise _problem(f'operation "{name[:64]}" is not one of {", ".join(OPERATIONS)}')
     return operation
 
 
@@ -126,10 +125,15 @@ def _object(request: Object, field: str, gvk: GVK) -> Object:
     obj = request.get(field)
     if not isinstance(obj, dict):
         raise _problem(f"request.{field} must be an object, but {_found(request, field)}")
+    check_object(obj, gvk, field)
+    return obj
+
+
+def check_object(obj: Object, gvk: GVK, field: str = "object") -> None:
+    """Raise InterpretationError for an object that is of another kind than the request says."""
     for own, said in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
         if obj.get(own) != said:
             raise _problem(f'request.{field}.{own} must be "{said}" as in request.kind, but {_found(obj, own)}')
-    return obj
 
 
 def _replicas(request: Object) -> int:

@@ -64,7 +64,9 @@ def _replica(_: Call, results: Results) -> _Fields:
 
 
 def _components(_: Call, results: Results) -> _Fields:
-    components: list[_Fields] = results["components"]
+    components: list[_Fields] | None = results["components"]
+    if components is None:
+        return {}
     names = [component["name"] for component in components]
     if len(set(names)) < len(names):
         raise InterpretationError(f"component names must be unique, but are {', '.join(names)}")

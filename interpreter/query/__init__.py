@@ -7,9 +7,10 @@ others in a worker process that can be stopped. Everything that knows jq, and th
 from interpreter.query.bounded.deadline import deadline
 from interpreter.query.bounded.pool import close_workers
 from interpreter.query.grammar.parser import parse
+from interpreter.query.plain.given import Unresolved
 from interpreter.query.query import Query
 from interpreter.query.vetting.refusals import Refusal
 from interpreter.query.vetting.verdict import Verdict, vet
 from interpreter.query.writing.location import Location
 
-__all__ = ["Location", "Query", "Refusal", "Verdict", "close_workers", "deadline", "parse", "vet"]
+__all__ = ["Location", "Query", "Refusal", "Unresolved", "Verdict", "close_workers", "deadline", "parse", "vet"]

@@ -1,7 +1,7 @@
 """A jq expression, ready to read objects and to write them."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -10,7 +10,7 @@ from interpreter.errors import (
     QueryError,
     QueryEvaluationError,
     QueryLimitError,
-    QueryReferenceError,
+    QueryRaisedError,
     QueryRefusedError,
     QueryWriteError,
 )
@@ -22,9 +22,10 @@ from interpreter.query.bounded.pool import WORKERS
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.printer import render
 from interpreter.query.grammar.syntax import Node
-from interpreter.query.grammar.variables import no_value, variables_in, with_values
+from interpreter.query.grammar.variables import variables_in
 from interpreter.query.plain.compilation import compile_plain
 from interpreter.query.plain.filters import Many, One
+from interpreter.query.plain.given import given, giving
 from interpreter.query.plain.values import equal, to_json
 from interpreter.query.vetting.verdict import Verdict, Vetting, vet
 from interpreter.query.writing.location import Location
@@ -47,11 +48,12 @@ class Query:
     text: str
     node: Node = field(compare=False, repr=False)
     vetting: Vetting = field(compare=False, repr=False)
-    variables: frozenset[str] = field(compare=False)
-    values: Mapping[str, JSON] = field(hash=False)
     _many: Many = field(compare=False, repr=False)
     _one: One | None = field(compare=False, repr=False)
     _trace: Trace | None = field(compare=False, repr=False)
+    variables: frozenset[str] = field(default=frozenset(), compare=False)
+    values: Mapping[str, JSON] = field(default_factory=dict, hash=False)
+    _unbound: tuple[Many, One | None, Trace | None] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def compile(cls, text: str, variables: frozenset[str] = frozenset()) -> "Query":
@@ -67,18 +69,13 @@ class Query:
         if vetting.verdict is Verdict.REFUSED:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
             raise QueryRefusedError(f"{_quote(text)}: {reasons}")
-        return cls._with(text, node, vetting, variables_in(node) & variables, {})
-
-    @classmethod
-    def _with(
-        cls, text: str, node: Node, vetting: Vetting, variables: frozenset[str], values: Mapping[str, JSON]
-    ) -> "Query":
+        read = variables_in(node) & variables
         if vetting.verdict is Verdict.BOUNDED:
-            many = _bounded(node, variables, values)
-            return cls(text, node, vetting, variables, values, many, None, None)
-        given = with_values(node, values) if variables else node
-        plain = compile_plain(given)
-        return cls(text, node, vetting, variables, values, plain.many, plain.one, compile_trace(given))
+            query = cls(text, node, vetting, _bounded(node, sorted(read)), None, None, read)
+        else:
+            plain = compile_plain(node)
+            query = cls(text, node, vetting, plain.many, plain.one, compile_trace(node), read)
+        return query.bound({})
 
     def bound(self, values: Mapping[str, JSON]) -> "Query":
         """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
@@ -86,8 +83,17 @@ class Query:
         >>> Query.compile(".n // $runtime.n", frozenset({"runtime"})).bound({"runtime": {"n": 2}}).evaluate({})
         [2]
         """
-        known = {name: values[name] for name in sorted(self.variables) if name in values}
-        return self._with(self.text, self.node, self.vetting, self.variables, known) if self.variables else self
+        if not self.variables:
+            return self
+        many, one, trace = self._unbound or (self._many, self._one, self._trace)
+        return replace(
+            self,
+            _many=giving(values, lambda value: _capped(many(value))),
+            _one=one and giving(values, one),
+            _trace=trace and giving(values, lambda here: _capped(trace(here))),
+            values={name: values[name] for name in sorted(self.variables) if name in values},
+            _unbound=(many, one, trace),
+        )
 
     @property
     def is_plain(self) -> bool:
@@ -185,28 +191,29 @@ class Query:
             raise self._failure(error) from error
 
     def _failure(self, error: QueryEvaluationError | RecursionError) -> QueryEvaluationError:
-        """The error with the expression in front."""
+        """The error with the expression in front, unless the expression speaks for itself."""
         if isinstance(error, RecursionError):
             return QueryLimitError(f"{_quote(self.text)}: the object is nested too deep")
+        if isinstance(error, QueryRaisedError):
+            return QueryRaisedError(str(error))
         return type(error)(f"{_quote(self.text)}: {error}")
 
     def _unwritable(self, reason: str) -> QueryWriteError:
         return QueryWriteError(f"{_quote(self.text)}: {reason}")
 
 
-def _bounded(node: Node, variables: frozenset[str], values: Mapping[str, JSON]) -> Many:
+def _bounded(node: Node, variables: Sequence[str]) -> Many:
     """An expression that runs in a worker process, with the same reading of null as plain ones."""
     program = render(node, lenient=True)
     if variables:
-        bindings = "".join(f'.[1]["{name}"] as ${name} | ' for name in sorted(variables))
+        bindings = "".join(f".[{index}] as ${name} | " for index, name in enumerate(variables, start=1))
         program = f"{bindings}.[0] | {program}"
 
     def many(value: JSON) -> list[JSON]:
-        for name in sorted(variables - values.keys()):
-            raise QueryReferenceError(no_value(name))
         seconds = remaining()
+        document = [value, *map(given, variables)] if variables else value
         try:
-            return WORKERS.evaluate(program, to_json([value, dict(values)] if variables else value), seconds)
+            return WORKERS.evaluate(program, to_json(document), seconds)
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error
 

@@ -6,15 +6,16 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from interpreter import query
 from interpreter.errors import InterpretationError, LuaWaitError
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
+from interpreter.karta.resolution import Reader, known_to
 from interpreter.lua.engine import without_waiting
 from interpreter.operations import Call, Operation, Options, Results, interpret
-from interpreter.protocol import Request, decode, encode_failure, encode_results
+from interpreter.protocol import Glance, Request, decode, encode_failure, encode_results
 from interpreter.server.detours import Detours
 from interpreter.server.large_calls import LargeCalls, is_large
 from interpreter.server.large_child import TOO_DEEP
@@ -45,13 +46,22 @@ class Calls:
     the same reason.
     """
 
-    def __init__(self, snapshot: Callable[[], Snapshot], metrics: Metrics, options: Options) -> None:
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        metrics: Metrics,
+        options: Options,
+        reader: Reader | None = None,
+    ) -> None:
         self._snapshot = snapshot
+        self._reader = reader
         self._metrics = metrics
         self._options = options
         self._tell_all = log.is_enabled_for(logging.DEBUG)
         self._large = LargeCalls()
         self._detours = Detours()
+        self._glanced: Snapshot | None = None
+        self._glance = Glance(lambda _: None)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
         self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
 
@@ -62,7 +72,7 @@ class Calls:
         """
         if is_large(body):
             return await self._in_process(body, seconds)
-        question = self._question(time.perf_counter(), decode(body))
+        question = self._read(body)
         try:
             answer = encode_results(question.request, await self._results(question, seconds))
         except Exception as error:  # noqa: BLE001 - the edge of the process
@@ -74,7 +84,7 @@ class Calls:
         """Return what `answer` would without waiting for anything, None when there is no such way; raises the same."""
         if is_large(body):
             return None
-        question = self._question(time.perf_counter(), decode(body))
+        question = self._read(body)
         if self._takes_long(question):
             return None
         try:
@@ -91,9 +101,11 @@ class Calls:
         """Let go of the threads; calls that wait for one are dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _question(self, started: float, request: Request) -> "_Question":
-        snapshot = self._snapshot()
-        return _Question(started, request, snapshot, snapshot.find(request.gvk) if request.gvk else None)
+    def _read(self, body: bytes) -> "_Question":
+        started, snapshot = time.perf_counter(), self._snapshot()
+        if snapshot is not self._glanced:
+            self._glanced, self._glance = snapshot, Glance(snapshot.find)
+        return _Question.of(started, self._glance.request(body) or decode(body), snapshot)
 
     async def _results(self, question: "_Question", seconds: float) -> Results:
         if not self._takes_long(question):
@@ -120,16 +132,18 @@ class Calls:
     def _interpret(self, question: "_Question") -> Results:
         definition, call = question.known()
         if not definition.scripts.of(call.operation):
-            return interpret(definition, call, self._options)
+            return interpret(definition, call, self._options, reader=self._reader)
         with without_waiting():
-            return interpret(definition, call, self._options)
+            return interpret(definition, call, self._options, reader=self._reader)
 
     async def _in_process(self, body: bytes, seconds: float) -> bytes:
         started, until = time.perf_counter(), time.monotonic() + seconds
         async with self._large.call(body, seconds) as (call, request):
-            question = self._question(started, request)
+            question = _Question.of(started, request, self._snapshot())
             try:
-                work = call.answer(question.served(), self._options, until - time.monotonic())
+                definition = question.served()
+                known = known_to(self._reader, definition.references)
+                work = call.answer(definition, self._options, until - time.monotonic(), known)
                 answer = await _in_time(work, until, question.too_slow(seconds))
             except Exception as error:  # noqa: BLE001 - the edge of the process
                 return self._failure(question, error)
@@ -149,7 +163,7 @@ class Calls:
 
     def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
         with query.deadline(max(until - time.monotonic(), 0.0)):
-            return interpret(definition, call, self._options)
+            return interpret(definition, call, self._options, reader=self._reader)
 
     def _failure(self, question: "_Question", error: Exception) -> bytes:
         request = question.request
@@ -193,6 +207,10 @@ class _Question(NamedTuple):
     request: Request
     snapshot: Snapshot
     definition: Definition | None
+
+    @classmethod
+    def of(cls, started: float, request: Request, snapshot: Snapshot) -> Self:
+        return cls(started, request, snapshot, snapshot.find(request.gvk) if request.gvk else None)
 
     def served(self) -> Definition:
         """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""

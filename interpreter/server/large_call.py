@@ -14,7 +14,8 @@ import orjson
 from interpreter.errors import InterpretationError, InterpreterError, RequestError
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
-from interpreter.karta.transfer import pack
+from interpreter.karta.resolution import NOTHING_KNOWN, Known
+from interpreter.karta.transfer import pack, pack_known
 from interpreter.operations import Options
 from interpreter.protocol import Request
 from interpreter.server import large_child as child
@@ -96,12 +97,14 @@ class LargeCall:
         gvk, problem = about.pop("gvk"), about.pop("problem")
         return Request(**about, gvk=gvk and GVK(*gvk), problem=problem and InterpretationError(**problem))
 
-    async def answer(self, definition: Definition, options: Options, seconds: float) -> bytes:
+    async def answer(
+        self, definition: Definition, options: Options, seconds: float, known: Known = NOTHING_KNOWN
+    ) -> bytes:
         """Return the body that answers the request; raises InterpretationError when there is no right answer.
 
-        Expressions and scripts may take ``seconds`` together.
+        Expressions and scripts may take ``seconds`` together. ``known`` are objects that the definition refers to.
         """
-        needed = {"definition": pack(definition), "options": asdict(options)}
+        needed = {"definition": pack(definition), "options": asdict(options), "known": pack_known(known)}
         try:
             await self._send(json.dumps(needed).encode(), seconds)
             return await self._receive(child.ANSWER)

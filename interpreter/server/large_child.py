@@ -22,7 +22,7 @@ import orjson
 
 from interpreter import query
 from interpreter.errors import InterpretationError, RequestError
-from interpreter.karta.transfer import unpack
+from interpreter.karta.transfer import unpack, unpack_known
 from interpreter.operations import Call, Options, Results, interpret
 from interpreter.protocol import Request, decode, encode_results
 
@@ -88,7 +88,7 @@ def _interpret(call: Call) -> Results:
     said = json.loads(payload)
     definition, options = unpack(said["definition"]), Options(**said["options"])
     with query.deadline(seconds):
-        return interpret(definition, call, options)
+        return interpret(definition, call, options, reader=unpack_known(said["known"]))
 
 
 def _about(request: Request) -> bytes:

@@ -50,7 +50,7 @@ class Server:
         self._renewal = Renewal(self._tls, self._metrics, self._wake_registrar) if self._tls else None
         self._readiness = Readiness(lambda: self._store.snapshot, self._tls, lambda: self._control_plane.is_settled)
         options = Options(resource_quota_estimate=settings.resource_quota_estimate)
-        self._calls = Calls(lambda: self._store.snapshot, self._metrics, options)
+        self._calls = Calls(lambda: self._store.snapshot, self._metrics, options, self._store.reader)
         application = Application(
             self._calls,
             {VALIDATE: lambda body: admission.validate(body, self._control_plane.kinds), MUTATE: admission.mutate},

@@ -55,6 +55,7 @@ DEPENDENCIES = [{"apiVersion": "v1", "kind": "Secret", "namespace": "bakery", "n
         (Operation.INTERPRET_REPLICA, {"replica": 2**31 - 1, "requires": None}, (2**31 - 1, None)),
         (Operation.INTERPRET_COMPONENT, {"components": COMPONENTS}, COMPONENTS),
         (Operation.INTERPRET_COMPONENT, {"components": []}, []),
+        (Operation.INTERPRET_COMPONENT, {"components": None}, None),
         (Operation.INTERPRET_STATUS, {"status": {}}, {}),
         (Operation.INTERPRET_STATUS, {"status": {"turning": 3.5}}, {"turning": 3.5}),
         (Operation.INTERPRET_HEALTH, {"healthy": True}, True),

@@ -62,6 +62,7 @@ _leaves = st.one_of(
     st.builds(Call, st.sampled_from(sorted(VALUES))),
     st.builds(Call, st.sampled_from(sorted(name for name, arity in FILTERS if arity == 0))),
     st.builds(lambda text: Call("test", (Literal(text),)), st.sampled_from(PATTERNS)),
+    st.just(Call("error", (Literal("refused"),))),
 )
 
 

@@ -31,9 +31,12 @@ def our_abs: numbers_only(abs);
 def our_ceil: numbers_only(ceil);
 def our_round: numbers_only(round);
 def our_flatten(d): d as $d | if ($d | type) == "number" then flatten($d) else {_REFUSE} end;
+def alike(f): if type == "array" and ([.[] | values | type] | unique | length) > 1 then {_REFUSE} else f end;
+def our_min: alike(min);
+def our_max: alike(max);
 def our_reverse: if type == "array" or . == null then reverse else {_REFUSE} end;
 """
-_OURS = {("abs", 0), ("ceil", 0), ("round", 0), ("flatten", 1), ("reverse", 0)}
+_OURS = {("abs", 0), ("ceil", 0), ("round", 0), ("flatten", 1), ("reverse", 0), ("min", 0), ("max", 0)}
 _OPERATORS = {"*": "times", "/": "over"}
 
 

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from interpreter.errors import (
     QueryEvaluationError,
     QueryLimitError,
+    QueryReferenceError,
     QueryRefusedError,
     QuerySyntaxError,
     QueryWriteError,
 )
 from interpreter.k8s.values import JSON, Path
-from interpreter.query import Query, Verdict, close_workers
+from interpreter.query import Query, Unresolved, Verdict, close_workers
 from interpreter.query.bounded.deadline import deadline
 from interpreter.query.grammar.printer import render
 from interpreter.query.grammar.syntax import Node
@@ -299,10 +300,10 @@ def test_assign_refuses_what_is_no_place() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(plain_expressions, objects)
-def test_every_expression_has_an_answer_or_an_error_with_its_text(node: Node, value: JSON) -> None:
+def test_every_expression_has_an_answer_or_an_error_with_its_text_or_its_own_words(node: Node, value: JSON) -> None:
     query = Query.compile(render(node))
     outcome = _outcome(query, value)
-    assert len(outcome) <= 999 if isinstance(outcome, list) else outcome.startswith(query.text[:200])
+    assert len(outcome) <= 999 if isinstance(outcome, list) else outcome.startswith((query.text[:200], "refused"))
 
 
 def _outcome(query: Query, value: JSON) -> list[JSON] | str:
@@ -310,3 +311,76 @@ def _outcome(query: Query, value: JSON) -> list[JSON] | str:
         return query.evaluate(value)
     except QueryEvaluationError as error:
         return str(error)
+
+
+_RUNTIME = frozenset({"runtime"})
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        pytest.param("$runtime.n", {}, [2], id="a field of it"),
+        pytest.param(".n // $runtime.n", {"n": 7}, [7], id="not needed"),
+        pytest.param("$runtime.jobs[] | .name", {}, ["a", "b"], id="its elements"),
+        pytest.param("{own: .n, other: $runtime.n}", {"n": 7}, [{"own": 7, "other": 2}], id="beside the object"),
+        pytest.param("reduce $runtime.jobs[] as $job (.n; . + $job.n)", {"n": 1}, [6], id="in a worker process"),
+        pytest.param(".a[] | . + $runtime.n", {"a": [1, 2]}, [3, 4], id="many times, in a worker process"),
+    ],
+)
+def test_variables_have_the_values_that_they_are_given(text: str, value: JSON, expected: list[JSON]) -> None:
+    runtime = {"n": 2, "jobs": [{"name": "a", "n": 3}, {"name": "b", "n": 2}]}
+    assert Query.compile(text, _RUNTIME).bound({"runtime": runtime, "other": 1}).evaluate(value) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("$runtime.n", id="read"),
+        pytest.param("$runtime.n // 1", id="with a default"),
+        pytest.param("[$runtime.n?]", id="where errors are caught"),
+        pytest.param(". as $x | try $runtime catch 1", id="in a worker process"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        pytest.param({}, r"the reference \$runtime has no value: nobody has looked it up", id="nobody looked"),
+        pytest.param({"runtime": Unresolved("it is secret")}, "it is secret", id="not to be known"),
+    ],
+)
+def test_a_variable_without_a_value_is_an_error_and_never_null(text: str, values: dict[str, JSON], reason: str) -> None:
+    with pytest.raises(QueryReferenceError, match=reason):
+        Query.compile(text, _RUNTIME).bound(values).evaluate({})
+
+
+def test_a_variable_that_is_not_read_needs_no_value() -> None:
+    assert Query.compile(".n // $runtime.n", _RUNTIME).evaluate({"n": 3}) == [3]
+
+
+def test_queries_with_other_values_are_others() -> None:
+    query = Query.compile("$runtime", _RUNTIME)
+    assert query.bound({"runtime": 1}) == query.bound({"runtime": 1}) != query.bound({"runtime": 2})
+    assert Query.compile(".a", _RUNTIME).bound({"runtime": 1}) == Query.compile(".a")
+
+
+def test_writing_knows_the_values_and_leaves_them_alone() -> None:
+    runtime = {"n": 2, "hosts": 4}
+    query = Query.compile("(.n // $runtime.n) * $runtime.hosts", _RUNTIME).bound({"runtime": runtime})
+    assert query.evaluate({}) == [8]
+    assert query.solve({}, 12) == {"n": 3}
+    assert runtime == {"n": 2, "hosts": 4}
+    with pytest.raises(QueryWriteError):
+        Query.compile("$runtime.n", _RUNTIME).bound({"runtime": runtime}).solve({}, 3)
+
+
+def test_no_variable_is_there_that_was_not_declared() -> None:
+    with pytest.raises(QueryRefusedError, match=r"there is no variable `\$runtme` here"):
+        Query.compile("$runtme.n", _RUNTIME)
+
+
+def test_an_expression_can_refuse_in_its_own_words() -> None:
+    query = Query.compile('if .n > 3 then error("at most three") else .n end')
+    assert query.is_plain
+    assert query.evaluate({"n": 2}) == [2]
+    with pytest.raises(QueryEvaluationError, match="at most three"):
+        query.evaluate({"n": 4})

@@ -75,7 +75,7 @@ async def local(spell: Callable[[bytes], bytes]) -> AsyncIterator[Client]:
 async def test_what_nobody_foresaw_is_a_failure_that_tells_nothing(
     local: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int, said: str
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise error
 
     monkeypatch.setattr(calls, "interpret", fail)

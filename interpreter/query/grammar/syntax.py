@@ -254,15 +254,6 @@ class Variable(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Given(Node):
-    """``$name`` with the value that it was given, in the place of a `Variable`; ``problem`` says why it has none."""
-
-    name: str
-    value: object = None
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Label(Node):
     """A label: ``label $name | body``."""
 

@@ -25,7 +25,6 @@ from interpreter.query.grammar.syntax import (
     Binary,
     Call,
     Comma,
-    Given,
     Identity,
     If,
     Index,
@@ -38,11 +37,13 @@ from interpreter.query.grammar.syntax import (
     Slice,
     Text,
     Try,
+    Variable,
 )
 from interpreter.query.plain import filters, functions
 from interpreter.query.plain.access import fields, item, part, present_elements, slices
 from interpreter.query.plain.arithmetic import OPERATORS
-from interpreter.query.plain.filters import IDENTITY, Filter, absent, constant, pipe, single
+from interpreter.query.plain.filters import IDENTITY, Filter, constant, pipe, single
+from interpreter.query.plain.given import given
 from interpreter.query.plain.strings import matches
 from interpreter.query.plain.values import is_number, normal
 
@@ -83,8 +84,8 @@ def _(node: Index) -> Filter:
 
 
 @compile_plain.register
-def _(node: Given) -> Filter:
-    return absent(node.problem) if node.problem else constant(node.value)
+def _(node: Variable) -> Filter:
+    return single(lambda _: given(node.name))
 
 
 def split_path(node: Node) -> tuple[Node, tuple[str, ...]]:
@@ -177,6 +178,8 @@ def _(node: Text) -> Filter:
 @compile_plain.register
 def _(node: Call) -> Filter:
     match node.name, node.arguments:
+        case "error", (Literal(str() as message),):
+            return filters.failure(message)
         case "test", (Literal(str() as pattern),):
             return single(lambda value: matches(value, pattern, ""))
         case "test", (Literal(str() as pattern), Literal(None | str() as flags)):

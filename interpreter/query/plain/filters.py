@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
-from interpreter.errors import QueryEvaluationError, QueryLimitError, QueryReferenceError
+from interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
 from interpreter.k8s.values import JSON, type_name
 from interpreter.query.plain.arithmetic import negate as negative
 from interpreter.query.plain.values import to_text, truthy
@@ -47,11 +47,11 @@ def constant(result: JSON) -> Filter:
     return single(lambda _: result)
 
 
-def absent(problem: str) -> Filter:
-    """A filter that has no output to give."""
+def failure(message: str) -> Filter:
+    """A filter that fails on every input, with the words of the definition's author."""
 
     def one(_: JSON) -> JSON:
-        raise QueryReferenceError(problem)
+        raise QueryRaisedError(message)
 
     return single(one)
 

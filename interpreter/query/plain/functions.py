@@ -29,7 +29,7 @@ from interpreter.query.plain.filters import (
 from interpreter.query.plain.regex import simple_pattern
 from interpreter.query.plain.values import Number, equal, is_number, kind, normal, to_json, to_text, truthy
 
-__all__ = ["ARGUMENTS", "FILTERS", "PLAIN_FUNCTIONS", "SELECTIONS", "VALUES", "simple_pattern"]
+__all__ = ["ARGUMENTS", "FILTERS", "LITERALS", "PLAIN_FUNCTIONS", "SELECTIONS", "VALUES", "simple_pattern"]
 
 _ELEMENTS: Final = Filter(elements)
 _NOTHING: Final = object()
@@ -198,7 +198,10 @@ FILTERS: Final[dict[tuple[str, int], Callable[..., Filter]]] = {
 }
 """Functions whose arguments are run as filters."""
 
+LITERALS: Final = frozenset((("error", 1), ("test", 1), ("test", 2)))
+"""Functions whose arguments have to be texts as they stand, known before anything runs."""
+
 PLAIN_FUNCTIONS: Final = frozenset(
-    {*((name, 0) for name in VALUES), *((name, 1) for name in ARGUMENTS), *FILTERS, ("test", 1), ("test", 2)}
+    {*((name, 0) for name in VALUES), *((name, 1) for name in ARGUMENTS), *FILTERS, *LITERALS}
 )
 """Name and number of arguments of every function that runs in process."""

@@ -37,6 +37,8 @@ def measure_call(node: Call, arguments: list[Growth]) -> Growth | str:
         return NOT_HERE
     if node.name == "test":
         return _ANSWER if _is_simple_test(node) else "has a pattern that is not simple"
+    if node.name == "error":
+        return CONSTANT if _has_literal(node) else "has a message that is not a literal text"
     return MEASURES[function](*arguments) if function in MEASURES else NOT_HERE
 
 
@@ -48,6 +50,10 @@ def _is_simple_test(node: Call) -> bool:
             return simple_pattern(pattern, flags or "")
         case _:
             return False
+
+
+def _has_literal(node: Call) -> bool:
+    return all(isinstance(argument, Literal) and isinstance(argument.value, str) for argument in node.arguments)
 
 
 def _answered(body: Growth) -> Growth:

@@ -132,6 +132,8 @@ def test_function(text: str, value: JSON, expected: list[JSON]) -> None:
         pytest.param("contains([])", "a", "a string cannot contain a list", id="contains of another type"),
         pytest.param("from_entries", [{"value": 1}], "null cannot be the key of an object", id="an entry without key"),
         pytest.param("from_entries", [1], "from_entries needs objects, not a number", id="an entry that is none"),
+        pytest.param('error("too few pods")', 1, "^too few pods$", id="the author's own words"),
+        pytest.param('.a // error("no pods")', {"a": None}, "^no pods$", id="a default that refuses"),
         pytest.param('test("a")', None, "test needs a string, not null", id="test of null"),
     ],
 )

@@ -10,7 +10,7 @@ from interpreter.k8s.values import JSON
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
 from interpreter.query.plain.compilation import compile_plain
-from interpreter.query.plain.functions import PLAIN_FUNCTIONS
+from interpreter.query.plain.functions import LITERALS, PLAIN_FUNCTIONS
 from interpreter.query.vetting.builtins import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
 from interpreter.query.vetting.calls import MEASURES
 from interpreter.query.vetting.growth import SIZE_LIMIT
@@ -290,8 +290,35 @@ def test_nothing_else_is_refused(text: str) -> None:
 
 
 def test_given_variables_are_known() -> None:
-    assert vet(parse("$value + 1"), variables=frozenset({"value"})).verdict is Verdict.BOUNDED
     assert vet(parse("$value + 1")).verdict is Verdict.REFUSED
+    assert vet(parse("$value + 1"), variables=frozenset({"value"})).verdict is Verdict.PLAIN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("$value[] | .a", id="its own elements"),
+        pytest.param("{a: .b, c: $value.d}", id="once beside the input"),
+        pytest.param("select(.a == $value.b)", id="once in a condition"),
+        pytest.param("if $value then .a else .b end // $value.c", id="once in each branch"),
+    ],
+)
+def test_a_given_variable_is_plain_where_it_is_read_once(text: str) -> None:
+    assert vet(parse(text), variables=frozenset({"value"})).notes == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(".a[] | $value.b", id="for each element"),
+        pytest.param("map($value)", id="in a function of elements"),
+        pytest.param("[.a[] | select(.b == $value.c)]", id="in a condition for each element"),
+        pytest.param("any(.a[]; . == $value)", id="in a test of each element"),
+    ],
+)
+def test_a_given_variable_that_is_read_many_times_is_bounded(text: str) -> None:
+    (note,) = vet(parse(text), variables=frozenset({"value"})).notes
+    assert note.construct == "$value"
 
 
 # The tables
@@ -315,7 +342,7 @@ def test_every_format_exists_in_libjq() -> None:
 
 def test_every_plain_function_is_a_builtin_and_is_measured() -> None:
     assert PLAIN_FUNCTIONS <= BUILTINS
-    assert {*MEASURES, ("test", 1), ("test", 2)} == PLAIN_FUNCTIONS
+    assert {*MEASURES, *LITERALS} == PLAIN_FUNCTIONS
 
 
 # What is plain
@@ -348,6 +375,7 @@ def test_every_plain_function_is_a_builtin_and_is_measured() -> None:
         "-.a | tostring",
         '.["a", "b"]?',
         "group_by(.a) | map(length)",
+        'if .replicas < 0 then error("fewer than no pods") else .replicas end',
     ],
 )
 def test_plain_expressions(text: str) -> None:
@@ -370,6 +398,10 @@ def test_plain_expressions(text: str) -> None:
         pytest.param("until(true; .)", "until(true; .)", "until", "this process", id="a loop"),
         pytest.param("test(.a)", "test(.a)", "test", "not simple", id="a computed pattern"),
         pytest.param('test("(a+)+$")', 'test("(a+)+$")', "test", "not simple", id="a pattern that may explode"),
+        pytest.param("error(.a)", "error(.a)", "error", "literal text", id="a message that tells of the object"),
+        pytest.param('error("\\(.a)")', 'error("\\(.a)")', "error", "literal text", id="a message with a part of it"),
+        pytest.param("error(1)", "error(1)", "error", "literal text", id="a message that is no text"),
+        pytest.param(". | error", "error", "error", "this process", id="the object as the message"),
         pytest.param('test("a"; "x")', 'test("a"; "x")', "test", "not simple", id="flags of another engine"),
         pytest.param("1 | .a[] + .b[]", ".a[] + .b[]", "+", "every output of one", id="a square of outputs"),
         pytest.param("[.[] == .[]]", ".[] == .[]", "==", "every output of one", id="a square of comparisons"),

@@ -1,0 +1,219 @@
+"""A request that was read in parts gets the answer of the same request read as a whole."""
+
+import copy
+import json
+import random
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interpreter.errors import InterpretationError, RequestError
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.definition import Definition
+from interpreter.karta.loading import load_documents
+from interpreter.operations import Options, interpret
+from interpreter.protocol import Glance, Request, decode, encode_results
+from interpreter.suites import find_suites, load_suite
+
+KARTAS = Path(__file__).parents[2] / "kartas"
+AT_A_GLANCE = ("InterpretReplica", "InterpretComponent", "InterpretHealth", "InterpretStatus")
+EVERYTHING = Options(resource_quota_estimate=True)
+JUNK: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    2.5,
+    1e300,
+    2**63,
+    10**30,
+    "",
+    "x",
+    "3",
+    "ü",
+    [],
+    {},
+    [1],
+    [None],
+    {"name": "x"},
+    [{"type": "A"}],
+)
+SPLINTERS: tuple[bytes, ...] = (
+    b"",
+    b" ",
+    b"\t",
+    b"\n",
+    b"\0",
+    b"0",
+    b"9",
+    b"1e9",
+    b".",
+    b"-",
+    b":",
+    b",",
+    b'"',
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+)
+SPLINTERS += (b"\xff", b"\xc3\xbc", b"\\u0073", b"\\ud800", b"null", b'"spec":1,', b"9" * 30, b"[" * 300 + b"]" * 300)
+
+
+@cache
+def known() -> dict[GVK, tuple[Definition, Sequence[dict[str, Any]]]]:
+    """Return the definitions of the catalogue by kind, with the objects of their suites."""
+    found: dict[GVK, tuple[Definition, Sequence[dict[str, Any]]]] = {}
+    for path in sorted(KARTAS.rglob("karta.yaml")):
+        (loaded,) = load_documents(path.read_text(encoding="utf-8"), str(path))
+        assert loaded.definition
+        objects = [case.call.object for suite in find_suites(path.parent) for case in load_suite(suite)]
+        found[loaded.definition.gvk] = loaded.definition, [json.loads(json.dumps(one)) for one in objects]
+    return found
+
+
+def find(gvk: GVK) -> Definition | None:
+    return known()[gvk][0] if gvk in known() else None
+
+
+GLANCE = Glance(find)
+
+
+def spelled(operation: str, obj: dict[str, Any], text: bytes | None = None) -> bytes:
+    """Spell a request as Go does for Karmada."""
+    group, _, version = obj["apiVersion"].rpartition("/")
+    kind = json.dumps({"group": group, "version": version, "kind": obj["kind"]}, separators=(",", ":"))
+    head = (
+        '{"kind":"ResourceInterpreterContext","apiVersion":"config.karmada.io/v1alpha1","request":{"uid":"a-1",'
+        f'"kind":{kind},"name":"rye","namespace":"bakery","operation":"{operation}","object":'
+    )
+    written = json.dumps(obj, separators=(",", ":"), ensure_ascii=False).encode() if text is None else text
+    return head.encode() + written + b',"replicas":0}}\n'
+
+
+def answer(request: Request) -> bytes | str:
+    if request.problem or request.gvk is None or request.call is None:
+        return str(request.problem)
+    definition = find(request.gvk)
+    try:
+        return encode_results(request, interpret(definition, request.call, EVERYTHING)) if definition else "unknown"
+    except InterpretationError as error:
+        return str(error)
+
+
+def whole(body: bytes) -> tuple[Any, ...]:
+    try:
+        request = decode(body)
+    except RequestError as error:
+        return (str(error),)
+    return (*request._replace(call=None, problem=None), answer(request))
+
+
+def in_parts(body: bytes) -> tuple[Any, ...]:
+    request = GLANCE.request(body)
+    return whole(body) if request is None else (*request._replace(call=None, problem=None), answer(request))
+
+
+@pytest.mark.parametrize("operation", AT_A_GLANCE)
+@pytest.mark.parametrize("gvk", known(), ids=str)
+def test_every_definition_of_the_catalogue_answers_the_same(gvk: GVK, operation: str) -> None:
+    definition, objects = known()[gvk]
+    reads_all = definition.uses_bounded or definition.references or definition.scripts.of(operation)
+    chance = random.Random(str(gvk))  # noqa: S311 - the same junk every time
+    for obj in objects:
+        assert (GLANCE.request(spelled(operation, obj)) is None) is bool(reads_all)
+        for one in (obj, *(spoilt(chance, obj) for _ in range(0 if reads_all else 3))):
+            body = spelled(operation, one)
+            assert reads_all or in_parts(body) == whole(body)
+
+
+def test_what_nobody_reads_is_left_out() -> None:
+    obj = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"namespace": "bakery", "managedFields": [{"manager": "kubectl"}]},
+        "spec": {
+            "replicas": 3,
+            "paused": True,
+            "template": {"spec": {"containers": [{"name": "web", "image": "web"}]}},
+        },
+    }
+    request = GLANCE.request(spelled("InterpretReplica", obj))
+    assert request
+    assert request.call
+    assert request.call.object == {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"namespace": "bakery"},
+        "spec": {"replicas": 3, "template": {"spec": {"containers": [{}]}}},
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(lambda body: body.replace(b'"uid"', b' "uid"'), id="a space"),
+        pytest.param(lambda body: body.replace(b'"replicas":0', b'"replicas":1'), id="another number of replicas"),
+        pytest.param(lambda body: body.replace(b"}}\n", b"}}"), id="no line feed"),
+        pytest.param(lambda body: body.replace(b'"a-1"', b'"a\\u002d1"'), id="an escape"),
+        pytest.param(lambda body: body.replace(b"InterpretReplica", b"ReviseReplica"), id="an operation that patches"),
+        pytest.param(lambda body: body.replace(b"InterpretReplica", b"Invented"), id="an unknown operation"),
+        pytest.param(lambda body: body.replace(b"Deployment", b"Department"), id="an unknown kind"),
+        pytest.param(lambda body: body.replace(b'"Deployment"},"replicas"', b'"Pod"},"replicas"'), id="another kind"),
+        pytest.param(lambda body: body[:-20], id="an end that is missing"),
+    ],
+)
+def test_whatever_is_unusual_is_read_as_a_whole(body: Any) -> None:
+    assert GLANCE.request(body(spelled("InterpretReplica", {"apiVersion": "apps/v1", "kind": "Deployment"}))) is None
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if place:
+        yield place
+    for key, below in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(below, (*place, key))
+
+
+def spoilt(chance: random.Random, obj: dict[str, Any]) -> dict[str, Any]:
+    """Put junk into some places."""
+    value: Any = copy.deepcopy(obj)
+    for _ in range(chance.randint(1, 3)):
+        *parents, last = chance.choice([place for place in places(value) if place[0] not in ("apiVersion", "kind")])
+        owner = value
+        for key in parents:
+            owner = owner[key]
+        owner[last] = copy.deepcopy(chance.choice(JUNK))
+    return dict(value)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """A request with up to two stretches of its object's bytes replaced."""
+    gvk = draw(st.sampled_from(sorted(known())))
+    text = json.dumps(draw(st.sampled_from(known()[gvk][1])), separators=(",", ":")).encode()
+    body = spelled(draw(st.sampled_from(AT_A_GLANCE)), {"apiVersion": gvk.api_version, "kind": gvk.kind}, text)
+    for _ in range(draw(st.integers(1, 2))):
+        start = draw(st.integers(0, len(body)))
+        end = start + draw(st.integers(0, 4))
+        body = body[:start] + draw(st.sampled_from(SPLINTERS)) + body[end:]
+    return body
+
+
+@settings(max_examples=300, deadline=None)
+@given(body=damaged())
+def test_damage_is_met_in_the_same_way(body: bytes) -> None:
+    assert in_parts(body) == whole(body)
+
+
+def test_numbers_beyond_doubles_are_not_noticed_where_nobody_reads() -> None:
+    text = b'{"apiVersion":"apps/v1","kind":"Deployment","spec":{"unread":1e999}}'
+    body = spelled("InterpretReplica", {"apiVersion": "apps/v1", "kind": "Deployment"}, text)
+    assert GLANCE.request(body)
+    with pytest.raises(RequestError):
+        decode(body)

@@ -1,0 +1,74 @@
+"""Calls for kinds whose definitions refer to other objects."""
+
+import json
+
+import pytest
+
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.values import JSON, Object
+from interpreter.karta.resolution import Known
+from interpreter.operations import Options
+from interpreter.server.calls import Calls
+from interpreter.server.metrics import Metrics
+from interpreter.server.settings import MIB
+from interpreter.sources.catalogue import find_in_catalogue
+from interpreter.sources.snapshot import Snapshot
+
+TRAINJOB = GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob")
+RUNTIME = GVK("trainer.kubeflow.org", "v1alpha1", "ClusterTrainingRuntime")
+TORCH: Object = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "ClusterTrainingRuntime",
+    "metadata": {"name": "torch"},
+    "spec": {
+        "mlPolicy": {"numNodes": 3},
+        "template": {
+            "spec": {
+                "replicatedJobs": [
+                    {
+                        "name": "node",
+                        "template": {
+                            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+                            "spec": {"template": {"spec": {"containers": [{"name": "node"}]}}},
+                        },
+                    }
+                ]
+            }
+        },
+    },
+}
+
+
+def _body(runtime: str, size: int) -> bytes:
+    obj = {"apiVersion": TRAINJOB.api_version, "kind": "TrainJob", "metadata": {"name": "bert", "namespace": "nlp"}}
+    request = {
+        "uid": "u",
+        "kind": {"group": TRAINJOB.group, "version": TRAINJOB.version, "kind": TRAINJOB.kind},
+        "name": "bert",
+        "operation": "InterpretReplica",
+        "object": {**obj, "spec": {"runtimeRef": {"name": runtime}}},
+    }
+    return json.dumps({"request": request}).encode() + b" " * size
+
+
+async def _answer(body: bytes) -> JSON:
+    entry = find_in_catalogue(TRAINJOB)
+    assert entry is not None
+    reader = Known.of([TORCH], [RUNTIME])
+    calls = Calls(lambda: Snapshot({TRAINJOB: entry}), Metrics(), Options(), reader)
+    try:
+        return json.loads(await calls.answer(body, 10.0))["response"]
+    finally:
+        calls.close()
+
+
+@pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
+async def test_what_is_referred_to_is_looked_up(size: int) -> None:
+    assert (await _answer(_body("torch", size)))["replicas"] == 3
+
+
+@pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
+async def test_what_does_not_exist_is_no_number(size: int) -> None:
+    response = await _answer(_body("jax", size))
+    assert response["successful"] is False
+    assert "its runtime does not exist" in response["status"]["message"]
