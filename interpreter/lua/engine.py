@@ -29,11 +29,11 @@ def run(
     own: Own | None = None,
     said: Callable[[str], None] | None = None,
 ) -> tuple[JSON, ...]:
-    """All results of the function that answers a script's operation, called with JSON arguments.
+    """The results that count of the function that answers a script's operation, called with JSON arguments.
 
-    Results are written as JSON the way gopher-json does it: an empty table is ``[]``. A part of an argument that the
-    script did not touch may come back as the same object, without its nulls. ``own`` is what ``require("karta")``
-    offers; ``said`` gets every line that the script prints.
+    They are written as JSON the way gopher-json does it: an empty table is ``[]``; a function is `FUNCTION`. A part of
+    an argument that the script did not touch may come back as the same object, without its nulls. ``own`` is what
+    ``require("karta")`` offers; ``said`` gets every line that the script prints.
 
     Raises LuaSyntaxError, LuaRunError with the line of the script, LuaLimitError, and LuaWaitError `without_waiting`.
 
@@ -41,7 +41,7 @@ def run(
     (True,)
     """
     lines: list[str] = []
-    call = Call(script.text, script.function, arguments, own or {}, lines.append if said else None)
+    call = Call(script.text, script.function, arguments, own or {}, lines.append if said else None, script.results)
     try:
         return tuple(_run(call, lines))
     finally:

@@ -12,11 +12,13 @@ from interpreter.k8s.quantity import Quantity
 from interpreter.k8s.requirements import pod_requirements
 from interpreter.k8s.values import JSON, Object
 from interpreter.lua.results import lua_type, read_table
-from interpreter.lua.typed import encode
+from interpreter.lua.typed import Requirements, decode, encode
 from interpreter.lua.typed.numbers import number_text
 from interpreter.lua.typed.quantities import approximate, read_quantity
 
 _ZERO = Quantity(0)
+_NONE: Final[Object] = {}
+_KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in the order in which Karmada gives them
 
 
 def _resource_add(*arguments: JSON) -> str:
@@ -31,18 +33,29 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
         raise LuaRunError("getPodRequirements only accepts one argument")
     template = _template("accuratePodRequirements", arguments[0], "PodTemplateSpec")
     requirements = pod_requirements(template).to_json()
-    if requirements and "nodeClaim" in requirements:
+    if not requirements:
+        return None
+    if "nodeClaim" in requirements:
         requirements["nodeClaim"] = encode("NodeClaim", requirements["nodeClaim"])
-    return requirements
+    return Requirements(requirements) if _comes_back(requirements) else requirements
+
+
+def _comes_back(requirements: Object) -> bool:
+    """Whether requirements would be the same to one who reads them: nothing is empty, and amounts stay as they are."""
+    request, claim = requirements.get("resourceRequest", _NONE), requirements.get("nodeClaim")
+    if claim is not None and not (claim and "hardNodeAffinity" not in claim and all(claim.get("tolerations", ()))):
+        return False
+    return decode("map[string]Quantity", request) is request
 
 
 def _get_pod_dependencies(*arguments: JSON) -> JSON:
-    """What the pods of a template need beside them, None when they need nothing; sorted, where Karmada has no order."""
+    """What the pods of a template need beside them, None when they need nothing; Karmada has names in any order."""
     if len(arguments) != 2:  # noqa: PLR2004 - said in the message
         raise LuaRunError("getPodDependencies only accepts two argument")
     template = _template("getPodDependencies", arguments[0], "corev1.PodTemplateSpec")
     namespace = _namespace(arguments[1])
-    return [found.to_json() for found in sorted(pod_dependencies(template, namespace))] or None
+    needed = sorted(pod_dependencies(template, namespace), key=lambda one: (_KINDS.index(one.kind), one.name))
+    return [one.to_json() for one in needed] or None
 
 
 def _get_resource_quantity(*arguments: JSON) -> float:

@@ -7,15 +7,24 @@ from typing import Final, TypeAlias
 from interpreter.errors import LuaRunError
 from interpreter.k8s.values import JSON, Object
 from interpreter.lua.empties import mend_empties
-from interpreter.lua.typed import MismatchError, decode, encode
+from interpreter.lua.typed import MismatchError, Requirements, decode, encode
+from interpreter.lua.values import Function
 
 Returned: TypeAlias = tuple[JSON, ...]
 """All results of a function; a table that is empty is ``[]`` or ``{}``, which says nothing of what it was."""
 
 _Answer: TypeAlias = dict[str, JSON]
 
-_LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", list: "table"}
-_LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "table": 7}
+_LUA_TYPES = {
+    type(None): "nil",
+    bool: "boolean",
+    str: "string",
+    dict: "table",
+    list: "table",
+    Requirements: "table",
+    Function: "function",
+}
+_LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
 _MOST_REPLICAS = 2**31 - 1
 
@@ -55,7 +64,7 @@ def _replica(returned: Returned, _: Sequence[Object]) -> _Answer:
     replica, requires = _first(returned), returned[1] if len(returned) > 1 else None
     if lua_type(replica) != "number":
         raise LuaRunError(f"result type {_LUA_TYPE_NUMBERS[lua_type(replica)]} is not number")
-    if abs(replica) > _MOST_REPLICAS:
+    if not abs(replica) <= _MOST_REPLICAS:  # NaN neither
         raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {_MOST_REPLICAS}")
     if requires is None:
         return {"replica": int(replica), "requires": None}
@@ -66,7 +75,7 @@ def _replica(returned: Returned, _: Sequence[Object]) -> _Answer:
 def _components(returned: Returned, _: Sequence[Object]) -> _Answer:
     components = _first(returned)
     if components is None:
-        return {"components": []}
+        return {"components": None}
     if lua_type(components) != "table":
         problem = f"expected result type 'table' or 'nil' from GetComponents, but got '{lua_type(components)}'"
         raise LuaRunError(problem)

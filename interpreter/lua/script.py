@@ -49,6 +49,11 @@ class Script:
         """The function that answers."""
         return SLOTS[self.operation].function
 
+    @property
+    def results(self) -> int:
+        """How many results of the function count; Karmada takes no others (``luavm/lua.go``)."""
+        return 2 if self.operation == "InterpretReplica" else 1
+
     def line_in_source(self, line: int) -> int:
         r"""The line of ``source`` on which a line of the script stands, 0 when unknown.
 

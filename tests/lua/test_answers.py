@@ -179,3 +179,48 @@ def test_what_a_script_prints_is_heard() -> None:
     heard: list[str] = []
     answer((_script("InterpretHealth", 'print("up", 1) return true'),), object=_JOB, said=heard.append)
     assert "".join(heard).split() == ["up", "1"]
+
+
+_COPY = """
+  local function copy(value)
+    if type(value) ~= "table" then return value end
+    local result = {}
+    for key, item in pairs(value) do result[key] = copy(item) end
+    return result
+  end
+"""
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"containers": [{"resources": {"requests": {"memory": "1024Mi", "cpu": 0.5}}}]}, id="resources"),
+        pytest.param({"overhead": {"memory": "1G", "ephemeral-storage": "1025"}}, id="an amount that Go rewrites"),
+        pytest.param({"nodeSelector": {"b": "x", "a": ""}, "tolerations": [{"key": "c"}]}, id="a claim"),
+        pytest.param({"tolerations": [{"colour": "blue"}, {"key": "c"}]}, id="a toleration of nothing"),
+        pytest.param({"tolerations": [{"colour": "blue"}]}, id="a claim of nothing"),
+        pytest.param(
+            {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}]}}}},
+            id="an affinity",
+        ),
+        pytest.param(
+            {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"colour": "blue"}}}},
+            id="an affinity of nothing",
+        ),
+        pytest.param({}, id="nothing"),
+    ],
+)  # fmt: skip
+def test_requirements_that_a_script_hands_on_are_as_if_it_had_written_them(spec: Any) -> None:
+    """The way from kube to the result is short where a script touches nothing."""
+    handed = "local r = require('kube').accuratePodRequirements(obj.template) return {{name = 'a', %s}}"
+    short = _script("InterpretComponent", handed.replace("%s", "replicaRequirements = r"))
+    long = _script("InterpretComponent", _COPY + handed.replace("%s", "replicaRequirements = copy(r)"))
+    thing = {"kind": "Job", "template": {"spec": spec}}
+    assert answer([short], object=thing) == answer([long], object=thing)
+
+
+def test_requirements_may_go_anywhere() -> None:
+    script = _script("InterpretStatus", "return {r = require('kube').accuratePodRequirements(obj), empty = {}}")
+    asked = {"kind": "Job", "spec": {"containers": [{"resources": {"requests": {"cpu": "1"}}}]}}
+    assert answer([script], object=asked) == {"status": {"r": {"resourceRequest": {"cpu": "1"}}}}

@@ -14,6 +14,7 @@ from interpreter.k8s.values import JSON
 from interpreter.lua.engine import Own, compile_script, run, without_waiting
 from interpreter.lua.machine.worker import WORKERS, close_workers
 from interpreter.lua.script import Script
+from interpreter.lua.values import FUNCTION
 from interpreter.query import deadline
 
 MUCH = "do local s = 'x' for i = 1, 17 do s = s .. s end end "
@@ -38,9 +39,10 @@ def health(body: str) -> Script:
     ("body", "expected"),
     [
         pytest.param("return true", (True,), id="one result"),
-        pytest.param("return 1, nil, {a = 2.5}, {}", (1, None, {"a": 2.5}, []), id="several"),
+        pytest.param("return {1, {a = 2.5}, {}}, print", ([1, {"a": 2.5}, []],), id="the only one that counts"),
+        pytest.param("return print", (FUNCTION,), id="a function"),
         pytest.param("", (), id="none"),
-        pytest.param("return object.spec.replicas + 1, ...", (4, 7), id="arguments"),
+        pytest.param("return {object.spec.replicas + 1, ...}", ([4, 7],), id="arguments"),
         pytest.param("return require('kube').resourceAdd('1Gi', '1Mi')", ("1025Mi",), id="kube"),
         pytest.param("return require('kube').accuratePodRequirements({})", (None,), id="nil from kube"),
         pytest.param("return 'cpu: ' .. 1e15 .. 'm'", ("cpu: 1000000000000000m",), id="numbers in text"),
@@ -203,9 +205,9 @@ class TestOwn:
         own: Own = {"getReplicas": lambda obj: (obj["n"], {"a": [1]}), "nothing": lambda *_: ()}
         body = (
             where
-            + "local karta = require('karta') local n, r = karta.getReplicas(object) return n, r.a, karta.nothing()"
+            + "local karta = require('karta') local n, r = karta.getReplicas(object) return {n, r.a, karta.nothing()}"
         )
-        assert run(health(body), [{"n": 3}], own=own) == (3, [1])
+        assert run(health(body), [{"n": 3}], own=own) == ([3, [1]],)
 
     def test_arguments(self, where: str) -> None:
         seen: list[JSON] = []
@@ -258,9 +260,9 @@ def test_many_threads() -> None:
     def work(number: int) -> None:
         for index in range(60):
             much = MUCH if index % 20 == 0 else ""
-            body = f"{much} local s = 0 for k, v in pairs(object) do s = s + v end return s, ('x'):upper()"
+            body = f"{much} local s = 0 for k, v in pairs(object) do s = s + v end return ('x'):upper() .. s"
             found = run(health(body), [{"a": number, "b": index}])
-            if found != (number + index, "X"):
+            if found != (f"X{number + index}",):
                 failures.append(found)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]

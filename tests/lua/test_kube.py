@@ -115,10 +115,12 @@ def test_accurate_pod_requirements(template: Any, requirements: Any) -> None:
     ],
 )
 def test_get_pod_dependencies(namespace: Any, used: str) -> None:
-    template = _pod(serviceAccountName="runner", volumes=[{"secret": {"SecretName": "key"}}, {"emptyDir": {}}])
+    volumes = [{"secret": {"SecretName": "key"}}, {"emptyDir": {}}, {"persistentVolumeClaim": {"claimName": "disk"}}]
+    template = _pod(serviceAccountName="runner", volumes=volumes)
     assert KUBE["getPodDependencies"](template, namespace) == [
         {"apiVersion": "v1", "kind": "Secret", "namespace": used, "name": "key"},
         {"apiVersion": "v1", "kind": "ServiceAccount", "namespace": used, "name": "runner"},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": used, "name": "disk"},
     ]
 
 

@@ -1,11 +1,13 @@
 """What scripts return, as Karmada takes it or refuses it."""
 
+import math
 from typing import Any
 
 import pytest
 
 from interpreter.errors import LuaRunError
 from interpreter.lua.results import read_results
+from interpreter.lua.values import FUNCTION
 
 _MISSING_KIND = "json unmarshal obj failed: Object 'Kind' is missing in"
 
@@ -62,8 +64,8 @@ def test_replicas(returned: tuple[Any, ...], answer: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("returned", "components"),
     [
-        pytest.param((None,), [], id="nil"),
-        pytest.param((), [], id="no result"),
+        pytest.param((None,), None, id="nil"),
+        pytest.param((), None, id="no result"),
         pytest.param(([],), [], id="an empty table"),
         pytest.param(([{"name": "a", "replicas": 2}],), [{"name": "a", "replicas": 2}], id="a component"),
         pytest.param(([{"Replicas": 2}],), [{"name": "", "replicas": 2}], id="without a name, which is written"),
@@ -80,7 +82,7 @@ def test_replicas(returned: tuple[Any, ...], answer: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_components(returned: tuple[Any, ...], components: list[Any]) -> None:
+def test_components(returned: tuple[Any, ...], components: list[Any] | None) -> None:
     assert read_results("InterpretComponent", returned) == {"components": components}
 
 
@@ -135,6 +137,19 @@ def test_other_operations(
         pytest.param("InterpretReplica", (), "result type 0 is not number", id="no replicas"),
         pytest.param("InterpretReplica", (True,), "result type 1 is not number", id="a boolean for replicas"),
         pytest.param("InterpretReplica", ("3",), "result type 3 is not number", id="a string for replicas"),
+        pytest.param("InterpretReplica", (FUNCTION,), "result type 4 is not number", id="a function for replicas"),
+        pytest.param(
+            "InterpretReplica",
+            (math.nan,),
+            "GetReplicas returned nan, which is more than replicas can be: 2147483647",
+            id="NaN for replicas",
+        ),
+        pytest.param(
+            "InterpretReplica",
+            (1, FUNCTION),
+            "expect the returned requires type is table but got function",
+            id="a function for requirements",
+        ),
         pytest.param("InterpretReplica", ([],), "result type 7 is not number", id="a table for replicas"),
         pytest.param(
             "InterpretReplica",
@@ -199,6 +214,7 @@ def test_other_operations(
             "InterpretStatus", (None,), "expect the returned replica type is table but got nil", id="no status"
         ),
         pytest.param("InterpretHealth", (None,), "result type 0 is not bool", id="no health"),
+        pytest.param("InterpretHealth", (FUNCTION,), "result type 4 is not bool", id="a function for health"),
         pytest.param("InterpretHealth", (1,), "result type 2 is not bool", id="a number for health"),
         pytest.param(
             "InterpretDependency",

@@ -6,6 +6,9 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from interpreter.k8s.values import JSON, Object
+from interpreter.lua.machine.numbers import written
+from interpreter.lua.typed import Requirements
+from interpreter.lua.values import FUNCTION
 
 Token: TypeAlias = Any
 """None, bool, int, float or str: nothing else ever crosses the border of the virtual machine."""
@@ -15,7 +18,6 @@ Tokens: TypeAlias = tuple[Token, ...]
 _AT_ONCE: Final = 1000
 _TOO_LARGE: Final[Tokens] = (-1,)
 _SHORT: Final = 1024
-_MOST_INTEGRAL: Final = 1e21
 
 
 class _TooLargeError(Exception):
@@ -42,7 +44,7 @@ class Exchange:
 
     def lend(self, values: Sequence[JSON]) -> Tokens:
         """The tokens of some values, behind the number of those that have to be fetched with `more`."""
-        if len(values) == 1 and type(values[0]) is dict and values[0]:
+        if len(values) == 1 and isinstance(values[0], dict) and values[0]:
             self._lent.append(values[0])
             return 0, None, len(self._lent)
         tokens: list[Token] = [0]
@@ -59,21 +61,21 @@ class Exchange:
     def content(self, number: int) -> Tokens:
         """The keys and values of an object that was lent, in the same form."""
         tokens: list[Token] = [0]
-        append = tokens.append
-        lent = self._lent[number - 1]
+        append, lent = tokens.append, self._lent
+        content = lent[number - 1]
         try:
-            self._make_room(len(lent))
-            for key, value in lent.items():
-                kind = type(value)
+            self._make_room(len(content))
+            for key, value in content.items():
                 if value is None:
                     continue
                 append(key)
+                kind = type(value)
                 if (kind is str and len(value) <= _SHORT) or kind is int or kind is bool:
                     append(value)
                 elif kind is dict and value:
-                    self._lent.append(value)
+                    lent.append(value)
                     append(None)
-                    append(len(self._lent))
+                    append(len(lent))
                 else:
                     self._write(value, tokens)
         except _TooLargeError:
@@ -87,10 +89,21 @@ class Exchange:
 
     def read(self, tokens: Sequence[Token], empty: Callable[[], JSON]) -> list[JSON]:
         """The values of tokens that Lua gave; ``empty`` makes what stands for an empty table."""
-        if len(tokens) == 2 and tokens[0] is False and tokens[1] > 0:  # noqa: PLR2004 - one untouched object
-            return [_without_nulls(self._lent[tokens[1] - 1])]
+        if len(tokens) == 2 and tokens[0] is False and tokens[1] >= 1:  # noqa: PLR2004 - one untouched object
+            return [self.untouched(tokens[1])[0]]
         left = iter(tokens)
         return [self._read(token, left, empty) for token in left]
+
+    def untouched(self, number: int) -> tuple[JSON, bytes | None]:
+        """An object that was lent as it comes back from Lua, without nulls, and its text; None where it has none."""
+        value = self._lent[number - 1]
+        if type(value) is Requirements:
+            return value, None
+        try:
+            text = orjson.dumps(value)
+        except TypeError:  # something that is no JSON of 64 bits
+            return _strip(value), None
+        return (value if b"null" not in text else _strip(value)), text
 
     def _first(self, tokens: list[Token]) -> Tokens:
         if len(tokens) <= _AT_ONCE:
@@ -131,35 +144,26 @@ class Exchange:
                 self._write(item, tokens)
 
     def _read(self, token: Token, tokens: Iterator[Token], empty: Callable[[], JSON]) -> JSON:
-        if token is not False:
-            is_integral = type(token) is float and abs(token) < _MOST_INTEGRAL and token.is_integer()
-            return int(token) if is_integral else token
-        number = next(tokens)
-        if number > 0:
-            return _without_nulls(self._lent[number - 1])
-        if number == 0:
-            return False
+        if token is False:
+            return self._read_marked(next(tokens), tokens, empty)
+        return written(token) if type(token) is int or type(token) is float else token
+
+    def _read_marked(self, number: float, tokens: Iterator[Token], empty: Callable[[], JSON]) -> JSON:
+        """What a number behind false stands for."""
+        if number >= 1:
+            return self.untouched(int(number))[0]
         if number == -1:
             return empty()
+        if number >= 0:
+            return FUNCTION if number else False
         size, is_object = divmod(-number, 2)
         if not is_object:
-            return [self._read(next(tokens), tokens, empty) for _ in range(size)]
+            return [self._read(next(tokens), tokens, empty) for _ in range(int(size))]
         fields = {}
-        for _ in range(size):
+        for _ in range(int(size)):
             key, value = next(tokens), next(tokens)
-            is_plain = value is not False and type(value) is not float
-            fields[key] = value if is_plain else self._read(value, tokens, empty)
+            fields[key] = value if type(value) is str else self._read(value, tokens, empty)
         return fields
-
-
-def _without_nulls(value: JSON) -> JSON:
-    """A value as it comes back from Lua where nobody has touched it: without nulls."""
-    try:
-        if b"null" not in orjson.dumps(value):
-            return value
-    except TypeError:
-        """Something that is no JSON of 64 bits: looked at piece by piece."""
-    return _strip(value)
 
 
 def _strip(value: JSON) -> JSON:

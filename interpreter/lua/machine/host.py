@@ -45,6 +45,7 @@ class Host:
         self._exchange = exchange
         self._kube = kube
         self._sent: list[Token] = []
+        self._answered: dict[tuple[str, bytes | None], Tokens] = {}
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
         """Every function, by the name that ``host`` has in Lua."""
@@ -59,11 +60,12 @@ class Host:
     def kube(self) -> Iterator[tuple[str, Callable[..., Tokens]]]:
         """The functions of ``require("kube")``, called with tokens."""
         for name, function in self._kube.items():
-            yield name, partial(self._answer, _with_one_result(function))
+            yield name, partial(self._answer_kube, name, _with_one_result(function))
 
     def clear(self) -> None:
         """Forget everything of the last run."""
         self.own, self.say, self._sent = {}, None, []
+        self._answered.clear()
         self._exchange.clear()
 
     def _receive(self, *tokens: Token) -> None:
@@ -78,10 +80,25 @@ class Host:
         return answer if answer[0] != _LATE else (None,)
 
     def _answer(self, function: Callable[..., Sequence[JSON]], *tokens: Token) -> Tokens:
-        """Call a function: True, or that it is late, with the tokens of its results; or False with a message."""
+        """Call a function with arguments that are given as tokens."""
         if self._sent:
             tokens, self._sent = (*self._sent, *tokens), []
-        arguments = self._exchange.read(tokens, dict)
+        return self._ask(function, *self._exchange.read(tokens, dict))
+
+    def _answer_kube(self, name: str, function: Callable[..., Sequence[JSON]], *tokens: Token) -> Tokens:
+        """Call a function of ``kube``, once for all untouched objects that are the same: there may be many of them."""
+        if len(tokens) != 2 or tokens[0] is not False or tokens[1] < 1 or self._sent:  # noqa: PLR2004 - one object
+            return self._answer(function, *tokens)
+        value, text = self._exchange.untouched(tokens[1])
+        answer = self._answered.get((name, text))
+        if answer is None:
+            answer = self._ask(function, value)
+            if text and answer[:2] == (True, 0):  # complete, and no error
+                self._answered[name, text] = answer
+        return answer
+
+    def _ask(self, function: Callable[..., Sequence[JSON]], *arguments: JSON) -> Tokens:
+        """Call a function: True, or that it is late, with the tokens of its results; or False with a message."""
         try:
             results = function(*arguments)
         except InterpreterError as error:

@@ -1,4 +1,7 @@
-"""Numbers as gopher-lua prints them (``value.go``): integers in full, all others as Go's ``fmt.Sprint`` has them."""
+"""Numbers as gopher-lua prints them (``value.go``), and as Karmada writes them as JSON.
+
+To print them is to write integers in full, all others as Go's ``fmt.Sprint`` has them.
+"""
 
 import math
 from decimal import Decimal
@@ -6,6 +9,8 @@ from typing import Final
 
 _FIRST_BEYOND: Final = 2.0**63
 _PLAIN: Final = range(-4, 6)
+_EXACT: Final = 2**53
+_FIRST_WITH_EXPONENT: Final = 1e21
 
 
 def number_text(number: float) -> str:
@@ -28,6 +33,18 @@ def shortest(number: float) -> str:
     power = len(numerals) + int(exponent) - 1
     text = _plain(digits, power) if power in _PLAIN or not number else f"{_point(digits)}e{power:+03d}"
     return "-" + text if sign else text
+
+
+def written(number: float) -> float:
+    """The number that Go's ``encoding/json`` writes: an integer up to 1e21 with the fewest digits that mean it.
+
+    >>> written(3.0), written(2.0**62), written(0.5)
+    (3, 4611686018427388000, 0.5)
+    """
+    if type(number) is int and -_EXACT <= number <= _EXACT:
+        return number
+    whole = abs(number) < _FIRST_WITH_EXPONENT and float(number).is_integer()
+    return int(Decimal(repr(float(number)))) if whole else number
 
 
 def _point(digits: str) -> str:

@@ -70,13 +70,14 @@ class Limits:
 
 
 class Call(NamedTuple):
-    """A function of a script, what it is called with, what it may call, and who hears what it prints."""
+    """A function of a script, what it is called with, what it may call, who hears it, and how many results count."""
 
     text: str
     function: str
     arguments: Sequence[JSON]
     own: Own
     say: Say | None
+    results: int
 
 
 class Runtime:
@@ -100,7 +101,7 @@ class Runtime:
         self._chunk(text)
 
     def run(self, call: Call, seconds: float) -> list[JSON]:
-        """All results of a call; raises LuaSyntaxError, LuaRunError and StoppedError."""
+        """The results of a call that count; raises LuaSyntaxError, LuaRunError and StoppedError."""
         chunk = self._chunk(call.text)
         self._host.own, self._host.say, self._host.end = call.own, call.say, time.monotonic() + seconds
         try:
@@ -119,7 +120,7 @@ class Runtime:
         lent = self._exchange.lend(call.arguments)
         try:
             outcome, left, *rest = self._run(
-                chunk, call.function, seconds, self._limits.memory, bool(call.own), _seed(), *lent
+                chunk, call.function, call.results, seconds, self._limits.memory, bool(call.own), _seed(), *lent
             )
             if outcome == "results":
                 return self._all(left, rest)

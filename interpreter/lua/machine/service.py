@@ -1,9 +1,10 @@
 """What a worker process does: it runs scripts for the process at the other end of a stream.
 
 A request is the processor time it may take in seconds, a length, and that many bytes of JSON: the script, the function,
-its arguments, the names that ``require("karta")`` offers. A message back is a letter, a length, and JSON: ``R`` the
-results; ``E`` the message and the line of an error; ``S`` why it was stopped; ``P`` text that it printed; ``C`` a
-function of ``karta`` and its arguments, answered by a length and JSON: whether it succeeded, its results or message.
+its arguments, the names that ``require("karta")`` offers, how many results count. A message back is a letter, a length,
+and JSON: ``R`` the results, and the places among them at which there are functions; ``E`` the message and the line of
+an error; ``S`` why it was stopped; ``P`` text that it printed; ``C`` a function of ``karta`` and its arguments, which
+is answered by a length and JSON: whether it succeeded, its results or message.
 """
 
 import math
@@ -18,6 +19,7 @@ from interpreter.errors import LuaError, LuaRunError
 from interpreter.k8s.values import JSON
 from interpreter.lua.kube import KUBE
 from interpreter.lua.machine.runtime import Call, Limits, Runtime, StoppedError
+from interpreter.lua.values import FUNCTION
 from interpreter.worker.process import FRAME
 
 REQUEST: Final = struct.Struct(">dI")
@@ -48,11 +50,12 @@ class Service:
 
     def _answer(self, runtime: Runtime, request: list[JSON], seconds: float) -> bool:
         """Answer one request; whether the machine can be used again."""
-        text, function, arguments, names = request
+        text, function, arguments, names, wanted = request
         own = {name: partial(self._ask, name) for name in names}
         try:
-            results = runtime.run(Call(text, function, arguments, own, partial(self._send, b"P")), seconds)
-            self._send(b"R", results)
+            results = runtime.run(Call(text, function, arguments, own, partial(self._send, b"P"), wanted), seconds)
+            functions = [place for place, result in enumerate(results) if result is FUNCTION]
+            self._send(b"R", [[None if result is FUNCTION else result for result in results], functions])
         except LuaError as error:
             self._send(b"E", [str(error), error.line])
         except (StoppedError, MemoryError) as error:

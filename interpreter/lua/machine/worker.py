@@ -13,6 +13,7 @@ from interpreter.k8s.values import JSON
 from interpreter.lua.machine import child
 from interpreter.lua.machine.runtime import Call
 from interpreter.lua.machine.service import ANSWER, MEMORY, REQUEST
+from interpreter.lua.values import FUNCTION
 from interpreter.worker.deadline import remaining
 from interpreter.worker.pool import WorkerPool
 from interpreter.worker.process import Process
@@ -62,9 +63,9 @@ class Worker:
         return self._process.is_alive
 
     def run(self, call: Call, seconds: float) -> list[JSON]:
-        """All results of a call; where stopping it took the process, the worker is not alive any more."""
+        """The results of a call that count; where stopping it took the process, the worker is not alive any more."""
         end = time.monotonic() + seconds + _GRACE_SECONDS
-        request = _json([call.text, call.function, call.arguments, [*call.own]])
+        request = _json([call.text, call.function, call.arguments, [*call.own], call.results])
         try:
             self._process.send(REQUEST.pack(seconds, len(request)) + request, end)
             return self._answer(call, seconds, end)
@@ -89,8 +90,8 @@ class Worker:
             letter, payload = self._process.receive(end)
             value = orjson.loads(payload)
             if letter == b"R":
-                results: list[JSON] = value
-                return results
+                results, functions = value
+                return [FUNCTION if place in functions else result for place, result in enumerate(results)]
             if letter == b"E":
                 message, line = value
                 raise LuaRunError(message, line=line)

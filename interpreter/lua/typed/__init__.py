@@ -6,6 +6,7 @@ scalars that Kubernetes reads in its own way.
 
 from interpreter.lua.typed.mismatch import MismatchError
 from interpreter.lua.typed.reading import decode
+from interpreter.lua.typed.requirements import Requirements
 from interpreter.lua.typed.writing import encode
 
-__all__ = ["MismatchError", "decode", "encode"]
+__all__ = ["MismatchError", "Requirements", "decode", "encode"]

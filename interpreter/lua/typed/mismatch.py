@@ -3,8 +3,9 @@
 from interpreter.errors import LuaRunError
 from interpreter.k8s.values import JSON, field_path
 from interpreter.lua.typed.numbers import number_text
+from interpreter.lua.typed.requirements import Requirements
 
-_KINDS = {dict: "object", list: "array", str: "string", bool: "bool"}
+_KINDS = {dict: "object", Requirements: "object", list: "array", str: "string", bool: "bool"}
 
 
 class MismatchError(LuaRunError):

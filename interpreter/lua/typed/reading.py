@@ -1,23 +1,26 @@
 """Reading a value as a Go type, as ``encoding/json`` does.
 
-The exact name of a field is preferred, another spelling of its case is taken as well, unknown fields are left
+A field may be spelled in any case, and several spellings of it are read one after the other; unknown fields are left
 out. An empty table inside a value is no value: Karmada deletes it before it reads, since Lua cannot tell an empty
 list from an empty object (``convertEmptySliceToEmptyStructPartly`` of ``luavm/lua_convert.go``).
 """
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import zip_longest
 
 from interpreter.k8s.values import JSON
 from interpreter.lua.typed.declarations import declarations
 from interpreter.lua.typed.mismatch import MismatchError, mismatch
-from interpreter.lua.typed.scalars import PLAIN, SCALARS, Reader
+from interpreter.lua.typed.requirements import REQUIREMENTS, Requirements
+from interpreter.lua.typed.scalars import PLAIN, SCALARS, TEXTS, Reader
 
 _TABLES = (dict, list)
+_NOTHING = object()
 
 
 def decode(go_type: str, value: JSON) -> JSON:
-    """A value with the fields of the type, under their own names.
+    """A value with the fields of the type, under their own names; what needs no change is shared.
 
     Raises MismatchError for the first field that does not fit.
 
@@ -40,42 +43,71 @@ def _reader(go_type: str) -> Reader:
 
 
 def _struct(name: str) -> Reader:
-    fields = {field.name: (field.name, PLAIN.get(field.type), _reader(field.type)) for field in declarations()[name]}
+    fields = {field.name: _reader(field.type) for field in declarations()[name]}
+    plain = {field.name: PLAIN[field.type] for field in declarations()[name] if field.type in PLAIN}
     folded = {_fold(field): field for field in fields}
 
     def read(value: JSON) -> JSON:
         if type(value) is not dict:
-            raise mismatch(value, name)
-        result: dict[str, JSON] = {}
-        field = ""
+            if type(value) is Requirements and name in REQUIREMENTS:
+                return dict(value)
+            value = _object(value, name)
+        result = value
+        key = ""
         try:
             for key, item in value.items():
-                entry = fields.get(key)
-                if entry is None:
-                    if _fold(key) in folded:
-                        break
+                if type(item) is plain.get(key):
                     continue
-                field, plain, read_field = entry
-                if type(item) is plain:
-                    result[field] = item
-                elif item or type(item) not in _TABLES:
-                    result[field] = read_field(item)
+                read_field = fields.get(key)
+                if read_field is None and _fold(key) in folded:
+                    break
+                one = read_field(item) if read_field and (item or type(item) not in _TABLES) else _NOTHING
+                if one is not item:
+                    result = _changed(value, result, key, one)
             else:
                 return result
         except MismatchError as err:
-            err.within(field, name)
+            err.within(key, name)
             raise
-        return read(_respelled(value, folded))
+        return _read_spelled(value, folded, read)
 
     return read
 
 
-def _respelled(value: dict[str, JSON], folded: Mapping[str, str]) -> dict[str, JSON]:
-    """A value with its fields under their own names.
+def _object(value: JSON, go_type: str) -> JSON:
+    if type(value) is Requirements:
+        return dict(value)
+    raise mismatch(value, go_type)
 
-    Where several keys name one field the last one counts, in the order of their bytes in which Karmada has them.
-    """
-    return {folded[_fold(key)]: item for key, item in sorted(value.items()) if _fold(key) in folded}
+
+def _read_spelled(value: dict[str, JSON], folded: Mapping[str, str], read: Reader) -> JSON:
+    """Read fields that may have several spellings, one after the other as Karmada has them: by their bytes."""
+    result: dict[str, JSON] = {}
+    for key, item in sorted(value.items()):
+        field = folded.get(_fold(key))
+        if field:
+            result = _over(read({field: item}), result)
+    return result
+
+
+def _changed(value: JSON, result: JSON, key: str | int, item: JSON) -> JSON:
+    """The result so far with another item, or without it; it is a copy of the value from the first change on."""
+    if result is value:
+        result = value.copy()
+    if item is _NOTHING:
+        del result[key]
+    else:
+        result[key] = item
+    return result
+
+
+def _over(value: JSON, earlier: JSON) -> JSON:
+    """A value read into what another one was read into before: it leaves what it does not have."""
+    if type(value) is dict and type(earlier) is dict:
+        return earlier | {key: _over(item, earlier.get(key)) for key, item in value.items()}
+    if type(value) is list and type(earlier) is list:
+        return [_over(item, before) for item, before in zip_longest(value, earlier[: len(value)])]
+    return value
 
 
 def _fold(name: str) -> str:
@@ -89,37 +121,48 @@ def _list(go_type: str, element_type: str) -> Reader:
     def read(value: JSON) -> JSON:
         if type(value) is not list:
             raise mismatch(value, go_type)
-        elements = [item for item in value if item or type(item) not in _TABLES]
-        if plain and {plain}.issuperset(map(type, elements)):
-            return elements
+        if plain and {plain}.issuperset(map(type, value)):
+            return value
+        elements = value if all(value) else [item for item in value if item or type(item) not in _TABLES]
+        result = elements
         index = 0
         try:
             for index, item in enumerate(elements):
-                elements[index] = read_element(item)
+                one = read_element(item)
+                if one is not item:
+                    result = _changed(elements, result, index, one)
         except MismatchError as err:
             err.within(index)
             raise
-        return elements
+        return result
 
     return read
 
 
 def _map(go_type: str, value_type: str) -> Reader:
     plain, read_value = PLAIN.get(value_type), _reader(value_type)
+    read_text = TEXTS.get(value_type, read_value)
 
     def read(value: JSON) -> JSON:
         if type(value) is not dict:
             raise mismatch(value, go_type)
-        entries = {key: item for key, item in value.items() if item or type(item) not in _TABLES}
-        if plain and {plain}.issuperset(map(type, entries.values())):
-            return entries
-        key = ""
+        if plain and {plain}.issuperset(map(type, value.values())):
+            return value
+        result: JSON = value
+        key, one = "", _NOTHING
         try:
-            for key, item in entries.items():
-                entries[key] = read_value(item)
+            for key, item in value.items():
+                if type(item) is str:
+                    one = read_text(item)
+                elif item or type(item) not in _TABLES:
+                    one = read_value(item)
+                else:
+                    one = _NOTHING
+                if one is not item and one != item:
+                    result = _changed(value, result, key, one)
         except MismatchError as err:
             err.within(key)
             raise
-        return entries
+        return result
 
     return read

@@ -46,18 +46,18 @@ def _integer(go_type: str, bits: int) -> Reader:
 
 
 def _quantity(value: JSON) -> str:
+    if type(value) is str:
+        return _quantity_of(value)
+    # The text of anything but a number is no quantity either.
+    return _quantity_of(number_text(value) if type(value) in (int, float) else "")
+
+
+@lru_cache(maxsize=4096)
+def _quantity_of(text: str) -> str:
     try:
-        return _written(value.strip(" ")) if type(value) is str else _written(_number_as_text(value))
+        return written_quantity(text.strip(" "))
     except QuantityError as err:
         raise MismatchError(str(err)) from err
-
-
-def _number_as_text(value: JSON) -> str:
-    # The text of anything but a number is no quantity either.
-    return number_text(value) if type(value) in (int, float) else ""
-
-
-_written = lru_cache(maxsize=4096)(written_quantity)
 
 
 def _int_or_string(value: JSON) -> JSON:
@@ -86,6 +86,9 @@ SCALARS: Final[Mapping[str, Reader]] = {
     "any": lambda value: value,
 }
 """By the name of the type."""
+
+TEXTS: Final[Mapping[str, Callable[[str], str]]] = {"Quantity": _quantity_of}
+"""How a string is read as one of the types whose strings are not taken as they are, which is remembered."""
 
 PLAIN: Final[Mapping[str, type]] = {"string": str, "bool": bool}
 """The types of which every Python value of one type is a value."""

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from interpreter.k8s.values import JSON
 from interpreter.lua.typed.declarations import declarations
+from interpreter.lua.typed.requirements import Requirements
 from interpreter.lua.typed.scalars import SCALARS
 
 _Writer: TypeAlias = Callable[[JSON], JSON]
@@ -18,21 +19,31 @@ def encode(go_type: str, value: JSON) -> JSON:
     >>> encode("Component", {"name": "worker", "replicaRequirements": {"nodeClaim": {"nodeSelector": {}}}})
     {'name': 'worker', 'replicas': 0, 'replicaRequirements': {'nodeClaim': {}}}
     """
-    return _writer(go_type)(value)
+    write = _writer(go_type)
+    return write(value) if write else value
 
 
 @cache
-def _writer(go_type: str) -> _Writer:
+def _writer(go_type: str) -> _Writer | None:
+    """What writes a value of the type, None for one that is written as it is."""
     pointed = go_type.removeprefix("*")
     if pointed in SCALARS:
-        return lambda value: value
+        return None
     if pointed.startswith("[]"):
-        write = _writer(pointed.removeprefix("[]"))
-        return lambda value: [write(element) for element in value]
+        return _list(_writer(pointed.removeprefix("[]")))
     if pointed.startswith("map[string]"):
-        write = _writer(pointed.removeprefix("map[string]"))
-        return lambda value: {key: write(value[key]) for key in sorted(value)}
+        return _map(_writer(pointed.removeprefix("map[string]")))
     return _struct(pointed)
+
+
+def _list(write: _Writer | None) -> _Writer | None:
+    return (lambda value: [write(element) for element in value]) if write else None
+
+
+def _map(write: _Writer | None) -> _Writer:
+    if write:
+        return lambda value: {key: write(value[key]) for key in sorted(value)}
+    return lambda value: {key: value[key] for key in sorted(value)}
 
 
 def _struct(name: str) -> _Writer:
@@ -42,13 +53,16 @@ def _struct(name: str) -> _Writer:
     ]
 
     def write(value: JSON) -> JSON:
+        if type(value) is Requirements:
+            return value
         result: dict[str, JSON] = {}
         for field, write_field, even_empty, always, zero in fields:
-            if field not in value:
-                if always:
-                    result[field] = zero
-            elif even_empty or value[field]:
-                result[field] = write_field(value[field])
+            if field in value:
+                item = value[field]
+                if item or even_empty:
+                    result[field] = write_field(item) if write_field else item
+            elif always:
+                result[field] = zero
         return result
 
     return write

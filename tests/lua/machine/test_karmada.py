@@ -36,7 +36,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def call(script: str) -> Call:
-    return Call(f"function F() {script} end", "F", (), {}, None)
+    return Call(f"function F() {script} end", "F", (), {}, None, 9)
 
 
 def inside(script: str) -> dict[str, JSON]:

@@ -25,7 +25,7 @@ def colliding(number: int) -> str:
 
 
 def run(script: str, *arguments: JSON) -> list[JSON]:
-    return run_inside(Call(f"function F(o) {script} end", "F", arguments, {}, None))
+    return run_inside(Call(f"function F(o) {script} end", "F", arguments, {}, None, 9))
 
 
 def stopped(script: str, argument: JSON = OBJECT) -> tuple[str, float]:
@@ -124,7 +124,7 @@ def test_a_script_that_runs_away_is_stopped_soon(script: str, reason: str | None
 def test_a_script_without_end_is_stopped_by_its_memory_when_it_has_time(step: str) -> None:
     script = f"{DOUBLED.format('x', 10)} local t, i = {{}}, 0 while true do pcall(function() i = i + 1 {step} end) end"
     with pytest.raises(StoppedError, match="memory"):
-        Runtime(inside.LIMITS, {}).run(Call(f"function F() {script} end", "F", (), {}, None), 20)
+        Runtime(inside.LIMITS, {}).run(Call(f"function F() {script} end", "F", (), {}, None, 9), 20)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ end
 
 
 def call(script: str, *arguments: JSON, **own: object) -> Call:
-    return Call(f"function F(o) {script} end", "F", arguments, own, None)  # type: ignore[arg-type] # some are broken
+    return Call(f"function F(o) {script} end", "F", arguments, own, None, 9)  # type: ignore[arg-type] # some are broken
 
 
 def run(script: str, *arguments: JSON, **own: object) -> list[JSON]:
@@ -67,7 +67,7 @@ def test_names_that_are_not_there(name: str) -> None:
         pytest.param("require('io')", "module io not found", id="require of a library"),
         pytest.param("require('python')", "module python not found", id="require of Python"),
         pytest.param("require('/etc/passwd')", "module /etc/passwd not found", id="require of a file"),
-        pytest.param("return print", "cannot encode function to JSON", id="a function as a result"),
+        pytest.param("return {print}", "cannot encode function to JSON", id="a function in a result"),
         pytest.param("require('kube').resourceAdd(print)", "cannot encode function to JSON", id="to Python"),
         pytest.param("require('kube').resourceAdd.__globals__ = 1", "index field 'resourceAdd'", id="an attribute"),
         pytest.param("return pairs.__closure__", "attempt to index", id="an attribute of a function"),
@@ -81,7 +81,7 @@ def test_ways_out_that_are_closed(script: str, message: str) -> None:
 
 
 def test_a_script_itself_has_no_arguments() -> None:
-    assert run_inside(Call("local a = select('#', ...) function F() return a end", "F", (), {}, None)) == [0]
+    assert run_inside(Call("local a = select('#', ...) function F() return a end", "F", (), {}, None, 9)) == [0]
 
 
 def test_a_module_that_is_being_loaded_is_nothing_special() -> None:
@@ -144,7 +144,7 @@ def test_results_are_unicode_as_go_makes_them(script: str, expected: JSON) -> No
 
 def test_bytecode_is_no_script() -> None:
     with pytest.raises(LuaError):
-        run_inside(Call("\x1bLua", "F", (), {}, None))
+        run_inside(Call("\x1bLua", "F", (), {}, None, 9))
 
 
 CHANGES = [

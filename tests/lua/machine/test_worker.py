@@ -26,7 +26,7 @@ def worker() -> Iterator[Worker]:
 
 
 def call(script: str, *arguments: JSON) -> Call:
-    return Call(f"function F(o) {script} end", "F", arguments, {}, None)
+    return Call(f"function F(o) {script} end", "F", arguments, {}, None, 9)
 
 
 def test_a_process_has_no_environment_no_files_and_little_memory() -> None:

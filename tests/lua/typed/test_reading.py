@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interpreter.lua.typed import MismatchError, decode, encode
+from interpreter.lua.typed import MismatchError, Requirements, decode, encode
 from interpreter.lua.typed.declarations import declarations
 from interpreter.lua.typed.scalars import SCALARS
 
@@ -32,7 +32,14 @@ from interpreter.lua.typed.scalars import SCALARS
         pytest.param("EnvVar", {"\u212aey": "x", "Name": "a"}, {"name": "a"}, id="Go's other k, in an unknown field"),
         pytest.param("KeyToPath", {"\u212aey": "x"}, {"key": "x"}, id="and in a known one"),
         pytest.param("EnvVar", {"n\u0430me": "x", "value": "y"}, {"value": "y"}, id="other letters are other letters"),
-        pytest.param("EnvVar", {"value": "b", "VALUE": 5}, {"value": "b"}, id="the last spelling hides the others"),
+        pytest.param("EnvVar", {"value": "b", "VALUE": "a"}, {"value": "b"}, id="the last spelling counts"),
+        pytest.param("EnvVar", {"Value": "b", "value": {}}, {"value": "b"}, id="an empty table is not one"),
+        pytest.param(
+            "PodSpec",
+            {"containers": [{"name": "b"}], "Containers": [{"name": "a", "image": "x"}, {"name": "c"}]},
+            {"containers": [{"name": "b", "image": "x"}]},
+            id="Go reads lists and objects over those of an earlier spelling",
+        ),
     ],
 )
 def test_reads(go_type: str, value: Any, read: Any) -> None:
@@ -90,6 +97,12 @@ def test_reads(go_type: str, value: Any, read: Any) -> None:
             id="the innermost struct, and the whole path in the type's own spelling",
         ),
         pytest.param(
+            "EnvVar",
+            {"value": "b", "VALUE": 5},
+            "json: cannot unmarshal number into Go struct field EnvVar.value of type string",
+            id="any spelling has to fit",
+        ),
+        pytest.param(
             "LabelSelector",
             {"matchLabels": {"app.io/a": 1}},
             'json: cannot unmarshal number into Go struct field LabelSelector.matchLabels["app.io/a"] of type string',
@@ -131,3 +144,33 @@ def test_reading_leaves_its_input_alone() -> None:
     value: Any = {"Containers": [{"name": "a", "env": [{}]}, {}], "nodeSelector": {"a": []}}
     decode("PodSpec", value)
     assert value == {"Containers": [{"name": "a", "env": [{}]}, {}], "nodeSelector": {"a": []}}
+
+
+@pytest.mark.parametrize(
+    ("go_type", "value"),
+    [
+        pytest.param("PodSpec", {"containers": [{"name": "a", "env": [{"name": "b"}]}], "priority": 5}, id="a struct"),
+        pytest.param("map[string]Quantity", {"cpu": "1", "memory": "1536Mi"}, id="canonical quantities"),
+        pytest.param("[]Toleration", [{"key": "a", "tolerationSeconds": 0}], id="a list"),
+    ],
+)
+def test_what_needs_no_change_is_shared(go_type: str, value: Any) -> None:
+    assert decode(go_type, value) is value
+
+
+def test_what_changes_is_all_that_is_copied() -> None:
+    value: Any = {"containers": [{"name": "a"}, {"name": "b", "colour": "blue"}], "tolerations": [{"key": "c"}]}
+    read = decode("PodSpec", value)
+    assert read == {"containers": [{"name": "a"}, {"name": "b"}], "tolerations": [{"key": "c"}]}
+    assert read["containers"][0] is value["containers"][0]
+    assert read["tolerations"] is value["tolerations"]
+
+
+def test_finished_requirements_are_read_as_such_and_no_other_type() -> None:
+    requirements = Requirements({"resourceRequest": {"cpu": "1"}})
+    assert encode("[]Component", decode("[]Component", [{"name": "a", "replicaRequirements": requirements}])) == [
+        {"name": "a", "replicas": 0, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}}
+    ]
+    assert decode("Component", requirements) == {}
+    with pytest.raises(MismatchError, match="cannot unmarshal object into Go value of type string"):
+        decode("string", requirements)

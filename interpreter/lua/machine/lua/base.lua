@@ -5,8 +5,8 @@ local machine, host = ...
 local getmetatable, type, error, next, pcall, xpcall, select = getmetatable, type, error, next, pcall, xpcall, select
 local concat = table.concat
 local touch, text = machine.touch, machine.text
-local line, placed, raise, raise_argument, without_place =
-  machine.line, machine.placed, machine.raise, machine.raise_argument, machine.without_place
+local line, placed, raise, raise_argument, as_seen =
+  machine.line, machine.placed, machine.raise, machine.raise_argument, machine.as_seen
 local integer_argument, table_argument = machine.integer_argument, machine.table_argument
 local stop, stopped, incomplete = machine.stop, machine.stopped, machine.incomplete
 
@@ -68,7 +68,7 @@ local function finish(ok, ...)
   if ok then
     return ok, ...
   end
-  return ok, without_place((...))
+  return ok, as_seen((...))
 end
 
 -- An error whose message names the line of the script, where the level is not 0.
@@ -107,7 +107,7 @@ function base.xpcall(call, handler)
     if is_final(problem) then
       return problem -- a hook raised it: no hook would look after the script's handler
     end
-    return handler(problem)
+    return handler(as_seen(problem))
   end))
 end
 

@@ -1,17 +1,19 @@
 -- Values of Lua on their way out, as sequences of tokens; what is JSON and what is not is up to gopher-json.
 --
 -- A token is a value, nil included; or false and a number: 0 the value false, n > 0 the untouched object n, -1 an empty
--- table, -2n an array of n values, -2n-1 an object of n keys and values.
+-- table, -2n an array of n values, -2n-1 an object of n keys and values, 0.5 a function as a result.
 
 local machine, host = ...
 
 local type, error, next, select, unpack = type, error, next, select, unpack
 local huge, floor = math.huge, math.floor
 local byte, char, gsub = string.byte, string.char, string.gsub
-local touch, untouched, text, send = machine.touch, machine.untouched, machine.text, host.send
+local is_index = machine.is_index
+local touch, untouched, text, send, stop = machine.touch, machine.untouched, machine.text, host.send, machine.stop
 
 local AT_ONCE = 7000 -- values that the stack of a C function takes
 local IN_A_CALL = 200 -- values that are passed to Python in one call without becoming slow
+local LONGEST = 16 * 2 ^ 20 -- bytes of a string: Python may run out of memory over a longer one, which nobody survives
 local DEEPEST = 200 -- levels of a result: more than any JSON text that the rest of the server reads
 
 local out, length, visited = {}, 0, {}
@@ -21,7 +23,7 @@ local function kinds(object)
   for key in next, object do
     if type(key) ~= "number" then
       others = others + 1
-    elseif key >= 1 and key % 1 == 0 then
+    elseif is_index(key) then
       array, highest = array + 1, highest > key and highest or key
     else
       numbers = numbers + 1
@@ -37,6 +39,13 @@ local function complaint(object)
     return "cannot encode sparse array"
   end
   return "cannot encode mixed or invalid key types"
+end
+
+local function hold(value)
+  if #value > LONGEST then
+    stop("result")
+  end
+  return value
 end
 
 local give
@@ -67,7 +76,7 @@ local function give_object(object, depth)
     local kind = type(value)
     if kind == "string" then
       length = length + 1
-      out[length] = value
+      out[length] = hold(value)
     else
       give(value, depth)
     end
@@ -118,7 +127,9 @@ function give(value, depth)
       length = length + 1
       out[length], value = false, 0
     end
-  elseif kind ~= "string" and kind ~= "nil" then
+  elseif kind == "string" then
+    hold(value)
+  elseif kind ~= "nil" then
     error("cannot encode " .. kind .. " to JSON", 0)
   end
   length = length + 1
@@ -135,9 +146,33 @@ function machine.give(count, ...)
   return out, length
 end
 
--- Turn the results of a run into tokens, of which `machine.first` gives the first.
-function machine.keep(...)
-  machine.give(select("#", ...), ...)
+-- A result as it is: whether it may be a function or no number is up to the operation.
+local function give_result(value)
+  local kind = type(value)
+  if kind == "table" then
+    visited = {}
+    return give_table(value, 1)
+  end
+  if kind == "string" then
+    hold(value)
+  elseif kind == "function" then
+    length = length + 1
+    out[length], value = false, 0.5
+  elseif value == false then
+    length = length + 1
+    out[length], value = false, 0
+  end
+  length = length + 1
+  out[length] = value
+end
+
+-- Turn the first results of a run, as many as are wanted, into tokens, of which `machine.first` gives the first.
+function machine.keep(wanted, ...)
+  out, length = {}, 0
+  local count = select("#", ...)
+  for index = 1, count < wanted and count or wanted do
+    give_result((select(index, ...)))
+  end
 end
 
 -- Hand tokens to Python before a call that takes the last of them.

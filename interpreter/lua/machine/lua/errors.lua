@@ -2,7 +2,8 @@
 
 local machine = ...
 
-local type, error, format, find, sub, getinfo = type, error, string.format, string.find, string.sub, debug.getinfo
+local type, error, format, getinfo = type, error, string.format, debug.getinfo
+local find, gsub, sub = string.find, string.gsub, string.sub
 
 local SOURCE = "=<string>" -- what gopher-lua calls a script that was not read from a file
 
@@ -35,13 +36,18 @@ function machine.raise_argument(position, name, expected, value)
   raise(format("bad argument #%d to %s (%s expected, got %s)", position, name, expected, type(value)))
 end
 
--- A message without the place in a library that it names: that says nothing to the author of a script.
-function machine.without_place(problem)
-  if type(problem) == "string" then
-    local _, last = find(problem, "^%[library%]:%d+: ")
-    return last and sub(problem, last + 1) or problem
+-- A message as scripts see it: without a place in a library, which says nothing to the author of a script, and where a
+-- function of the machine's own complains about an argument, in the words of gopher-lua (auxlib.go).
+function machine.as_seen(problem)
+  if type(problem) ~= "string" then
+    return problem
   end
-  return problem
+  local _, last = find(problem, "^%[library%]:%d+: ")
+  if last then
+    problem = sub(problem, last + 1)
+  end
+  local worded, count = gsub(problem, "^(<string>:%d+: bad argument #%d+ to )'([^']*)'( %(.*%))$", "%1%2%3")
+  return count == 1 and (gsub(worded, "got no value%)$", "got nil)")) or problem
 end
 
 machine.SOURCE, machine.line, machine.placed, machine.raise = SOURCE, line, placed, raise

@@ -24,6 +24,8 @@ local function lend(number)
   return setmetatable({ [NUMBER] = number, [NUMBER] = number, [NUMBER] = number, [NUMBER] = number }, Lent)
 end
 
+machine.lend = lend
+
 local function take(tokens, at)
   local value = tokens[at]
   if value ~= nil then

@@ -20,7 +20,7 @@ end
 
 local function message(problem)
   if type(problem) == "string" or type(problem) == "number" then
-    return machine.without_place(text(problem))
+    return machine.as_seen(text(problem))
   end
   return "(error object is a " .. type(problem) .. " value)"
 end
@@ -51,11 +51,11 @@ function machine.load(source)
   return chunk, problem
 end
 
--- Run a compiled script and call one of its functions with arguments that are given as tokens.
+-- Run a compiled script and call one of its functions with arguments that are given as tokens, for its first results.
 --
 -- Gives "results" with tokens, "error" with message and line, "stopped" with the reason, "missing" with what is there
 -- instead of the function, or "python" with what Python raised.
-function machine.run(chunk, name, seconds, kibibytes, has_karta, seed, ...)
+function machine.run(chunk, name, wanted, seconds, kibibytes, has_karta, seed, ...)
   local environment = machine.environment(seed, has_karta)
   has_failed = false
   machine.return_all()
@@ -68,7 +68,7 @@ function machine.run(chunk, name, seconds, kibibytes, has_karta, seed, ...)
     local arguments, count = receive(unpack(tokens, 1, given))
     local call = environment[name]
     if type(call) == "function" then
-      keep(call(unpack(arguments, 1, count)))
+      keep(wanted, call(unpack(arguments, 1, count)))
     else
       missing = type(call)
     end

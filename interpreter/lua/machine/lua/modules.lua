@@ -3,7 +3,8 @@
 local machine, host = ...
 
 local type, next, unpack, select, format = type, next, unpack, select, string.format
-local give, send, receive, untouched = machine.give, machine.send, machine.receive, machine.untouched
+local give, send, receive, lend, untouched =
+  machine.give, machine.send, machine.receive, machine.lend, machine.untouched
 local check, hold, stop = machine.check, machine.hold, machine.stop
 local raise, raise_argument = machine.raise, machine.raise_argument
 
@@ -16,6 +17,10 @@ local function answer(ok, left, ...)
   end
   if ok and select("#", ...) == 1 then
     return ... -- one token is one value
+  end
+  local value, number = ...
+  if ok and value == nil and number and number > 0 and select("#", ...) == 2 then
+    return lend(number)
   end
   if ok then
     local values, size = receive(left, ...)

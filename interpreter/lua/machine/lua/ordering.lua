@@ -114,3 +114,5 @@ function machine.ordered(object, names)
   end
   return object
 end
+
+machine.is_index = is_index
