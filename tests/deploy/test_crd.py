@@ -1,18 +1,17 @@
-"""Whether the CRD accepts the definitions that there are, and knows what the model knows."""
+"""Whether the CRD is the one that the program makes of the model, and accepts the definitions that there are."""
 
 import re
-import types
-import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from interpreter.karta.model import ConditionsDefinition, Spec
+from interpreter.karta.model import ConditionsDefinition
+from interpreter.karta.publication import custom_resource_definition
+from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT
 
 FILE = DEPLOY / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"
@@ -77,6 +76,24 @@ def of_karta(document: dict[str, Any]) -> list[str]:
     return complaints(document, schema)
 
 
+def test_the_chart_has_what_the_program_exports() -> None:
+    assert custom_resource_definition() == CRD, "stale, run make schemas"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param("control-plane/base", id="kustomize: stale, run deploy/write_kustomize.py"),
+        pytest.param("the control plane", marks=rendered.needs_helm, id="helm"),
+    ],
+)
+def test_it_is_what_is_installed_and_helm_never_takes_it_away(case: str) -> None:
+    found = rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
+    (installed,) = rendered.of_kind(found, "CustomResourceDefinition")
+    kept = {"annotations": {"helm.sh/resource-policy": "keep"}} if case in rendered.VALUES else {}
+    assert installed == {**CRD, "metadata": {**CRD["metadata"], **kept}}
+
+
 @pytest.mark.parametrize("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in KARTAS])
 def test_definitions_are_accepted(file: Path) -> None:
     assert of_karta(yaml.safe_load(file.read_text())) == []
@@ -118,33 +135,6 @@ def test_schema_is_structural() -> None:
             assert "x-kubernetes-list-type" in node, at
         for key in node.get("x-kubernetes-list-map-keys", ()):
             assert key in node["items"]["required"], at
-
-
-def test_schema_has_the_fields_of_the_model() -> None:
-    assert different(Spec, SCHEMA["properties"]["spec"]) == []
-
-
-def different(model: type[BaseModel], schema: dict[str, Any], at: str = "spec") -> list[str]:
-    fields = {to_camel(name): field for name, field in model.model_fields.items()}
-    found = [f"{at}.{name}" for name in fields.keys() ^ schema["properties"].keys()]
-    for name, field in fields.items():
-        inner = next(models_in(field.annotation), None)
-        if inner and name in schema["properties"]:
-            below = schema["properties"][name]
-            found += different(inner, below.get("items", below), f"{at}.{name}")
-        if field.is_required() != (name in schema.get("required", ())):
-            found.append(f"{at}.{name} is required in one of them only")
-    return found
-
-
-def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
-        if issubclass(annotation, BaseModel):
-            yield annotation
-        return
-    annotation = getattr(annotation, "__value__", annotation)
-    for part in typing.get_args(annotation):
-        yield from models_in(part)
 
 
 def test_defaults_are_those_of_the_model() -> None:
