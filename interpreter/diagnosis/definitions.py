@@ -54,7 +54,7 @@ def judge_kartas(kartas: Sequence[Stored]) -> Iterator[Result]:
         yield warning(_CHECK, f"nobody has judged {listed(silent)}: there is no condition Ready", advice)
     ready = [karta for karta in kartas if karta.says("Ready", "True")]
     if ready:
-        yield ok(_CHECK, f"{len(ready)} of {len(kartas)} are ready")
+        yield ok(_CHECK, f"{len(ready)} of {len(kartas)} {'is' if len(ready) == 1 else 'are'} ready")
     if not kartas:
         yield ok(_CHECK, "none is stored here; the server answers from its folders and catalogue")
 

@@ -92,7 +92,8 @@ def judge_definitions(known: Sequence[GVK], unknown: Sequence[GVK]) -> Iterator[
         advice = "give it the definitions, or take the kinds out of the registration: every call for them is an error"
         yield problem(_DEFINITIONS, found, advice)
     elif known:
-        yield ok(_DEFINITIONS, f"the server has a definition of each of the {len(known)} kinds that are registered")
+        each = "the kind that is" if len(known) == 1 else f"each of the {len(known)} kinds that are"
+        yield ok(_DEFINITIONS, f"the server has a definition of {each} registered")
 
 
 async def _certificate(address: Address, ca_bundle: str) -> list[Result]:

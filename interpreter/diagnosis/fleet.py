@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from interpreter.diagnosis.result import Result, listed, ok, warning
+from interpreter.diagnosis.result import Result, counted, listed, ok, warning
 from interpreter.diagnosis.webhooks import Client
 from interpreter.k8s import edit
 from interpreter.k8s.values import Object
@@ -18,7 +18,7 @@ def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Ite
         if edit.get(cluster, ("spec", "syncMode")) == "Pull"
     ]
     if not pulling:
-        yield ok(_CHECK, f"none of the {len(clusters)} member clusters is in Pull mode")
+        yield ok(_CHECK, f"{counted(len(clusters), 'member cluster')}, and none in Pull mode")
         return
     found = (
         f"in Pull mode, karmada-agent calls from inside the cluster, for Retain, status and health: {listed(pulling)}"

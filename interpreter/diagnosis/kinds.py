@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from interpreter.diagnosis.result import Result, listed, ok, problem, warning
+from interpreter.diagnosis.result import Result, counted, listed, ok, problem, warning
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
@@ -72,7 +72,8 @@ def judge_kinds(kinds: Mapping[GVK, Sequence[Operation]], found: Mapping[GVK, Se
         advice = "install their CRDs on karmada-apiserver too, if you propagate them; else this does no harm"
         yield warning(_CHECK, f"registered, but not installed on karmada-apiserver: {listed(missing)}", advice)
     if present:
-        yield ok(_CHECK, f"karmada-apiserver serves {len(present)} of {len(kinds)} registered kinds: {listed(present)}")
+        found_there = f"{len(present)} of {counted(len(kinds), 'registered kind')}"
+        yield ok(_CHECK, f"karmada-apiserver serves {found_there}: {listed(present)}")
 
 
 def _names(resources: Object, kind: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from interpreter.diagnosis.result import Result, listed, ok, problem, warning
+from interpreter.diagnosis.result import Result, counted, listed, ok, problem, warning
 from interpreter.diagnosis.webhooks import ANY, Webhook, kinds_of
 from interpreter.operations import Operation
 
@@ -16,7 +16,8 @@ def judge_registration(name: str, ours: Sequence[Webhook], others: Sequence[Webh
     if ours:
         kinds = kinds_of(ours)
         calls = sum(map(len, kinds.values()))
-        yield ok(_REGISTERED, f"{name} registers {calls} operations of {len(kinds)} kinds: {listed(kinds)}")
+        what = f"{counted(calls, 'operation')} of {counted(len(kinds), 'kind')}"
+        yield ok(_REGISTERED, f"{name} registers {what}: {listed(kinds)}")
         return
     found = f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks"
     names = sorted({webhook.configuration for webhook in others})

@@ -20,7 +20,7 @@ from interpreter.karta.annotations import (
 )
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
-from interpreter.karta.places import names_places
+from interpreter.karta.places import names_places, whole_places
 from interpreter.lua.reading import read_scripts
 from interpreter.lua.script import Scripts
 from interpreter.query import Query, parse
@@ -103,6 +103,7 @@ class _Parser:
             if not names_places(query):
                 hint = "write a path, such as .spec.suspend"
                 self._error("retain", f"`{query.text}` computes a value; it names no place", hint)
+        self.findings += [_kept_whole(query, place) for query in queries for place in whole_places(query)]
         return queries
 
     def _lines(self, annotation: str) -> list[str]:
@@ -232,6 +233,12 @@ def _unknown(names: Iterable[str]) -> Iterator[Finding]:
             severity = Severity.ERROR if meant else Severity.WARNING
             hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
             yield Finding(severity, "unknown-annotation", _path(name), f"there is no annotation {name}", hint)
+
+
+def _kept_whole(query: Query, place: str) -> Finding:
+    whole = "the whole object" if place == "." else f"all of {place}"
+    message = f"`{query.text}` keeps {whole} of the member: what changes there in the template never arrives"
+    return warning("retains-all", _path("retain"), message, "name the fields that a member changes")
 
 
 def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,14 @@ The questions are asked of an empty object: what depends on the elements of a li
 stays in doubt and gets the benefit of it.
 """
 
-from interpreter.errors import QueryEvaluationError, QueryWriteError
+from typing import Final
+
+from interpreter.errors import QueryError, QueryEvaluationError, QueryWriteError
+from interpreter.k8s.values import Object, Path, field_path
 from interpreter.query import Query
+
+_BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
+_WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
 
 
 def names_places(query: Query) -> bool:
@@ -14,8 +20,24 @@ def names_places(query: Query) -> bool:
     >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
     (True, False)
     """
+    return all(_names_places(query, value) for value in ({}, _BARE))
+
+
+def whole_places(query: Query) -> list[str]:
+    """The results that nobody can mean by a place: all of the object, of its metadata, or of its spec.
+
+    >>> whole_places(Query.compile(".[]")), whole_places(Query.compile(".spec.n"))
+    (['metadata', 'spec'], [])
+    """
     try:
-        query.paths({})
+        return [field_path(path) for path in query.paths(_BARE) if path in _WHOLE]
+    except QueryError:
+        return []
+
+
+def _names_places(query: Query, value: Object) -> bool:
+    try:
+        query.paths(value)
     except QueryWriteError:
         return False
     except QueryEvaluationError:

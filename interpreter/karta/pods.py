@@ -52,19 +52,14 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
 
     Raises InterpretationError when an expression fails, or its results do not fit the instances or the types.
     """
-    owners: list[tuple[str, str]] = []
-    pods: list[tuple[int, Object]] = []
-    for component, ids, found in _parts(definition, obj):
-        for instance, count, template in zip(ids, replica_counts(component, obj, ids), found, strict=True):
-            if template is not None:
-                owners.append((component.name, instance))
-                pods.append((count, template))
-    return tuple(
-        [
-            PodSet(name, component, instance, count, template)
-            for name, (component, instance), (count, template) in zip(unique_names(owners), owners, pods, strict=True)
-        ]
-    )
+    found = [
+        (component.name, instance, count, template)
+        for component, ids, templates in _parts(definition, obj)
+        for instance, count, template in zip(ids, replica_counts(component, obj, ids), templates, strict=True)
+        if template is not None
+    ]
+    names = unique_names([(component, instance) for component, instance, _, _ in found])
+    return tuple([PodSet(name, *rest) for name, rest in zip(names, found, strict=True)])
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:

@@ -12,6 +12,7 @@ LARGEST = 2**31 - 1
 """Counts are int32 in Kubernetes."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,100}")
+_LIKE_A_NUMBER = re.compile(r"[-+0-9.eE ]{0,32}")
 
 
 class Scale(NamedTuple):
@@ -96,4 +97,6 @@ def _integer(value: JSON) -> int | None:
 
 
 def _shown(value: JSON) -> str:
-    return repr(value) if type(value) in (int, float, str) else type_name(value)
+    """A value for a message, which logs repeat: text that is no attempt at a number stays in its object."""
+    is_shown = _LIKE_A_NUMBER.fullmatch(value) if isinstance(value, str) else type(value) in (int, float)
+    return repr(value) if is_shown else type_name(value)

@@ -25,6 +25,6 @@ def aggregate_status(definition: Definition, obj: Object, items: Sequence[Status
     merged = dict(reports[0].status) if len(reports) == 1 else Merging(definition).status(reports)
     over = all(has_ended(definition, item.status) for item in items)
     status = continued(definition, obj, concluded(definition, merged, before, over=over), items)
-    if status == before:
+    if status == (before or {}):
         return obj
     return {**obj, "status": status}

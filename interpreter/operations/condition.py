@@ -12,7 +12,7 @@ Of the clusters with its status, the merged condition has the reason of the one 
 behind their names, and the latest of their times.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from interpreter.k8s.values import JSON, Object
@@ -80,14 +80,11 @@ def are_conditions(elements: Sequence[JSON]) -> bool:
 
 def merge_conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
     """Return the merged conditions, in the order in which the clusters first name their types."""
-    types = dict.fromkeys(condition["type"] for part in parts for condition in part.value)
-    merged = (_merge(polarity, name, [_Told(part, _find(part.value, name)) for part in parts]) for name in types)
+    # Of a type that is there twice the last one counts, as Karta's status rules read them.
+    found = [(part, {condition["type"]: condition for condition in part.value}) for part in parts]
+    types = dict.fromkeys(name for _, conditions in found for name in conditions)
+    merged = (_merge(polarity, name, [_Told(part, known.get(name, {})) for part, known in found]) for name in types)
     return [condition for condition in merged if condition is not None]
-
-
-def _find(conditions: Iterable[Object], name: str) -> Object:
-    """Return the condition of that type; of duplicates the last, as Karta's status rules read them."""
-    return {condition["type"]: condition for condition in conditions}.get(name, {})
 
 
 def _merge(polarity: Polarity, name: str, told: Sequence[_Told]) -> JSON:

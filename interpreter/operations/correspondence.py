@@ -1,65 +1,109 @@
 """Which place of a template is which place of the member's object."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from interpreter.k8s.edit import get
 from interpreter.k8s.values import Object, Path
 from interpreter.karta.definition import Definition
 from interpreter.query import Query
 
+_NOTHING = object()
 
-@dataclass(frozen=True, slots=True)
+
 class Correspondence:
-    """The places of ``desired`` for places of an observed object.
+    """The places of a template for places of an observed object.
 
     Elements of a list whose instances have ids are the same when their ids are: a template may have gained a worker
-    group, or lists them in another order. Elements of other lists are the same when their indices are. What the
-    template does not have has no place in it. ``moves`` maps the path of a list with ids to its indices, the
-    observed object's to the template's.
+    group, or lists them in another order. Elements of other lists are the same when their indices are, and fields of
+    an object when their keys are.
     """
 
-    desired: Object
-    moves: Mapping[Path, Mapping[int, int]]
+    def __init__(self, definition: Definition, desired: Object, observed: Object) -> None:
+        self._definition = definition
+        self._desired = desired
+        self._observed = observed
 
-    @classmethod
-    def of(cls, definition: Definition, desired: Object, observed: Object) -> "Correspondence":
-        """Match the instances of all components of a definition."""
-        moves: dict[Path, dict[int, int]] = {}
-        for query in (component.instance_ids for component in definition.components):
-            if query is None:
-                continue
-            ours = {(elements, name): index for elements, index, name in _named_elements(query, desired)}
-            for elements, index, name in _named_elements(query, observed):
-                found = moves.setdefault(elements, {})
-                if (elements, name) in ours:
-                    found[index] = ours[elements, name]
-        return cls(desired, moves)
+    def shared(self, query: Query, template: Object) -> Iterator[tuple[Path, Path]]:
+        """Yield the places that an expression names in both objects, as the template's and the observed one's.
 
-    def place(self, path: Path) -> Path | None:
-        """Return the template's place for one of the observed object, None when it has none."""
+        What the template has dropped is not named in it: neither the entry of a map or a list, nor what a condition
+        selects. Templates come without a status, so conditions about it are asked of the observed object's.
+        """
+        places = query.paths(self._observed)
+        if not places:
+            return
+        ours = frozenset(query.paths({**template, "status": self._observed.get("status")}))
+        for path in places:
+            place = self._moved(path)
+            if place in ours and _has_elements(template, place):
+                yield place, path
+
+    def _moved(self, path: Path) -> Path | None:
+        """Return the path with the template's indices; None for an instance that the template does not have."""
         place: Path = ()
         for depth, step in enumerate(path):
-            if isinstance(step, int):
-                index = self.moves.get(path[:depth], {step: step}).get(step)
-                if index is None or index >= self._length(place):
-                    return None
-                place = (*place, index)
-            else:
-                place = (*place, step)
+            ours = self._index(path[:depth], step) if isinstance(step, int) else step
+            if ours is None:
+                return None
+            place = (*place, ours)
         return place
 
-    def _length(self, place: Path) -> int:
-        elements = get(self.desired, place)
-        return len(elements) if isinstance(elements, list) else 0
+    def _index(self, elements: Path, index: int) -> int | None:
+        """Return the template's index for the observed object's; an element with an id is none without one."""
+        if (elements, index) in self._moves:
+            return self._moves[elements, index]
+        return None if (elements, index) in self._taken else index
+
+    @cached_property
+    def _taken(self) -> frozenset[tuple[Path, int]]:
+        """The lists of the template and the indices in them that have an id."""
+        return frozenset((elements, index) for named in self._named for (elements, _), index in named.ours.items())
+
+    @cached_property
+    def _moves(self) -> Mapping[tuple[Path, int], int | None]:
+        """The lists of the observed object and the indices in them that have an id, and those of the template."""
+        moves: dict[tuple[Path, int], int | None] = {}
+        for named in self._named:
+            for (elements, name), index in named.theirs.items():
+                found = named.ours.get((elements, name))
+                if found is not None or (elements, index) not in moves:
+                    moves[elements, index] = found
+        return moves
+
+    @cached_property
+    def _named(self) -> Sequence["_Named"]:
+        queries = (component.instance_ids for component in self._definition.components)
+        return [
+            _Named(dict(_named_elements(query, self._desired)), dict(_named_elements(query, self._observed)))
+            for query in queries
+            if query
+        ]
 
 
-def _named_elements(query: Query, obj: Object) -> Iterator[tuple[Path, int, str]]:
-    """Yield the list, the index in it and the id of every instance that is an element of a list."""
+class _Named(NamedTuple):
+    """The elements of a component's instances in the template and in the observed object, by list and id."""
+
+    ours: Mapping[tuple[Path, str], int]
+    theirs: Mapping[tuple[Path, str], int]
+
+
+def _has_elements(obj: Object, place: Path) -> bool:
+    """Tell whether all elements of lists on the way to a place are there: only the last of fields can be made."""
+    return all(
+        get(obj, place[: depth + 1], _NOTHING) is not _NOTHING
+        for depth, step in enumerate(place)
+        if isinstance(step, int)
+    )
+
+
+def _named_elements(query: Query, obj: Object) -> Iterator[tuple[tuple[Path, str], int]]:
+    """Yield list, id and index of every instance that is an element of a list."""
     for name, location in zip(query.evaluate(obj), query.locate_each(obj), strict=True):
         if location is None or not isinstance(name, str):
             continue
         for depth, step in reversed(list(enumerate(location.path))):
             if isinstance(step, int):
-                yield location.path[:depth], step, name
+                yield (location.path[:depth], name), step
                 break

@@ -97,9 +97,12 @@ def _lever(scales: tuple[ScaleLocation, ...]) -> Lever:
 
 def _bounds(scale: ScaleLocation) -> tuple[int, int]:
     """Return the least and the most units that the expression and the pod set's own bounds allow."""
-    factor = _factor(scale)
-    if scale.replicas is None:
-        return 0, UNBOUNDED // factor
-    least = max(bound for bound in (0, scale.replicas.floor, scale.scale.minimum) if bound is not None)
-    most = min(bound for bound in (UNBOUNDED, scale.replicas.cap, scale.scale.maximum) if bound is not None)
+    factor, location = _factor(scale), _location(scale)
+    if location is None:
+        return 0, UNBOUNDED
+    # A minimum that is the count itself moves, and a maximum that is in its way moves with it if it can be written.
+    minimum = scale.scale.minimum if scale.replicas is not None else None
+    maximum = scale.scale.maximum if scale.replicas is not None or scale.maximum is None else None
+    least = max(bound for bound in (0, location.floor, minimum) if bound is not None)
+    most = min(bound for bound in (UNBOUNDED, location.cap, maximum) if bound is not None)
     return ceil(least / factor), floor(most / factor)

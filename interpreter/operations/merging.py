@@ -10,6 +10,7 @@ A field is merged by the definition's ``aggregate`` annotation where that names 
 - ``observedGeneration`` is never merged: a member's generations mean nothing to the template.
 """
 
+import json
 from collections.abc import Sequence
 
 from interpreter.errors import InterpretationError
@@ -55,7 +56,7 @@ class Merging:
         if all(is_number(value) for value in values):
             return total(values)
         if all(isinstance(value, dict) for value in values):
-            return self._objects(path, present)
+            return self._objects(path, _with_silence(parts)) or (None if any(values) else {})
         if all(isinstance(value, list) for value in values):
             return self._lists(path, parts)
         return _text(path, parts, values)
@@ -82,7 +83,7 @@ class Merging:
             return merge_conditions(self._polarity, lists)
         if all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
             return self._named((*path, None), lists)
-        return [element for index, element in enumerate(elements) if element not in elements[:index]]
+        return _unrepeated(elements)
 
     def _named(self, path: PathPattern, parts: Sequence[Part]) -> list[JSON]:
         named: dict[str, list[Part]] = {}
@@ -90,6 +91,23 @@ class Merging:
             for element in part.value:
                 named.setdefault(element["name"], []).append(Part(part.report, element))
         return [self._objects(path, same) for same in named.values()]
+
+
+def _with_silence(parts: Sequence[Part]) -> list[Part]:
+    """Return the parts that have an object; a cluster that counts in spite of its silence is silent in there, too."""
+    return [
+        part if part.value is not None else Part(part.report, {})
+        for part in parts
+        if part.value is not None or not part.report.status
+    ]
+
+
+def _unrepeated(elements: Sequence[JSON]) -> list[JSON]:
+    """Return what is new of a list; hundreds of clusters may have hundreds of elements each."""
+    found: dict[str, JSON] = {}
+    for element in elements:
+        found.setdefault(json.dumps(element, sort_keys=True), element)
+    return list(found.values())
 
 
 def _text(path: PathPattern, parts: Sequence[Part], values: Sequence[JSON]) -> JSON:

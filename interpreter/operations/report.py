@@ -70,12 +70,22 @@ def _report(definition: Definition, template: Object, item: StatusItem) -> Repor
     status = _status_of(item)
     if not status:
         return Report(item.cluster, {}, (Status.UNDEFINED,))
+    of_object = status.get("generation")
     status = {key: value for key, value in status.items() if key not in BOOKKEEPING}
-    matched = match_status(definition, {**template, "status": status}).matched
+    matched = match_status(definition, _as_reported(template, status, of_object)).matched
     for path, rule in definition.annotations.aggregate.items():
         if rule is AggregateRule.OMIT:
             status = _without(status, path[1:])
     return Report(item.cluster, status, matched)
+
+
+def _as_reported(template: Object, status: Object, generation: JSON) -> Object:
+    """Return the member's object as far as it is known: its generation is not the template's."""
+    if generation is None:
+        return {**template, "status": status}
+    metadata = template.get("metadata")
+    known = metadata if isinstance(metadata, dict) else {}
+    return {**template, "metadata": {**known, "generation": generation}, "status": status}
 
 
 def _without(value: JSON, path: PathPattern) -> JSON:

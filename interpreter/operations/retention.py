@@ -1,11 +1,11 @@
 """Retain: what a member cluster changed and Karmada must not undo."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from interpreter.errors import InterpretationError, QueryError
 from interpreter.k8s.edit import get, set_value
 from interpreter.k8s.metadata import label
-from interpreter.k8s.values import JSON, Object, Path
+from interpreter.k8s.values import Object, Path
 from interpreter.karta.definition import Definition
 from interpreter.karta.pods import ScaleLocation, scale_locations
 from interpreter.operations.correspondence import Correspondence
@@ -23,32 +23,35 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     twice changes nothing more, and Karmada relies on it (``objectwatcher.go`` compares the result with the member).
     """
     try:
-        places = Correspondence.of(definition, desired, observed)
-        retained = desired
-        for path, value in _values(_suspend_switches(definition), observed):
-            place = places.place(path)
-            if place is not None and get(retained, place) is None:
-                retained = set_value(retained, place, value)
-        retained = _retain_scale(definition, retained, observed)
-        for path, value in _values(definition.annotations.retain, observed):
-            place = places.place(path)
-            if place is not None:
-                retained = set_value(retained, place, value)
+        places = Correspondence(definition, desired, observed)
+        retained = _retain_scale(definition, _retain_switches(definition, places, desired, observed), observed)
+        for query in definition.annotations.retain:
+            for place, source in places.shared(query, retained):
+                retained = _with(retained, place, observed, source)
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error
     return retained
 
 
-def _values(queries: Iterable[Query], observed: Object) -> Iterator[tuple[Path, JSON]]:
-    """Yield the places that the member has a value at, and the value."""
-    for query in queries:
-        for path in query.paths(observed):
-            value = get(observed, path)
-            if value is not None:
-                yield path, value
+def _with(retained: Object, place: Path, observed: Object, source: Path) -> Object:
+    """Return the template with what the member has; what it does not have stays the template's."""
+    value = get(observed, source)
+    if value is None:
+        return retained
+    changed: Object = set_value(retained, place, value)
+    return changed
 
 
-def _suspend_switches(definition: Definition) -> Iterator[Query]:
+def _retain_switches(definition: Definition, places: Correspondence, desired: Object, observed: Object) -> Object:
+    retained = desired
+    for query in _switches(definition):
+        for place, source in places.shared(query, retained):
+            if get(retained, place) is None:
+                retained = _with(retained, place, observed, source)
+    return retained
+
+
+def _switches(definition: Definition) -> Iterator[Query]:
     for component in definition.components:
         for action in (*component.suspend, *component.resume):
             yield action.path
@@ -56,27 +59,64 @@ def _suspend_switches(definition: Definition) -> Iterator[Query]:
 
 def _retain_scale(definition: Definition, desired: Object, observed: Object) -> Object:
     leaves_replicas = label(desired, RETAIN_REPLICAS) == "true"
-    members = {scale.pod_set.name: scale for scale in scale_locations(definition, observed)}
+    scales = scale_locations(definition, desired)
+    # Only what is needed is read of the member: a template has to be able to mend an object that cannot be read.
+    if not leaves_replicas and not any(_leaves_something(scale, desired) for scale in scales):
+        return desired
+    members = {_instance(scale): scale for scale in scale_locations(definition, observed)}
     retained = desired
-    for scale in scale_locations(definition, desired):
-        member = members.get(scale.pod_set.name)
+    for scale in scales:
+        member = members.get(_instance(scale))
         if member is None:
             continue
         for place, source in _pairs(scale, member):
-            value = source.raw(observed)
+            target = _counterpart(place.path, source.path)
             is_count = place is scale.replicas or scale.replicas is None
-            if value is not None and (_leaves_unset(desired, place) or (leaves_replicas and is_count)):
-                retained = set_value(retained, place.path, value)
+            is_left = leaves_replicas and is_count and target == place.path
+            # A bound that the template dropped is gone: kept, it could never be lifted again.
+            if is_left or (place is _count(scale) and _leaves_unset(retained, place, target)):
+                retained = _with(retained, target, observed, source.path)
     return retained
 
 
-def _leaves_unset(desired: Object, place: Location) -> bool:
+def _leaves_something(scale: ScaleLocation, desired: Object) -> bool:
+    count = _count(scale)
+    return count is not None and count.raw(desired) is None
+
+
+def _count(scale: ScaleLocation) -> Location | None:
+    """The place that says how many pods there are; kinds with bounds alone run the least of them."""
+    return scale.replicas or scale.minimum
+
+
+def _instance(scale: ScaleLocation) -> tuple[str, str]:
+    """The names of pod sets are no use here: they depend on what else there is in the object."""
+    return scale.pod_set.component, scale.pod_set.instance
+
+
+def _counterpart(place: Path, source: Path) -> Path:
+    """Return where in the template a count of the member is: at the same field of the same instance.
+
+    Instances may stand at other indices, or under other keys (``worker``, ``Worker``). Where the two say their counts
+    in different fields, such as the old and the new name of one, that is not where the template would say it.
+    """
+    if len(place) == len(source) and place[-1:] == source[-1:]:
+        return place
+    ours = dict(enumerate(place))
+    return tuple(
+        ours[depth] if isinstance(step, int) and isinstance(ours.get(depth), int) else step
+        for depth, step in enumerate(source)
+    )
+
+
+def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
     """Tell whether a template has the place and no value in it: without the whole of an autoscaler, it wants none."""
-    return place.raw(desired) is None and get(desired, place.path[:-1]) is not None
+    unset = place.raw(desired) is None and get(desired, target) is None
+    return unset and get(desired, target[:-1]) is not None
 
 
 def _pairs(scale: ScaleLocation, member: ScaleLocation) -> Iterator[tuple[Location, Location]]:
-    """Yield the places that say the same thing in both objects; instances may stand at different indices."""
+    """Yield the places that say the same thing in both objects."""
     places = (scale.replicas, scale.minimum, scale.maximum)
     sources = (member.replicas, member.minimum, member.maximum)
     for place, source in zip(places, sources, strict=True):

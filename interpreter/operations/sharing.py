@@ -1,13 +1,23 @@
 """Sharing a number of pods among levers: in proportion, within bounds, in whole steps."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from math import floor
+from math import floor, lcm
+from typing import NamedTuple, Self
 
 from interpreter.operations.lever import Lever
 
-_REACH = 8
-"""How many units around the proportional share are tried when steps of different size must add up."""
+_REACH = {2: 1024, 3: 128}
+_LEAST_REACH = 16
+"""How many units around the proportional share are tried when so many steps of different size must add up, or more.
+
+Two steps meet again after as many units of one as the other has pods, which are the hosts of a replica, the size of a
+group. Of more steps there are many ways.
+"""
+
+_MOST_SUMS = 500
+"""How many sums of pods are followed at a time: an object may have hundreds of groups, and all their steps differ."""
 
 
 def share(total: int, levers: Sequence[Lever]) -> tuple[int, ...] | None:
@@ -23,7 +33,7 @@ def share(total: int, levers: Sequence[Lever]) -> tuple[int, ...] | None:
     ):
         return None
     ideals = _ideals(total, levers)
-    return _rounded(total, levers, ideals) or _exact(total, levers, ideals)
+    return _rounded(total, levers, ideals) or _stepped(total, levers, ideals)
 
 
 def _ideals(total: int, levers: Sequence[Lever]) -> list[Fraction]:
@@ -68,17 +78,67 @@ def _rounded(total: int, levers: Sequence[Lever], ideals: Sequence[Fraction]) ->
     return tuple(units) if left == 0 else None
 
 
-def _exact(total: int, levers: Sequence[Lever], ideals: Sequence[Fraction]) -> tuple[int, ...] | None:
-    """Find the units nearest to the ideals that add up exactly: the cheapest way to each partial sum."""
-    best: dict[int, tuple[Fraction, tuple[int, ...]]] = {0: (Fraction(0), ())}
-    for lever, ideal in zip(levers, ideals, strict=True):
-        reachable: dict[int, tuple[Fraction, tuple[int, ...]]] = {}
-        window = range(max(lever.least, floor(ideal) - _REACH), min(lever.most, floor(ideal) + _REACH) + 1)
+def _stepped(total: int, levers: Sequence[Lever], ideals: Sequence[Fraction]) -> tuple[int, ...] | None:
+    """Find units near the ideals that add up exactly although steps differ.
+
+    Levers of the same step can stand in for each other. So the pods of each step are settled first, and then shared
+    among its levers, which always adds up.
+    """
+    places: dict[int, list[int]] = {}
+    for index, lever in enumerate(levers):
+        places.setdefault(lever.step, []).append(index)
+    classes = [
+        _Class.of([levers[index] for index in each], [ideals[index] for index in each]) for each in places.values()
+    ]
+    settled = _settled(total, classes)
+    if settled is None:
+        return None
+    units = dict[int, int]()
+    for each, count in zip(places.values(), settled, strict=True):
+        alone = [replace(levers[index], step=1) for index in each]
+        units |= zip(each, share(count, alone) or (), strict=True)
+    return tuple(units[index] for index in range(len(levers)))
+
+
+class _Class(NamedTuple):
+    """All levers of one step: what they share in units, exactly and at least and at most."""
+
+    step: int
+    ideal: Fraction
+    least: int
+    most: int
+
+    @classmethod
+    def of(cls, levers: Sequence[Lever], ideals: Sequence[Fraction]) -> Self:
+        least, most = (sum(bounds) for bounds in zip(*((lever.least, lever.most) for lever in levers), strict=True))
+        return cls(levers[0].step, Fraction(sum(ideals)), least, most)
+
+    def window(self, reach: int) -> range:
+        """The units that are tried."""
+        middle = floor(self.ideal)
+        return range(max(self.least, middle - reach), min(self.most, middle + reach) + 1)
+
+
+def _settled(total: int, classes: Sequence[_Class]) -> tuple[int, ...] | None:
+    """Return the units of each class, the cheapest way to the total; there may be a way that is not tried."""
+    reach = _REACH.get(len(classes), _LEAST_REACH)
+    scale = lcm(*(each.ideal.denominator for each in classes))  # with it costs are whole numbers
+    best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
+    for each in classes[:-1]:
+        ideal = int(each.ideal * scale)
+        window = [(unit * each.step, abs(unit * scale - ideal) * each.step, unit) for unit in each.window(reach)]
+        reachable: dict[int, tuple[int, tuple[int, ...]]] = {}
         for pods, (cost, units) in best.items():
-            for unit in window:
-                candidate = (cost + abs(unit - ideal) * lever.step, (*units, unit))
-                reached = pods + unit * lever.step
-                if reached not in reachable or candidate[0] < reachable[reached][0]:
-                    reachable[reached] = candidate
-        best = reachable
-    return best[total][1] if total in best else None
+            for more, price, unit in window:
+                known = reachable.get(pods + more)
+                if known is None or cost + price < known[0]:
+                    reachable[pods + more] = cost + price, (*units, unit)
+        best = dict(sorted(reachable.items(), key=lambda found: found[1][0])[:_MOST_SUMS])
+    last = classes[-1]
+    ways = [
+        (cost + abs(unit * scale - int(last.ideal * scale)) * last.step, (*units, unit))
+        for pods, (cost, units) in best.items()
+        for unit, rest in [divmod(total - pods, last.step)]
+        if not rest and last.least <= unit <= last.most
+    ]
+    return min(ways)[1] if ways else None

@@ -14,7 +14,7 @@ HOMELESS = {"Validated": ("True", ""), "CRDExists": ("False", "no CRD"), "Ready"
 @pytest.mark.parametrize(
     ("conditions", "level", "found"),
     [
-        pytest.param(READY, Level.OK, "1 of 1 are ready", id="ready"),
+        pytest.param(READY, Level.OK, "1 of 1 is ready", id="ready"),
         pytest.param(INVALID, Level.PROBLEM, "brew is not valid: a: b c: d", id="invalid"),
         pytest.param(HOMELESS, Level.WARNING, "brew is not ready: no CRD", id="without CRD"),
         pytest.param({"Ready": ("False", "who knows")}, Level.WARNING, "not ready: who knows", id="for another reason"),
@@ -26,6 +26,26 @@ def test_conditions(conditions: dict[str, tuple[str, str]], level: Level, found:
 
     assert result.level is level
     assert found in result.found
+
+
+def test_one_is_ready_and_two_are() -> None:
+    ready, other = read_stored(karta("brew", BREW, **READY)), read_stored(karta("job", JOB, **READY))
+    waiting = read_stored(karta("job", JOB, **HOMELESS))
+
+    assert [result.found for result in judge_kartas([ready, other])] == ["2 of 2 are ready"]
+    assert [result.found for result in judge_kartas([ready, waiting])][-1] == "1 of 2 is ready"
+
+
+@pytest.mark.parametrize(
+    ("members", "found"),
+    [
+        pytest.param(0, "0 member clusters, and none in Pull mode", id="none"),
+        pytest.param(1, "1 member cluster, and none in Pull mode", id="one"),
+        pytest.param(2, "2 member clusters, and none in Pull mode", id="several"),
+    ],
+)
+def test_members_are_counted(members: int, found: str) -> None:
+    assert [result.found for result in judge_clusters([{"spec": {"syncMode": "Push"}}] * members, [])] == [found]
 
 
 def test_none_is_fine() -> None:

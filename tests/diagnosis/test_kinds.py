@@ -59,6 +59,12 @@ def test_one_kind(operations: tuple[Operation, ...], how: Served, level: Level, 
     assert found in result.found
 
 
+def test_one_kind_is_no_plural() -> None:
+    (result,) = judge_kinds({JOB: HEALTH}, {JOB: Served(("v1",))})
+
+    assert result.found == "karmada-apiserver serves 1 of 1 registered kind: batch/v1, Kind=Job"
+
+
 def test_a_status_that_cannot_be_written_is_a_problem() -> None:
     bad, rest = judge_kinds({BREW: AGGREGATE}, {BREW: Served(("v1",), status=False)})
 

@@ -13,6 +13,12 @@ def test_what_is_registered_is_counted() -> None:
     assert "5 operations of 2 kinds: batch/v1, Kind=Job; toys.example.com/v1, Kind=Brew" in result.found
 
 
+def test_one_is_no_plural() -> None:
+    (result,) = judge_registration("karta-interpreter", hooks(rule(JOB, ("Retain",))), ())
+
+    assert result.found == "karta-interpreter registers 1 operation of 1 kind: batch/v1, Kind=Job"
+
+
 def test_nothing_registered_names_what_there_is() -> None:
     (result,) = judge_registration("karta-interpreter", (), hooks(rule(JOB), name="other"))
 

@@ -176,6 +176,10 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             "write a path", id="retain: computed",
         ),
         pytest.param(
+            "retain", ".spec | keys", "annotation-retain", "`.spec | keys` computes a value", "write a path",
+            id="retain: computed, where there is a spec",
+        ),
+        pytest.param(
             "retain", "- 1", "annotation-retain", "an entry is a number where a jq path belongs", "",
             id="retain: a number",
         ),
@@ -288,6 +292,25 @@ def test_errors(
     assert finding.path == ("metadata", "annotations", f"karta-interpreter.io/{name}")
     assert message in finding.message
     assert hint in finding.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        pytest.param(".", ["the whole object"], id="the object"),
+        pytest.param(".spec", ["all of spec"], id="the spec"),
+        pytest.param(".metadata", ["all of metadata"], id="the metadata, labels of Karmada among them"),
+        pytest.param(".[]", ["all of metadata", "all of spec"], id="what comes to the same"),
+        pytest.param(".status", [], id="a status that the controller reads back is the member's"),
+        pytest.param("select(.spec.owned) | .spec", [], id="on a condition it may be meant"),
+    ],
+)
+def test_retaining_everything(orchestra: Raw, findings_of: FindingsOf, text: str, kept: list[str]) -> None:
+    found = findings_of(annotated(orchestra, retain=text))
+    assert {(finding.severity, finding.rule) for finding in found} <= {(Severity.WARNING, "retains-all")}
+    assert [finding.message for finding in found] == [
+        f"`{text}` keeps {whole} of the member: what changes there in the template never arrives" for whole in kept
+    ]
 
 
 @pytest.mark.parametrize("text", ["KubeRay 1.4", " Kubeflow Training Operator v1.9.2 ", "Grove 0.1.0-alpha.3"])

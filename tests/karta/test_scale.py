@@ -48,7 +48,8 @@ def test_a_count(value: object, count: int | None) -> None:
         pytest.param("-3", "gives '-3'; a number of replicas is not negative", id="negative as text"),
         pytest.param(2147483648, "more than the largest count", id="more than int32 holds"),
         pytest.param(1e300, "more than the largest count", id="much more"),
-        pytest.param("9" * 5000, "which is not a whole number", id="text that Python itself would not read"),
+        pytest.param("9" * 5000, "gives a string, which is not a whole number", id="more than Python would read"),
+        pytest.param("s3cret", "gives a string, which is not a whole number", id="messages end up in logs"),
     ],
 )
 @pytest.mark.parametrize("field", ["replicas", "min_replicas", "max_replicas"])

@@ -70,6 +70,34 @@ def test_a_lone_report_is_taken_as_it_is(train: Definition) -> None:
     assert aggregate(train, template(), status)["status"] == status
 
 
+def test_a_report_of_which_nothing_is_left_changes_nothing(define: Define) -> None:
+    definition = define(root=ROOT, mappings=MAPPINGS, aggregate=".status.phase: omit")
+    for obj in (template(), template() | {"status": None}, template({})):
+        assert aggregate(definition, obj, {"phase": "Pending"}) is obj
+
+
+def test_many_conditions_are_merged_in_time(train: Definition) -> None:
+    many = [{"conditions": [condition(f"Type{index}", "True") for index in range(1000)]} for _ in range(10)]
+    assert len(aggregate(train, template(), *many)["status"]["conditions"]) == 1000
+
+
+def test_large_lists_are_merged_in_time(train: Definition) -> None:
+    """With every element compared to every other one this would take minutes."""
+    nodes = [{"nodes": [{"id": f"{cluster}-{index}"} for index in range(1000)]} for cluster in range(26)]
+    assert len(aggregate(train, template(), *nodes)["status"]["nodes"]) == 26_000
+
+
+def test_the_status_of_a_member_belongs_to_the_generation_of_its_own_object(define: Define) -> None:
+    current = {"expression": ".status.observedGeneration == .metadata.generation", "expectedResult": "true"}
+    definition = define(root=ROOT, mappings={"running": [{"byExpression": current}]})
+    behind, current_one = (
+        {"phase": phase, "observedGeneration": observed, "generation": 2, "resourceTemplateGeneration": 7}
+        for phase, observed in (("Behind", 1), ("Current", 2))
+    )
+    merged = aggregate(definition, template(generation=7), current_one, behind)
+    assert merged["status"]["phase"] == "Behind", "the other one runs: of its own generations 2 is the present one"
+
+
 def test_the_same_status_again_changes_nothing(train: Definition) -> None:
     obj = template({"active": 3})
     assert aggregate(train, obj, {"active": 1}, {"active": 2}) is obj
@@ -98,6 +126,11 @@ def test_the_same_status_again_changes_nothing(train: Definition) -> None:
             id="named objects merge by name",
         ),
         pytest.param([{"ips": ["1", "2"]}, {"ips": ["2", "3"]}], {"ips": ["1", "2", "3"]}, id="lists without repeats"),
+        pytest.param(
+            [{"found": [{"a": 1, "b": 2}, True]}, {"found": [1, {"b": 2, "a": 1}, [1]]}],
+            {"found": [{"a": 1, "b": 2}, True, 1, [1]]},
+            id="objects with the same fields are repeats, true and 1 are none",
+        ),
         pytest.param([{"note": "x"}, {"note": "x"}], {"note": "x"}, id="agreed text"),
         pytest.param(
             [{"phase": "Active", "conditions": [condition("Ready", "True")]}, {"phase": "Pending"}],

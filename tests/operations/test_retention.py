@@ -2,6 +2,11 @@
 
 from typing import Any
 
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from interpreter.errors import InterpretationError
 from interpreter.karta.definition import Definition
 from interpreter.operations import Call, Operation, interpret
 from tests.operations.conftest import Define, component, template
@@ -50,11 +55,22 @@ def test_unset_replicas_and_suspend_keep_the_members_values(define: Define) -> N
     assert retained["spec"]["suspend"] is True
 
 
-def test_an_autoscaler_that_the_template_has_no_more_does_not_come_back(define: Define) -> None:
+@pytest.mark.parametrize(
+    "template",
+    [
+        pytest.param(obj(replicas=2), id="the whole autoscaler"),
+        pytest.param(obj(replicas=2, hpa={}), id="the bound alone, which could never be lifted otherwise"),
+    ],
+)
+def test_a_bound_that_the_template_has_no_more_does_not_come_back(define: Define, template: dict[str, Any]) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas", max=".spec.hpa.maxReplicas"))
-    member = obj(replicas=2, hpa={"maxReplicas": 9})
-    assert "hpa" not in retain(definition, obj(replicas=2), member)["spec"]
-    assert retain(definition, obj(replicas=2, hpa={}), member)["spec"]["hpa"] == {"maxReplicas": 9}
+    assert retain(definition, template, obj(replicas=2, hpa={"maxReplicas": 9})) == template
+
+
+def test_the_least_counts_where_there_are_only_bounds(define: Define) -> None:
+    definition = define(root=component("serve", ".spec.template", min=".spec.min", max=".spec.max"))
+    retained = retain(definition, obj(), obj(min=2, max=9))
+    assert retained["spec"] == {"template": retained["spec"]["template"], "min": 2}
 
 
 def test_a_false_in_the_template_is_not_unset(define: Define) -> None:
@@ -101,3 +117,148 @@ def test_listed_places_of_instances_are_matched_by_name(define: Define) -> None:
     observed = obj(groups=[pool("old", doomed=["old-1"]), pool("gone", doomed=["gone-1"])])
     retained = retain(definition, obj(groups=[pool("new"), pool("old")]), observed)
     assert [one.get("doomed") for one in retained["spec"]["groups"]] == [None, ["old-1"]]
+
+
+SERVICES = component("service", ".spec.services[].template", ".spec.services[].replicas") | {
+    "instanceIdPath": ".spec.services // {} | keys[]",
+    "suspendDefinition": {
+        "suspendActions": [{"path": ".spec.services[].paused", "value": "true"}],
+        "resumeActions": [{"path": ".spec.services[].paused", "value": "false"}],
+    },
+}
+SERVICES["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.service"}
+
+
+def service(**more: Any) -> dict[str, Any]:
+    return {"template": template(), **more}
+
+
+def test_what_the_template_has_dropped_from_a_map_does_not_come_back(define: Define) -> None:
+    definition = define(SERVICES, retain=".spec.services[].uid")
+    member = service(replicas=7, paused=True, uid="1")
+    desired = obj(RETAINING, services={"new": service(), "old": service(replicas=1)})
+    retained = retain(definition, desired, obj(services={"gone": member, "old": member}))
+    assert retained["spec"]["services"] == {"new": service(), "old": member}, "not even a part of what is gone"
+    assert retain(definition, obj(), obj(services={"gone": member})) == obj()
+
+
+def test_instances_of_a_map_keep_what_they_leave_unset(define: Define) -> None:
+    member = {"a": service(replicas=3), "b": service(replicas=4)}
+    retained = retain(define(SERVICES), obj(services={"b": service(replicas=None)}), obj(services=member))
+    assert retained["spec"]["services"] == {"b": service(replicas=4)}
+
+
+_counts = st.integers(0, 3) | st.none()
+_services = st.dictionaries(
+    st.sampled_from("abc"),
+    st.builds(service, replicas=_counts, paused=st.booleans() | st.none(), uid=_counts) | st.just(service()),
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(_services, _services, st.booleans())
+def test_each_service_of_the_template_keeps_what_is_the_members(
+    define: Define, ours: dict[str, Any], theirs: dict[str, Any], left: bool
+) -> None:
+    def kept(name: str, field: str, *, always: bool) -> Any:
+        mine, other = ours[name].get(field), theirs.get(name, {}).get(field)
+        return other if other is not None and (always or mine is None) else mine
+
+    desired = obj(RETAINING if left else None, services=ours)
+    retained = retain(define(SERVICES, retain=".spec.services[].uid"), desired, obj(services=theirs))
+    assert retained["spec"]["services"].keys() == ours.keys()
+    for name, found in retained["spec"]["services"].items():
+        assert found.get("replicas") == kept(name, "replicas", always=left)
+        assert found.get("paused") == kept(name, "paused", always=False)
+        assert found.get("uid") == kept(name, "uid", always=True)
+
+
+def test_an_instance_may_have_another_key(define: Define) -> None:
+    worker = '.spec.roles // {} | to_entries[] | select(.key | ascii_downcase == "worker") | .value'
+    definition = define(root=component("train", f"{worker} | .template", f"{worker} | .replicas // 1"))
+    observed = obj(roles={"Worker": service(replicas=5)})
+    retained = retain(definition, obj(RETAINING, roles={"worker": service(replicas=2)}), observed)
+    assert retained["spec"]["roles"] == {"worker": service(replicas=5)}
+
+
+def test_a_condition_holds_for_the_template_too(define: Define) -> None:
+    switch = {"path": ".spec.job | select(. != null) | .paused"}
+    suspension = {"suspendActions": [switch | {"value": "true"}], "resumeActions": [switch | {"value": "false"}]}
+    adapted = ".spec.pools[] | select(.adapter != null) | .size"
+    definition = define(root=ROOT | {"suspendDefinition": suspension}, retain=adapted)
+    observed = obj(replicas=1, job={"paused": True}, pools=[{"size": 7, "adapter": {}}])
+    without = obj(replicas=1, pools=[{"size": 2}])
+    assert retain(definition, without, observed) == without, "neither the job nor the adapter is wanted any more"
+    within = obj(replicas=1, job={}, pools=[{"size": 2, "adapter": {}}])
+    assert retain(definition, within, observed) == observed
+
+
+def test_a_condition_about_the_status_is_asked_of_the_member(define: Define) -> None:
+    definition = define(root=ROOT, retain='select(.status.phase == "Running") | .spec.node')
+    running = obj(replicas=1, node="n1") | {"status": {"phase": "Running"}}
+    assert retain(definition, obj(replicas=1), running)["spec"]["node"] == "n1", "a template has no status"
+    assert retain(definition, obj(replicas=1), obj(replicas=1, node="n1")) == obj(replicas=1)
+
+
+def test_what_has_an_id_is_not_what_has_none(define: Define) -> None:
+    groups = component("group", ".spec.groups[] | select(.name).template", ".spec.groups[] | select(.name).replicas")
+    groups |= {"instanceIdPath": ".spec.groups[] | select(.name).name"}
+    groups["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.group"}
+    definition = define(groups, retain=".spec.groups[].uid")
+    named = {"name": "a", "replicas": 1, "template": template()}
+    for ours, theirs, kept in (
+        ([{}, named], [{"uid": "1"}, named | {"uid": "2"}], ["1", "2"]),
+        ([named, {}], [{"uid": "1"}, named | {"uid": "2"}], ["2", None]),
+        ([named], [{"uid": "1"}], [None]),
+        ([{}], [named | {"uid": "2"}], [None]),
+    ):
+        retained = retain(definition, obj(groups=ours), obj(groups=theirs))
+        assert [group.get("uid") for group in retained["spec"]["groups"]] == kept
+
+
+def test_an_index_that_the_template_does_not_have_is_no_place(define: Define) -> None:
+    definition = define(root=ROOT, retain=".spec.ports[1].node")
+    observed = obj(replicas=1, ports=[{}, {"node": 31000}])
+    assert retain(definition, obj(replicas=1, ports=[{}]), observed) == obj(replicas=1, ports=[{}])
+    assert retain(definition, obj(replicas=1), observed) == obj(replicas=1)
+
+
+def test_instances_are_those_of_their_component(define: Define) -> None:
+    """Names of pod sets depend on what else is in the object: "a" alone is "one-a" beside another "a"."""
+
+    def pools(name: str) -> dict[str, Any]:
+        found = component(name, f".spec.{name}[].template", f".spec.{name}[].replicas")
+        found["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.pool"}
+        return found | {"instanceIdPath": f".spec.{name}[].name"}
+
+    def pool(name: str, replicas: int) -> dict[str, Any]:
+        return {"name": name, "replicas": replicas, "template": template()}
+
+    desired = obj(RETAINING, one=[pool("a", 1)], two=[pool("b", 1)])
+    observed = obj(one=[pool("a", 5)], two=[pool("a", 6), pool("b", 7)])
+    retained = retain(define(pools("one"), pools("two")), desired, observed)
+    assert retained["spec"] == obj(one=[pool("a", 5)], two=[pool("b", 7)])["spec"]
+
+
+def test_a_count_under_another_name_stays_under_it(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", ".spec.replicas // .spec.size // 1"))
+    assert retain(definition, obj(), obj(size=5)) == obj(size=5), "as the member has it"
+    assert retain(definition, obj(replicas=2), obj(size=5)) == obj(replicas=2)
+    renamed = obj(RETAINING, replicas=2)
+    assert retain(definition, renamed, obj(size=5)) == renamed, "the template now says it elsewhere"
+
+
+def test_a_template_mends_an_object_that_cannot_be_read(define: Define) -> None:
+    broken = obj(replicas="many")
+    assert retain(define(root=ROOT), obj(replicas=2), broken) == obj(replicas=2)
+    with pytest.raises(InterpretationError, match="not a whole number"):
+        retain(define(root=ROOT), obj(RETAINING, replicas=2), broken)
+
+
+def test_a_count_is_kept_in_the_form_that_it_has(define: Define) -> None:
+    path = '.metadata.annotations["example.com/n"] // "1" | tonumber'
+    definition = define(root=component("train", ".spec.template", path))
+    named = {"annotations": {"example.com/n": "2"}}
+    observed = obj({"annotations": {"example.com/n": "5"}})
+    assert retain(definition, obj(named | RETAINING), observed)["metadata"]["annotations"] == {"example.com/n": "5"}
+    assert retain(definition, obj(named), observed)["metadata"]["annotations"] == {"example.com/n": "2"}

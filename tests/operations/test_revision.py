@@ -93,6 +93,51 @@ def test_only_bounds_set_the_minimum_and_raise_a_lower_maximum(define: Define) -
     assert revise(define(root=service), before, 5)["spec"] | {"template": 0} == {"template": 0, "min": 5, "max": 5}
 
 
+def test_a_count_in_an_annotation_is_text(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", '.metadata.annotations.n // "1" | tonumber'))
+    before = obj(template=template())
+    assert revise(definition, before, 3)["metadata"]["annotations"] == {"n": "3"}
+    again = before | {"metadata": {"annotations": {"n": "5"}}}
+    assert revise(definition, again, 0)["metadata"]["annotations"] == {"n": "0"}
+
+
+def test_bounds_in_annotations_are_text(define: Define) -> None:
+    bounds = {"min": ".metadata.annotations.min", "max": ".metadata.annotations.max"}
+    definition = define(root=component("train", ".spec.template", **bounds))
+    before = obj(template=template()) | {"metadata": {"annotations": {"min": "1", "max": "3"}}}
+    assert revise(definition, before, 5)["metadata"]["annotations"] == {"min": "5", "max": "5"}
+    assert revise(definition, before, 2)["metadata"]["annotations"] == {"min": "2", "max": "3"}
+
+
+def test_of_two_names_for_a_count_the_first_is_written(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", ".spec.replicas // .spec.size // 1"))
+    assert revise(definition, obj(template=template()), 3)["spec"]["replicas"] == 3
+    assert revise(definition, obj(template=template(), size=2), 3)["spec"]["size"] == 3, "the one that is there"
+
+
+def test_a_maximum_that_cannot_be_raised_stays_one(define: Define) -> None:
+    service = component("train", ".spec.template", min=".spec.min", max="(.spec.max // 4) - 1")
+    before = obj(template=template(), min=1)
+    assert revise(define(root=service), before, 3)["spec"]["min"] == 3
+    with pytest.raises(InterpretationError, match="train can change up to 3"):
+        revise(define(root=service), before, 4)
+
+
+def test_minimums_are_shared_within_what_their_expressions_allow(define: Define) -> None:
+    """In proportion 2 pods would be 2 and 0, but there is at least one of each."""
+    predictor, transformer = (
+        component(name, f".spec.{name}.template", min=f"[(.spec.{name}.minReplicas // 1), 1] | max")
+        for name in ("predictor", "transformer")
+    )
+    before = obj(
+        predictor={"template": template(), "minReplicas": 3}, transformer={"template": template(), "minReplicas": 1}
+    )
+    after = revise(define(predictor, transformer), before, 2)
+    assert [after["spec"][name]["minReplicas"] for name in ("predictor", "transformer")] == [1, 1]
+    with pytest.raises(InterpretationError, match="predictor can change from 1; transformer can change from 1"):
+        revise(define(predictor, transformer), before, 1)
+
+
 def test_zero_is_a_number(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas // 1"))
     assert revise(definition, obj(template=template(), replicas=3), 0)["spec"]["replicas"] == 0

@@ -1,5 +1,9 @@
 """Sharing pods among levers."""
 
+import operator
+import time
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,6 +34,10 @@ def lever(units: int, *, step: int = 1, least: int = 0, most: int = UNBOUNDED) -
         pytest.param(6, [lever(1, step=2), lever(1, step=3)], (0, 2), id="2a + 3b = 6, nearest to 1.2 and 1.2"),
         pytest.param(1, [lever(1, step=2), lever(1, step=4)], None, id="odd numbers are out of reach of even steps"),
         pytest.param(8, [lever(0), lever(4)], (0, 8), id="a lever at zero has no share of a proportion"),
+        pytest.param(133, [lever(1, step=20), lever(40, step=33)], (5, 1), id="133 = 20a + 33b has one way, far away"),
+        pytest.param(
+            9, [lever(1, step=2), lever(1), lever(1, step=2)], (2, 1, 2), id="groups of two stay alike where they can"
+        ),
     ],
 )
 def test_share(total: int, levers: list[Lever], expected: tuple[int, ...] | None) -> None:
@@ -53,6 +61,35 @@ def test_what_is_shared_adds_up_within_bounds(some: list[Lever], total: int) -> 
         return
     assert sum(unit * one.step for unit, one in zip(units, some, strict=True)) == total
     assert all(one.least <= unit <= one.most for unit, one in zip(units, some, strict=True))
+
+
+few = st.builds(
+    lambda units, step, least, room: lever(units, step=step, least=least, most=least + room),
+    st.integers(0, 9),
+    st.integers(1, 9),
+    st.integers(0, 3),
+    st.integers(0, 5),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(few, min_size=1, max_size=4), st.integers(0, 120))
+def test_what_can_be_reached_is_reached(some: list[Lever], total: int) -> None:
+    ways = product(*(range(one.least, one.most + 1) for one in some))
+    steps = [one.step for one in some]
+    can_be_reached = any(sum(map(operator.mul, units, steps)) == total for units in ways)
+    assert (share(total, some) is not None) == can_be_reached
+
+
+def test_many_groups_of_many_sizes_are_shared_in_time() -> None:
+    """An object may have hundreds; who wrote it must not keep others waiting."""
+    some = [lever(3 + index, step=97 - index) for index in range(60)]
+    total = sum(one.pods for one in some) + 11
+    began = time.monotonic()
+    units = share(total, some)
+    assert time.monotonic() - began < 20, "it was hours once"
+    assert units is not None
+    assert sum(map(operator.mul, units, (one.step for one in some))) == total
 
 
 @settings(max_examples=200, deadline=None)

@@ -24,7 +24,7 @@ class CustomKind:
 
         Raises DefinitionError when there is no such version, or no schema in it.
         """
-        name, spec = get(crd, ("metadata", "name"), ""), get(crd, ("spec",))
+        name, spec = get(crd, ("metadata", "name")) or "without a name", get(crd, ("spec",))
         group, kind = get(spec, ("group",)), get(spec, ("names", "kind"))
         if not (isinstance(group, str) and isinstance(kind, str) and group and kind):
             raise DefinitionError(f"CRD {name}: spec.group and spec.names.kind have to be there")

@@ -82,7 +82,8 @@ def _among(candidates: Growth) -> Growth | str:
 
 
 def _with_entries(body: Growth) -> Growth:
-    return piped(piped(_ENTRIES, ELEMENTS), body)
+    """One object, as of ``to_entries | map(body) | from_entries``."""
+    return piped(collected(piped(piped(_ENTRIES, ELEMENTS), body)), Growth())
 
 
 def _joined(separator: Growth) -> Growth | str:
@@ -110,8 +111,9 @@ def _has(key: Growth) -> Growth:
 MEASURES: Final[dict[Function, _Measure]] = {
     **{(name, 0): lambda: CONSTANT for name in ("length", "not", "type")},
     **{(name, 0): lambda: CONSTANT for name in ("abs", "ceil", "empty", "fabs", "floor", "round")},
-    **{(name, 0): lambda: INPUT for name in ("arrays", "booleans", "iterables", "nulls", "numbers", "objects")},
-    **{(name, 0): lambda: INPUT for name in ("first", "last", "scalars", "strings", "values")},
+    **{(name, 0): lambda: CONSTANT for name in ("booleans", "nulls", "numbers")},
+    **{(name, 0): lambda: INPUT for name in ("arrays", "iterables", "objects", "scalars", "strings", "values")},
+    **{(name, 0): lambda: INPUT for name in ("first", "last")},
     **{(name, 0): lambda: _ANSWER for name in ("all", "any", "tonumber")},
     **{(name, 0): Growth for name in ("add", "ascii_downcase", "ascii_upcase", "flatten", "from_entries")},
     **{(name, 0): Growth for name in ("keys", "max", "min", "reverse", "sort", "unique")},

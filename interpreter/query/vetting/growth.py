@@ -8,7 +8,8 @@ with every pipe. An expression is plain only if neither can get out of hand:
    the input and the argument of a function, the condition and the branches of ``if``), the number of outputs of
    at most one of them may depend on the input. The others, which run again for each of its outputs, then have to
    be *light*: take a constant time and give values of constant size. Constants are light, and so are lengths,
-   types, products of paths, and what is computed from those. Next to ``*``, ``%``, ``and``, ``or`` and ``has``,
+   types, products of paths, and what is computed from those. A path is not, nor is ``.x // 1``: what is there may be
+   of any size; ``.x // 1 | numbers`` is. Next to ``*``, ``%``, ``and``, ``or`` and ``has``,
    and as a key, it is enough to take a constant time: there a path will do.
 2. *Size.* All outputs together are at most 256 times as large as the input. Pipes multiply; commas, operators,
    arrays, objects and strings add.

@@ -1,6 +1,7 @@
 """Where in an object an output of an expression comes from, and how to write it there."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from interpreter.errors import InterpretationError, QueryWriteError
 from interpreter.k8s.edit import get, set_value
@@ -9,13 +10,25 @@ from interpreter.query.plain.arithmetic import multiply
 from interpreter.query.plain.strings import to_number
 from interpreter.query.plain.values import Number, equal, less, number_text, truthy
 
+_TEXTS: Final = (("metadata", "annotations"), ("metadata", "labels"))
+"""Objects in Kubernetes of which all values are text."""
+
+
+def says(value: JSON, number: int) -> bool:
+    """Whether a value is a number, or the text of it as annotations have it.
+
+    >>> says(3, 3), says("3", 3), says("three", 3)
+    (True, True, False)
+    """
+    return equal(value, number) or value == str(number)
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place whose value, changed in a known way, is an output of an expression.
 
     The output is ``min(cap, max(floor, value * factor))``, with ``default`` for a value that is null, false or
-    absent, and a numeral read as a number if ``numeral``. ``floor`` and ``cap`` are in units of the output.
+    absent, and a text read as a number if ``numeral``. ``floor`` and ``cap`` are in units of the output.
     """
 
     path: Path
@@ -61,17 +74,21 @@ class Location:
     def write(self, document: JSON, number: int) -> JSON:
         """A new document for which the expression gives ``number``; the same one where it already does.
 
-        Raises QueryWriteError when no value at this place gives that number.
+        A number that the place has as text, or has to have so, is written as text. Raises QueryWriteError when no
+        value at this place gives that number.
 
         >>> Location(("replicas",), factor=4).write({"replicas": 2}, 12)
         {'replicas': 3}
+        >>> Location(("replicas",), default="1").write({}, 3)
+        {'replicas': '3'}
         """
-        if equal(self.read(document), number):
+        if says(self.read(document), number):
             return document
         if problem := self._problem(number):
             raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")
+        value = self._value(number)
         try:
-            return set_value(document, self.path, self._value(number))
+            return set_value(document, self.path, str(value) if self._holds_text(document) else value)
         except InterpretationError as error:
             raise QueryWriteError(str(error)) from error
 
@@ -109,6 +126,12 @@ class Location:
         if number % self.factor and number not in (self.floor, self.cap):
             return f"it is not a multiple of {self.factor}"
         return ""
+
+    def _holds_text(self, document: JSON) -> bool:
+        """Whether the place holds text: it does, its default is one, or API servers take nothing else there."""
+        value = self.raw(document)
+        known = value if truthy(value) else self.default
+        return isinstance(known, str) or self.path[-3:-1] in _TEXTS
 
     def _value(self, number: int) -> int:
         """The value to write; one below the floor or above the cap where only that bound gives the number."""

@@ -64,20 +64,22 @@ class Traced:
         return Traced(value, location.raised(max(limits)) if limits else location)
 
     def instead_of(self, missing: "Traced") -> "Traced":
-        """``missing // self`` where the left side is null or false: writing there makes it true."""
+        """``missing // self`` where the left side is null or false: writing there makes it true.
+
+        So of several places without a value that share a default, as in ``.a // .b // 1``, the first one is written.
+        """
         place = missing.location
-        if place is None or not place.is_plain or self.location or self.parts:
+        if place is None or not place.is_plain or self.parts:
+            return self
+        if self.location and self.location.default is None:  # a value is there, or nothing but a place
             return self
         if self.value is None and missing.value is not None:
             return self
         return Traced(self.value, replace(place, default=self.value))
 
     def number(self) -> "Traced":
-        """``tonumber``: a numeral is written as a number."""
-        location = self.location
-        if isinstance(self.value, str):
-            location = location and replace(location, numeral=True)
-        return Traced(to_number(self.value), location)
+        """``tonumber``: what is written may be text."""
+        return Traced(to_number(self.value), self.location and replace(self.location, numeral=True))
 
     def _first_location(self) -> tuple[Location | None, list[JSON]]:
         """The first location among the parts, and the values of all the others."""

@@ -1,6 +1,7 @@
 """Locations, and the expressions through which values can be written."""
 
 import copy
+import operator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -9,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from interpreter.errors import QueryEvaluationError, QueryWriteError
-from interpreter.k8s.edit import set_value
+from interpreter.k8s.edit import get, set_value
 from interpreter.k8s.values import JSON
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
@@ -66,7 +67,19 @@ WORKERS = """
         pytest.param(".spec.x.replicas", None, [Location(("spec", "x", "replicas"))], id="absent parents"),
         pytest.param(".replicas // 1", {"replicas": 2}, [REPLICAS], id="a default that is not needed"),
         pytest.param(".replicas // 1", {"replicas": None}, [replace(REPLICAS, default=1)], id="a default"),
-        pytest.param(".hosts // .replicas // 1", {}, [replace(REPLICAS, default=1)], id="the last one is written"),
+        pytest.param(
+            ".replicas // .hosts // 1", {}, [replace(REPLICAS, default=1)], id="of several the first is written"
+        ),
+        pytest.param(
+            ".replicas // ((.hosts // 1) * 2)", {}, [replace(REPLICAS, default=2)], id="and not a factor of its default"
+        ),
+        pytest.param(
+            "1 * (.x // empty) // .replicas // .hosts // 1",
+            {},
+            [replace(REPLICAS, default=1)],
+            id="the first that is a place",
+        ),
+        pytest.param(".replicas // .hosts", {}, [HOSTS], id="without a default it is the last, as jq assigns"),
         pytest.param(".hosts // .replicas // 1", {"hosts": 2}, [HOSTS], id="the first one there is written"),
         pytest.param(".replicas // (2 + .n)", {"n": 1}, [replace(REPLICAS, default=3)], id="a computed default"),
         pytest.param(".x[].n // 1", {"x": [{}, {}]}, [None], id="one default for two elements has no place"),
@@ -156,6 +169,7 @@ WORKERS = """
         pytest.param(".x[.k]", {"x": {"n": 1}, "k": "n"}, [Location(("x", "n"))], id="a key of the object"),
         pytest.param(".x?, .y.z?", {"y": 1}, [Location(("x",))], id="optional"),
         pytest.param(".n | tonumber", {"n": "3"}, [Location(("n",), numeral=True)], id="a numeral"),
+        pytest.param(".n // 1 | tonumber", {}, [Location(("n",), 1, numeral=True)], id="what may become a numeral"),
         pytest.param(
             '(.n // "4") | tonumber * 2', {}, [Location(("n",), "4", 2, numeral=True)], id="a default numeral"
         ),
@@ -176,9 +190,28 @@ def test_locations(text: str, value: JSON, expected: list[Location | None]) -> N
         pytest.param(replace(REPLICAS, factor=0), {"replicas": 7}, 0, {"replicas": 7}, id="already zero"),
         pytest.param(replace(REPLICAS, cap=3), {"replicas": 5}, 3, {"replicas": 5}, id="already capped"),
         pytest.param(replace(REPLICAS, cap=3), {"replicas": 5}, 2, {"replicas": 2}, id="below the cap"),
+        pytest.param(replace(REPLICAS, numeral=True), {"replicas": "5"}, 2, {"replicas": "2"}, id="text stays text"),
+        pytest.param(REPLICAS, {"replicas": "5"}, 2, {"replicas": "2"}, id="even if it is not read as a number"),
+        pytest.param(REPLICAS, {"replicas": "5"}, 5, {"replicas": "5"}, id="which says it already"),
+        pytest.param(replace(REPLICAS, numeral=True), {"replicas": 5}, 2, {"replicas": 2}, id="a number stays one"),
         pytest.param(
-            replace(REPLICAS, numeral=True), {"replicas": "5"}, 2, {"replicas": 2}, id="a numeral becomes a number"
+            replace(REPLICAS, default="1", factor=3, numeral=True), {}, 6, {"replicas": "2"}, id="as the default is"
         ),
+        pytest.param(
+            Location(("metadata", "annotations", "n"), default=1, numeral=True),
+            {},
+            2,
+            {"metadata": {"annotations": {"n": "2"}}},
+            id="an annotation is text",
+        ),
+        pytest.param(
+            Location(("spec", "metadata", "labels", "n")),
+            {"spec": {}},
+            0,
+            {"spec": {"metadata": {"labels": {"n": "0"}}}},
+            id="so is a label",
+        ),
+        pytest.param(Location(("labels", "n")), {}, 2, {"labels": {"n": 2}}, id="other fields of that name are not"),
         pytest.param(Location(("a", 1, "n")), {"a": [1, {"n": 1}]}, 2, {"a": [1, {"n": 2}]}, id="inside of a list"),
     ],
 )
@@ -219,10 +252,15 @@ def _leaf(name: str, default: int | None) -> Formula:
     return Formula(f".{name}" if default is None else f"(.{name} // {default})", frozenset({name}))
 
 
+def _numeral(name: str, default: int) -> Formula:
+    return Formula(f'(.{name} // "{default}" | tonumber)', frozenset({name}))
+
+
 def _combined(form: str, *parts: Formula) -> Formula:
     return Formula(form.format(*(part.text for part in parts)), frozenset().union(*(part.names for part in parts)))
 
 
+_TEXTS = "wxyz"
 _forms = st.sampled_from(
     [
         "({0}) * ({1})",
@@ -237,12 +275,17 @@ _forms = st.sampled_from(
     ]
 )
 formulas = st.recursive(
-    st.builds(_leaf, st.sampled_from("abcdefgh"), st.integers(0, 5) | st.none()),
+    st.builds(_leaf, st.sampled_from("abcdefgh"), st.integers(0, 5) | st.none())
+    | st.builds(_numeral, st.sampled_from(_TEXTS), st.integers(0, 5)),
     lambda inner: st.builds(_combined, _forms, inner, inner),
     max_leaves=5,
 )
 _numbers = st.integers(0, 6)
-_groups = st.dictionaries(st.sampled_from([*"abcdefgh", "flag"]), _numbers | st.none(), max_size=9)
+_groups = st.builds(
+    operator.or_,
+    st.dictionaries(st.sampled_from([*"abcdefgh", "flag"]), _numbers | st.none(), max_size=9),
+    st.dictionaries(st.sampled_from(_TEXTS), _numbers.map(str) | st.none(), max_size=4),
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -263,6 +306,8 @@ def test_every_number_in_reach_can_be_written(formula: Formula, groups: list[JSO
     assert value == before
     assert [*_other(evaluate(node, written), index)] == [*_other(evaluate(node, value), index)]
     assert (evaluate(node, written) or [])[index] == number
+    field = str(location.path[-1])
+    assert written is value or isinstance(get(written, location.path), str) is (field in _TEXTS), "in its own form"
 
 
 def _other(outputs: list[JSON] | None, index: int) -> list[JSON]:
