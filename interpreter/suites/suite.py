@@ -92,8 +92,10 @@ def load_suite(path: Path) -> tuple[Case, ...]:
     """The cases of a suite file; SuiteError when it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SuiteError(f"{path}: cannot read the suite: {error}") from error
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot read the suite: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{path}: cannot read the suite: not UTF-8 text, see byte {error.start}") from error
     return read_suite(text, str(path))
 
 

@@ -1,6 +1,7 @@
 """The number of pods of each kind, against the controllers' own arithmetic written down once more in Python."""
 
 from functools import cache
+from math import ceil
 from typing import Any
 
 from hypothesis import given, settings
@@ -126,3 +127,94 @@ def _bounds(group: Object) -> tuple[int, int]:
     hosts = 0 if group.get("suspend") else _or(group.get("numOfHosts"), 1)
     most = _or(group.get("maxReplicas"), _LARGEST) * hosts
     return _or(group.get("minReplicas"), 0) * hosts, min(most, _LARGEST)
+
+
+_ROLES = ("Chief", "Master", "PS", "Worker", "Evaluator")
+
+
+@_settings
+@given(st.dictionaries(st.sampled_from(_ROLES), st.tuples(_fields(replicas=counts), st.sampled_from([str, str.lower]))))
+def test_tfjob(roles: dict[str, tuple[Object, Any]]) -> None:
+    specs = {written(role): {**section, "template": _TEMPLATE} for role, (section, written) in roles.items()}
+    found = _pod_sets("kubeflow.org/v1", "TFJob", {"tfReplicaSpecs": specs})
+    assert {pods.name: pods.replicas for pods in found} == {
+        role.lower(): _or(section.get("replicas"), 1) for role, (section, _) in roles.items()
+    }
+
+
+@_settings
+@given(st.lists(st.tuples(_fields(replicas=counts), st.booleans()), min_size=1, max_size=3))
+def test_volcano_job(tasks: list[tuple[Object, bool]]) -> None:
+    named = [
+        {**task, **({"name": f"task-{index}"} if has_name else {}), "template": _TEMPLATE}
+        for index, (task, has_name) in enumerate(tasks)
+    ]
+    found = _pod_sets("batch.volcano.sh/v1alpha1", "Job", {"tasks": named})
+    assert [(pods.name, pods.replicas) for pods in found] == [
+        (f"task-{index}" if has_name else f"default{index}", _or(task.get("replicas"), 0))
+        for index, (task, has_name) in enumerate(tasks)
+    ]
+
+
+@_settings
+@given(
+    _fields(replicas=counts),
+    st.lists(_fields(replicas=counts), min_size=1, max_size=3),
+    _fields(replicas=st.integers(1, 4)),
+    st.integers(0, 3),
+)
+def test_podcliqueset(spec: Object, cliques: list[Object], group: Object, grouped: int) -> None:
+    template = {
+        "cliques": [
+            {"name": f"c{index}", "spec": {**clique, "podSpec": _TEMPLATE["spec"]}}
+            for index, clique in enumerate(cliques)
+        ],
+        "podCliqueScalingGroups": [{**group, "name": "g", "cliqueNames": [f"c{index}" for index in range(grouped)]}],
+    }
+    found = _pod_sets("grove.io/v1alpha1", "PodCliqueSet", {**spec, "template": template})
+    # The webhook takes the zero of a clique for unset.
+    assert {pods.name: pods.replicas for pods in found} == {
+        f"c{index}": _or(spec.get("replicas"), 0)
+        * (clique.get("replicas") or 1)
+        * (_or(group.get("replicas"), 1) if index < grouped else 1)
+        for index, clique in enumerate(cliques)
+    }
+
+
+@_settings
+@given(_fields(replicas=st.integers(1, 6)), _fields(size=st.integers(1, 4)))
+def test_nimservice(spec: Object, nodes: Object) -> None:
+    whole = {**spec, "image": {"repository": "nim"}, "multiNode": nodes}
+    (pods,) = _pod_sets("apps.nvidia.com/v1alpha1", "NIMService", whole)
+    assert pods.replicas == _or(spec.get("replicas"), 1) * _or(nodes.get("size"), 1)
+
+
+@_settings
+@given(st.lists(st.tuples(_fields(replicas=counts), unset | _fields(nodeCount=st.integers(2, 4))), max_size=3))
+def test_dynamographdeployment(parts: list[tuple[Object, Object | None]]) -> None:
+    written = [{**part, "multinode": nodes} for part, nodes in parts]
+    wanted = [
+        _or(part.get("replicas"), 1) * (1 if nodes is None else _or(nodes.get("nodeCount"), 2)) for part, nodes in parts
+    ]
+    services = {f"s{index}": part for index, part in enumerate(written)}
+    alpha = _pod_sets("nvidia.com/v1alpha1", "DynamoGraphDeployment", {"services": services})
+    assert [pods.replicas for pods in alpha] == wanted
+    components = [{**part, "name": f"s{index}"} for index, part in enumerate(written)]
+    beta = _pod_sets("nvidia.com/v1beta1", "DynamoGraphDeployment", {"components": components})
+    assert [pods.replicas for pods in beta] == wanted
+
+
+@_settings
+@given(_fields(parallelism=st.integers(1, 9)), unset | st.integers(1, 4), _fields(replicas=st.integers(1, 6)))
+def test_flinkdeployment(job: Object, slots: int | None, task_manager: Object) -> None:
+    configuration = {} if slots is None else {"taskmanager.numberOfTaskSlots": str(slots)}
+    spec = {
+        "flinkVersion": "v1_20",
+        "job": job,
+        "flinkConfiguration": configuration,
+        "taskManager": task_manager,
+    }
+    manager, workers = _pod_sets("flink.apache.org/v1beta1", "FlinkDeployment", spec)
+    assert manager.replicas == 1
+    by_parallelism = ceil(_or(job.get("parallelism"), 1) / _or(slots, 1))
+    assert workers.replicas == _or(task_manager.get("replicas"), by_parallelism)

@@ -157,8 +157,14 @@ def test_broken_yaml_says_its_line() -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match="cannot read the suite"):
+    with pytest.raises(SuiteError, match=r"cannot read the suite: No such file or directory$"):
         load_suite(tmp_path / "none.yaml")
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_bytes(b"name: \xff")
+    with pytest.raises(SuiteError, match=r"cannot read the suite: not UTF-8 text, see byte 6$"):
+        load_suite(tmp_path / "suite.yaml")
 
 
 def test_suites_are_the_yaml_files_in_testdata(tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""OpenKruise's workloads."""
+
+from interpreter.k8s.gvk import GVK
+from tests.catalogue.statuses.states import (
+    COMPLETED,
+    DEGRADED,
+    FAILED,
+    INITIALIZING,
+    RUNNING,
+    SUSPENDED,
+    SUSPENDING,
+    UNDEFINED,
+    States,
+)
+
+KRUISE: States = {
+    GVK("apps.kruise.io", "v1alpha1", "CloneSet"): {
+        "all updated and available": RUNNING,
+        "the status is older than the spec": RUNNING,
+        "update in progress": INITIALIZING,
+        "a partition holds the others back": RUNNING,
+        "everything is held back": RUNNING,
+        "one pod down": INITIALIZING,
+        "pods cannot be created": DEGRADED | INITIALIZING,
+        # There are more than enough of them.
+        "pods cannot be deleted": DEGRADED | RUNNING,
+        "pods cannot be updated": DEGRADED | INITIALIZING,
+        # The controller clears a condition only with the next change of a counter.
+        "a condition that is left from before": RUNNING,
+        "scaled to zero": RUNNING,
+        "no status yet": UNDEFINED,
+    },
+    GVK("apps.kruise.io", "v1beta1", "StatefulSet"): {
+        "rolled out and available": RUNNING,
+        "the status is older than the spec": RUNNING,
+        "roll-out in progress": INITIALIZING,
+        "a partition holds the others back": RUNNING,
+        # A pause does not change what is to be reached.
+        "paused in the middle": INITIALIZING,
+        "updated by hand": RUNNING,
+        "one pod down": INITIALIZING,
+        "pods cannot be created": DEGRADED | INITIALIZING,
+        "a pod cannot be updated in place": DEGRADED | INITIALIZING,
+        "a condition that is left from before": RUNNING,
+        "scaled to zero": RUNNING,
+        "no status yet": UNDEFINED,
+    },
+    GVK("apps.kruise.io", "v1alpha1", "DaemonSet"): {
+        "on every node": RUNNING,
+        "the status is older than the spec": RUNNING,
+        "roll-out in progress": INITIALIZING,
+        "a partition holds the others back": RUNNING,
+        "only some nodes are selected": RUNNING,
+        "updated by hand and one pod down": INITIALIZING,
+        "no node fits": RUNNING,
+        "no status yet": UNDEFINED,
+    },
+    GVK("apps.kruise.io", "v1alpha1", "BroadcastJob"): {
+        "at work": RUNNING,
+        "kept for nodes to come": RUNNING,
+        "no pod yet": INITIALIZING,
+        "no node fits": INITIALIZING,
+        "completed": COMPLETED,
+        # Nodes are left that were not served.
+        "completed without some nodes": COMPLETED | DEGRADED,
+        "goes on after a failure": RUNNING | DEGRADED,
+        "failed": FAILED,
+        "paused": SUSPENDED,
+        "paused by a failure": SUSPENDED | DEGRADED,
+        "no status yet": UNDEFINED,
+    },
+    GVK("apps.kruise.io", "v1alpha1", "AdvancedCronJob"): {
+        "before the first run": RUNNING,
+        "a run at work": RUNNING,
+        "paused": SUSPENDED,
+        "paused while a run is at work": RUNNING | SUSPENDING,
+        "no schedule": UNDEFINED,
+    },
+    GVK("apps.kruise.io", "v1alpha1", "UnitedDeployment"): {
+        "all updated and ready": RUNNING,
+        "the status is older than the spec": RUNNING,
+        "update in progress": INITIALIZING,
+        "partitions hold the others back": RUNNING,
+        # A Deployment has no partition.
+        "partitions of Deployments": INITIALIZING,
+        "one pod down": INITIALIZING,
+        "only the subsets say how many": RUNNING,
+        # Its pods run on meanwhile.
+        "a subset cannot be provisioned": DEGRADED | RUNNING,
+        "a subset reports a failure": DEGRADED | INITIALIZING,
+        "a subset cannot be updated": DEGRADED | RUNNING,
+        "scaled to zero": RUNNING,
+        "no status yet": UNDEFINED,
+    },
+}

@@ -1,0 +1,226 @@
+"""What must hold for the operations that change an object, when template, member and reports have drifted apart."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any
+
+from interpreter.errors import InterpretationError, QueryError
+from interpreter.k8s import edit
+from interpreter.k8s.patch import diff
+from interpreter.k8s.values import JSON, Object, Path
+from interpreter.karta.definition import Definition
+from interpreter.karta.pods import pod_sets, scale_locations
+from interpreter.operations import Call, Operation, StatusItem, interpret
+from interpreter.operations.retention import RETAIN_REPLICAS
+from tests.catalogue.knowledge import knowing
+
+_PAIRS = 100
+_ROUNDS = 40
+_COUNTS = (0, 1, 2, 3, 5, 8)
+
+
+def _drifted(chance: random.Random, obj: Object) -> Any:
+    """The object after a few changes below its spec, of the kind that people and controllers make."""
+    changed = deepcopy(dict(obj))
+    for _ in range(chance.randint(0, 4)):
+        owners = [owner for owner in _containers(changed.get("spec")) if owner]
+        if owners:
+            _change(chance, chance.choice(owners))
+    return changed
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        yield value
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _containers(inner)
+
+
+def _change(chance: random.Random, owner: Any) -> None:
+    key = chance.choice(list(owner) if isinstance(owner, dict) else range(len(owner)))
+    value = owner[key]
+    changes: list[Callable[[], Any]] = [lambda: owner.pop(key), lambda: owner.update({key: None})]
+    if isinstance(owner, list):
+        changes = [lambda: owner.pop(key), owner.reverse, lambda: owner.append(deepcopy(value))]
+    elif type(value) is int:
+        changes.append(lambda: owner.update({key: value + chance.randint(1, 3)}))
+    elif isinstance(value, bool):
+        changes.append(lambda: owner.update({key: not value}))
+    elif isinstance(value, dict):
+        changes.append(lambda: owner.update({f"{key}-2": deepcopy(value)}))
+    chance.choice(changes)()
+
+
+def _pairs(definition: Definition, objects: Sequence[Object]) -> Iterator[tuple[Object, Object]]:
+    """Templates, every other one of which leaves its counts to the members, and objects of members."""
+    chance = random.Random(definition.name)  # noqa: S311 - the same pairs every time
+    usable = [obj for obj in objects if _instances(definition, obj)]
+    for round_ in range(_PAIRS if usable else 0):
+        obj = chance.choice(usable)
+        desired = _drifted(chance, obj)
+        if round_ % 2:
+            labels = edit.get(desired, ("metadata", "labels")) or {}
+            desired = edit.set_value(desired, ("metadata", "labels"), {**labels, RETAIN_REPLICAS: "true"})
+        yield desired, _drifted(chance, chance.choice([obj, obj, chance.choice(usable)]))
+
+
+def _retained(definition: Definition, desired: Object, observed: Object) -> JSON:
+    """The answer, None for an error."""
+    with suppress(InterpretationError):
+        call = Call(Operation.RETAIN, desired, observed=observed)
+        return interpret(knowing(definition, desired), call)["retained"]
+    return None
+
+
+def _instances(definition: Definition, obj: Object) -> list[tuple[str, str]]:
+    with suppress(InterpretationError):
+        return [(pods.component, pods.instance) for pods in pod_sets(knowing(definition, obj), obj)]
+    return []
+
+
+def _is_scripted(definition: Definition, operation: Operation) -> bool:
+    """Scripts have cases of their own, and lose nulls."""
+    return bool(definition.scripts.of(operation)) or not definition.answers(operation)
+
+
+def test_retain(definition: Definition, objects: Sequence[Object]) -> None:
+    if _is_scripted(definition, Operation.RETAIN):
+        return
+    for desired, observed in _pairs(definition, objects):
+        retained = _retained(definition, desired, observed)
+        twice = None if retained is None else _retained(definition, retained, observed)
+        if twice is None:  # nothing can be told of the template, or of what the member has there
+            continue
+        assert twice == retained, "twice is once"
+        assert _retained(definition, desired, retained) == retained, "what was applied is stable"
+        assert _instances(definition, retained) == _instances(definition, desired), "no pod set comes or goes"
+        allowed = _retainable(definition, desired, retained)
+        for change in diff(desired, retained):
+            place = _path(change["path"])
+            before = edit.get(desired, place)
+            assert any(place[: len(each)] == each or each[: len(place)] == place for each in allowed), place
+            if not any(place[: len(each)] == each for each in _listed(definition, retained)):
+                left = edit.get(desired, ("metadata", "labels", RETAIN_REPLICAS)) == "true"
+                assert before is None or (left and change["op"] == "replace"), f"{place} was set in the template"
+
+
+def _retainable(definition: Definition, desired: Object, retained: Object) -> list[Path]:
+    switches = [action.path for part in definition.components for action in (*part.suspend, *part.resume)]
+    found = [path for query in switches for path in query.paths(retained)]
+    found += _listed(definition, retained)
+    for obj in (desired, retained):
+        with suppress(InterpretationError):
+            found += _counts(definition, obj)
+    return found
+
+
+def _listed(definition: Definition, retained: Object) -> list[Path]:
+    return [path for query in definition.annotations.retain for path in query.paths(retained)]
+
+
+def _counts(definition: Definition, obj: Object) -> list[Path]:
+    scales = scale_locations(knowing(definition, obj), obj)
+    places = (place for scale in scales for place in (scale.replicas, scale.minimum, scale.maximum))
+    return [place.path for place in places if place is not None]
+
+
+def _path(pointer: str) -> Path:
+    """The place that a pointer of a patch means; elements are told by number."""
+    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    return tuple(int(step) if step.isdigit() else step for step in steps)
+
+
+def test_revise_replica(definition: Definition, objects: Sequence[Object]) -> None:
+    if _is_scripted(definition, Operation.REVISE_REPLICA) or _is_scripted(definition, Operation.INTERPRET_REPLICA):
+        return
+    for obj, _ in _pairs(definition, objects):
+        known = knowing(definition, obj)
+        with suppress(InterpretationError):
+            today = interpret(known, Call(Operation.INTERPRET_REPLICA, obj))["replica"]
+            assert interpret(known, Call(Operation.REVISE_REPLICA, obj, replicas=today))["revised"] is obj
+            for count in _COUNTS:
+                with suppress(InterpretationError):
+                    revised = interpret(known, Call(Operation.REVISE_REPLICA, obj, replicas=count))["revised"]
+                    assert interpret(known, Call(Operation.INTERPRET_REPLICA, revised))["replica"] == count
+                    _assert_only_counts_change(known, obj, revised)
+
+
+def _assert_only_counts_change(definition: Definition, obj: Object, revised: Object) -> None:
+    counts = _counts(definition, obj)
+    for change in diff(obj, revised):
+        place, now = _path(change["path"]), change["value"]
+        before = edit.get(obj, place)
+        if before is None:  # it may be the parent of a count that is created with it
+            assert any(each[: len(place)] == place for each in counts), place
+        else:
+            assert place in counts
+            assert type(now) is type(before), "a number stays a number, and a text a text"
+
+
+def test_aggregate_status(definition: Definition, objects: Sequence[Object], reported: Sequence[Object]) -> None:
+    if _is_scripted(definition, Operation.AGGREGATE_STATUS) or not reported:
+        return
+    chance = random.Random(definition.name)  # noqa: S311 - the same reports every time
+    for _ in range(_ROUNDS):
+        template = _template(chance, definition, objects, reported)
+        items = [_item(chance, f"member{index}", reported) for index in range(chance.randint(0, 4))]
+        once = _aggregated(definition, template, items)
+        assert _aggregated(definition, template, chance.sample(items, len(items))) == once, "in any order"
+        if once is None:
+            continue
+        assert {**once, "status": None} == {**template, "status": None}, "nothing else changes"
+        assert _aggregated(definition, once, items) is once, "Karmada asks again after every change"
+        if not any(item.status for item in items):
+            assert once is template
+
+
+def test_a_generation_is_observed_when_every_cluster_is_in_step(
+    definition: Definition, reported: Sequence[Object]
+) -> None:
+    if _is_scripted(definition, Operation.AGGREGATE_STATUS):
+        return
+    metadata = {"name": "a", "generation": 3}
+    template = {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind, "metadata": metadata}
+    in_step = {"observedGeneration": 7, "generation": 7, "resourceTemplateGeneration": 3}
+    behind = [{"observedGeneration": 6}, {"generation": 8}, {"resourceTemplateGeneration": 2}]
+    for status in reported:
+        told = [{**status, **in_step, **more} for more in ({}, *behind)]
+        observed = [
+            _aggregated(definition, template, [StatusItem("member1", told[0]), StatusItem("member2", other)])
+            for other in told
+        ]
+        assert [edit.get(one, ("status", "observedGeneration")) for one in observed] == [3, None, None, None]
+        assert not any(edit.get(one, ("status", "resourceTemplateGeneration")) for one in observed)
+
+
+def _template(
+    chance: random.Random, definition: Definition, objects: Sequence[Object], reported: Sequence[Object]
+) -> Any:
+    """A template with a status of its own, from other clusters than those that report now."""
+    found: Any = dict(chance.choice([obj for obj in objects if isinstance(obj.get("metadata"), dict)]))
+    found["metadata"] = {**found["metadata"], "generation": 3}
+    found.pop("status", None)
+    with suppress(InterpretationError, QueryError):
+        items = (_item(chance, "gone", reported), _item(chance, "other", reported))
+        found = interpret(definition, Call(Operation.AGGREGATE_STATUS, found, items=items))["aggregatedStatus"]
+    return found
+
+
+def _item(chance: random.Random, cluster: str, reported: Sequence[Object]) -> StatusItem:
+    """What a cluster may say: nothing, something old, or something that is not of the present object."""
+    status: Any = chance.choice([None, {}, *reported[:20], chance.choice(reported)])
+    if status and chance.random() < 0.5:
+        times = (chance.randint(1, 3) for _ in range(3))
+        names = ("observedGeneration", "generation", "resourceTemplateGeneration")
+        status = {**status, **dict(zip(names, times, strict=True))}
+    return StatusItem(cluster, status)
+
+
+def _aggregated(definition: Definition, template: Object, items: Sequence[StatusItem]) -> Any:
+    """The answer; None for an error, which may name one cluster or another."""
+    with suppress(InterpretationError):
+        call = Call(Operation.AGGREGATE_STATUS, template, items=tuple(items))
+        return interpret(definition, call)["aggregatedStatus"]
+    return None

@@ -1,0 +1,114 @@
+"""That no suite leaves out a family of cases; what each case expects is checked in ``test_suites.py``."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from interpreter.errors import InterpretationError
+from interpreter.k8s.metadata import generation
+from interpreter.karta.definition import Definition
+from interpreter.operations import Operation, interpret
+from interpreter.operations.generation import observed_generation
+from interpreter.suites import Case
+from tests.catalogue.knowledge import knowing
+
+_FEWEST: Mapping[Operation, int] = {
+    Operation.INTERPRET_REPLICA: 3,
+    Operation.INTERPRET_COMPONENT: 2,
+    Operation.REVISE_REPLICA: 3,
+    Operation.RETAIN: 2,
+    Operation.INTERPRET_STATUS: 2,
+    Operation.INTERPRET_HEALTH: 4,
+    Operation.AGGREGATE_STATUS: 4,
+    Operation.INTERPRET_DEPENDENCY: 2,
+}
+
+
+def test_no_family_of_cases_is_missing(definition: Definition, cases: Sequence[Case]) -> None:
+    missing = []
+    for operation in filter(definition.answers, Operation):
+        asked = [case for case in cases if case.call.operation is operation]
+        found = {family for case in asked for family in _families(definition, case)}
+        wanted = _WANTED.get(operation, ())
+        missing += [f"{operation}: {family}" for family in wanted if family not in found]
+        if len(asked) < _FEWEST[operation]:
+            missing.append(f"{operation}: {_FEWEST[operation]} cases, there are {len(asked)}")
+    assert missing == []
+
+
+def test_a_kind_that_tells_generations_has_a_stale_status(cases: Sequence[Case]) -> None:
+    live = [case for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
+    tells = [case for case in live if observed_generation(case.call.object.get("status")) is not None]
+    stale = [case for case in tells if _is_behind(case)]
+    assert bool(stale) == bool(tells)
+
+
+def _is_behind(case: Case) -> bool:
+    observed, current = observed_generation(case.call.object.get("status")), generation(case.call.object)
+    return observed is not None and current is not None and observed < current
+
+
+def _families(definition: Definition, case: Case) -> Iterator[str]:
+    families = _FAMILIES.get(case.call.operation)
+    if families is not None:
+        yield from families(definition, case)
+
+
+def _revision(definition: Definition, case: Case) -> Iterator[str]:
+    today, wanted = _today(definition, case), case.call.wanted
+    if case.error:
+        yield "a number that cannot be"
+    if wanted == 0:
+        yield "to none"
+    if today is not None and wanted != today:
+        yield "up" if wanted > today else "down"
+
+
+def _today(definition: Definition, case: Case) -> int | None:
+    call = replace(case.call, operation=Operation.INTERPRET_REPLICA)
+    try:
+        count = interpret(knowing(definition, call.object), call)["replica"]
+    except InterpretationError:
+        return None
+    return count if isinstance(count, int) else None
+
+
+def _aggregation(_definition: Definition, case: Case) -> Iterator[str]:
+    items = case.call.items
+    yield f"{min(len(items), 4)} clusters"
+    if len(items) >= 4 and any(item.status != items[0].status for item in items):
+        yield "clusters in different states"
+
+
+def _health(_definition: Definition, case: Case) -> Iterator[str]:
+    yield "healthy" if case.expected.get("healthy") else "not healthy"
+
+
+def _reflection(_definition: Definition, case: Case) -> Iterator[str]:
+    yield "a status" if case.call.object.get("status") else "no status"
+
+
+def _dependency(_definition: Definition, case: Case) -> Iterator[str]:
+    yield "some" if case.expected.get("dependencies") else "none"
+
+
+_FAMILIES: Mapping[Operation, Callable[[Definition, Case], Iterator[str]]] = {
+    Operation.REVISE_REPLICA: _revision,
+    Operation.AGGREGATE_STATUS: _aggregation,
+    Operation.INTERPRET_HEALTH: _health,
+    Operation.INTERPRET_STATUS: _reflection,
+    Operation.INTERPRET_DEPENDENCY: _dependency,
+}
+
+_WANTED: Mapping[Operation, Sequence[str]] = {
+    Operation.REVISE_REPLICA: ("up", "down", "to none", "a number that cannot be"),
+    Operation.AGGREGATE_STATUS: (
+        "0 clusters",
+        "1 clusters",
+        "2 clusters",
+        "4 clusters",
+        "clusters in different states",
+    ),
+    Operation.INTERPRET_HEALTH: ("healthy", "not healthy"),
+    Operation.INTERPRET_STATUS: ("a status", "no status"),
+    Operation.INTERPRET_DEPENDENCY: ("some", "none"),
+}

@@ -1,0 +1,53 @@
+"""A workload in several clusters comes to an end only with its parts."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from interpreter.k8s.values import JSON, Object
+from interpreter.karta.definition import Definition
+from interpreter.karta.status import Status, match_status
+from interpreter.operations import Call, Operation, interpret
+from interpreter.operations.call import StatusItem
+from interpreter.suites import Case
+from tests.catalogue.knowledge import knowing
+
+_TROUBLE = {Status.FAILED, Status.DEGRADED}
+
+
+def test_the_whole_is_completed_when_all_parts_are_and_never_fails_by_itself(
+    definition: Definition, cases: Sequence[Case]
+) -> None:
+    # Of a part in trouble the whole has the state, and a broadcast may be completed and in trouble.
+    if not definition.answers(Operation.AGGREGATE_STATUS):
+        return
+    for template, parts in _pairs(cases):
+        matched = [_statuses(definition, template, part) for part in parts]
+        whole = _statuses(definition, template, _whole(definition, template, parts))
+        if not any(_TROUBLE & part for part in matched):
+            assert Status.COMPLETED not in whole or all(Status.COMPLETED in part for part in matched), parts
+            assert Status.FAILED not in whole, parts
+
+
+def _pairs(cases: Sequence[Case]) -> Iterator[tuple[Object, tuple[JSON, JSON]]]:
+    """Templates with what two clusters report of them; a cluster may also be silent."""
+    live = [case.call.object for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
+    for one, other in product(live, [*live, None]):
+        template = {key: value for key, value in one.items() if key != "status"}
+        if other is None or _asked_for(one) == _asked_for(other):
+            yield template, (one.get("status"), other.get("status") if other else None)
+
+
+def _asked_for(obj: Object) -> tuple[JSON, JSON]:
+    return obj.get("spec"), obj["metadata"].get("annotations")
+
+
+def _statuses(definition: Definition, template: Object, status: JSON) -> set[Status]:
+    return set(match_status(definition, {**template, "status": status}).matched)
+
+
+def _whole(definition: Definition, template: Object, parts: Sequence[JSON]) -> JSON:
+    items = tuple(StatusItem(cluster=f"cluster-{number}", status=part) for number, part in enumerate(parts))
+    call = Call(Operation.AGGREGATE_STATUS, template, items=items)
+    answer = interpret(knowing(definition, template), call)["aggregatedStatus"]
+    assert isinstance(answer, dict)
+    return answer.get("status")
