@@ -8,6 +8,7 @@ from interpreter.errors import ComponentNotFoundError
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import Object
 from interpreter.karta.definition import Component as ComponentDefinition
+from interpreter.karta.definition import Fragments, PodDefinition, PodSpec, PodTemplate
 from interpreter.karta.instances import UNNAMED, instance_ids
 from interpreter.karta.scale import Scale
 from interpreter.suggestion import did_you_mean
@@ -80,27 +81,28 @@ class Component:
     @property
     def scales(self) -> Mapping[str, Scale]:
         """The counts of each instance by id; empty without a scale definition."""
-        return self._by_id(extraction.extract_scales)
+        return self._by_id(extraction.extract_scales) if self._has_scale else {}
 
     @property
     def pod_templates(self) -> Mapping[str, Object | None]:
         """The pod template of each instance by id; empty without `podTemplateSpecPath`."""
-        return self._by_id(extraction.extract_pod_templates)
+        return self._by_id(extraction.extract_pod_templates) if isinstance(self._pods, PodTemplate) else {}
 
     @property
     def pod_specs(self) -> Mapping[str, Object | None]:
         """The pod spec of each instance by id; empty without `podSpecPath`."""
-        return self._by_id(extraction.extract_pod_specs)
+        return self._by_id(extraction.extract_pod_specs) if isinstance(self._pods, PodSpec) else {}
 
     @property
     def pod_metadata(self) -> Mapping[str, Object | None]:
         """The metadata of each instance's pods by id; empty without `metadataPath`."""
-        return self._by_id(extraction.extract_pod_metadata)
+        has_metadata = isinstance(self._pods, PodSpec) and self._pods.metadata is not None
+        return self._by_id(extraction.extract_pod_metadata) if has_metadata else {}
 
     @property
     def fragmented_pod_specs(self) -> Mapping[str, FragmentedPodSpec]:
         """The pieces of each instance's pods by id; empty without `fragmentedPodSpecDefinition`."""
-        return self._by_id(extraction.extract_fragments)
+        return self._by_id(extraction.extract_fragments) if isinstance(self._pods, Fragments) else {}
 
     def update_pods(self, changes: Mapping[str, PodChanges]) -> "Workload":
         """The workload with changed pods, whatever the form is in which the definition names them."""
@@ -133,6 +135,14 @@ class Component:
     def resume(self) -> "Workload":
         """The workload after this component's resume actions, the same without any."""
         return self.workload.replaced(apply_actions([self.definition], "resume", self.workload.object))
+
+    @property
+    def _has_scale(self) -> bool:
+        return any((self.definition.replicas, self.definition.min_replicas, self.definition.max_replicas))
+
+    @property
+    def _pods(self) -> PodDefinition | None:
+        return self.definition.pods
 
     def _by_id(
         self, extract: Callable[[ComponentDefinition, Object, tuple[str, ...]], list[Value]]

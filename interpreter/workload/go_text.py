@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+from interpreter.query.plain.values import normal
+
 _FIXED = range(-4, 6)
 """The powers of ten of the first digit for which Go writes no exponent (`%g` with the shortest digits)."""
 
@@ -21,7 +23,7 @@ def go_text(value: str | bool | float, *, of_object: bool = True) -> str:
         return "true" if value else "false"
     if isinstance(value, int) and not of_object:
         return str(value)
-    return _shortest(Decimal(repr(value)).normalize())
+    return _shortest(Decimal(repr(float(normal(value)))).normalize())
 
 
 def _shortest(number: Decimal) -> str:

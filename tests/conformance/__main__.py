@@ -1,4 +1,4 @@
-"""``python -m tests.conformance``: our Lua engine beside Karmada's, on what Karmada bundles and far beyond.
+"""``python -m tests.conformance``: our Lua engine beside Karmada's, and our expressions and library beside gojq.
 
 ``--mutants N`` says how many changed copies are made of each case's object. ``--bench`` measures instead, and writes
 the table into docs/conformance.md.
@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from pathlib import Path
 
 from tests.conformance import ours
 from tests.conformance.benchmark import benchmark, write
@@ -16,13 +17,16 @@ from tests.conformance.bundle import Bundled, load_bundle
 from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
 from tests.conformance.differential import compare, generated_questions
 from tests.conformance.environment import environment_questions
+from tests.conformance.gojq import parity
 from tests.conformance.known import stale
 from tests.conformance.peer import Peer
 from tests.conformance.report import show_failures
 from tests.conformance.suite import failures, judge, table
-from tests.conformance.toolchain import ToolchainError, build_program, has_go, karmada_source
+from tests.conformance.toolchain import ToolchainError, build_gojq, build_program, has_go, karmada_source
 
 _MUTANTS = 24
+_MUTANTS_OF_WORKLOADS = 1 / 8
+"""How many of them are made where each object has many questions."""
 
 
 def main() -> int:
@@ -41,7 +45,7 @@ def main() -> int:
     begun = time.monotonic()
     try:
         version, folder = karmada_source()
-        program = build_program()
+        program, gojq = build_program(), build_gojq()
     except ToolchainError as error:
         _say(str(error))
         return 1
@@ -53,6 +57,7 @@ def main() -> int:
             write(measured, PAGE)
             return 0
         found = list(_all(peer, bundle, version, options.mutants))
+    found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
     return 1 if found else 0
 
@@ -101,6 +106,13 @@ def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
     for line in describe(pairs, reasons):
         _say(line)
     yield from complaints(pairs, reasons)
+
+
+def _gojq(program: Path, mutants: int) -> Iterator[str]:
+    _title("Beside gojq: expressions, and what Karta's library makes of them")
+    found = parity.compare(program, mutants)
+    _say(str(found))
+    yield from found.failures()
 
 
 def _shown(problems: Iterable[str]) -> Iterator[str]:

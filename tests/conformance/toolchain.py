@@ -1,4 +1,4 @@
-"""Go: where it keeps Karmada's source, and Karmada's Lua VM built as a program in the user's cache."""
+"""Go: where it keeps Karmada's source, and the programs that we compare with, built in the user's cache."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 
 _KARMADA = "github.com/karmada-io/karmada"
 _PROGRAM = Path(__file__).parent / "karmada"
+_GOJQ = Path(__file__).parent / "gojq"
 _GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
 
 
@@ -22,22 +23,31 @@ def has_go() -> bool:
 
 def karmada_source() -> tuple[str, Path]:
     """Return the version of Karmada that the program's go.mod pins, and the folder of its source."""
-    found: dict[str, str] = json.loads(_go("mod", "download", "-json", _KARMADA))
+    found: dict[str, str] = json.loads(_go(_PROGRAM, "mod", "download", "-json", _KARMADA))
     return found["Version"], Path(found["Dir"])
 
 
 def build_program() -> Path:
     """Build the program that answers as Karmada does; Go's own cache makes the second time fast."""
+    return _build(_PROGRAM, "karmada-luavm")
+
+
+def build_gojq() -> Path:
+    """Build the program that answers as gojq does."""
+    return _build(_GOJQ, "gojq")
+
+
+def _build(source: Path, name: str) -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    program = Path(home) / "karta-interpreter" / "conformance" / "karmada-luavm"
+    program = Path(home) / "karta-interpreter" / "conformance" / name
     program.parent.mkdir(parents=True, exist_ok=True)
-    _go("build", "-ldflags", "-s -w", "-o", str(program), ".")
+    _go(source, "build", "-ldflags", "-s -w", "-o", str(program), ".")
     return program
 
 
-def _go(*arguments: str) -> str:
+def _go(source: Path, *arguments: str) -> str:
     done = subprocess.run(
-        ["go", *arguments], cwd=_PROGRAM, env=os.environ | _GO, capture_output=True, text=True, check=False
+        ["go", *arguments], cwd=source, env=os.environ | _GO, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise ToolchainError(f"go {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")

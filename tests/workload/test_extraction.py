@@ -155,3 +155,13 @@ def test_a_component_without_a_definition_of_something_has_none_of_it(make: Any)
     assert component.pod_templates == component.pod_specs == component.pod_metadata == component.scales == {}
     assert component.fragmented_pod_specs == {}
     assert component.instances[""].replicas == 1
+
+
+def test_what_the_definition_does_not_name_is_empty_even_where_instances_cannot_be_told(make: Any) -> None:
+    section = make("Orchestra", {"sections": [{"name": ""}]}).component("section")
+    chair = make("Orchestra", {"sections": [{"name": ""}]}).component("chair")
+    assert (section.pod_specs, section.pod_metadata, section.fragmented_pod_specs) == ({}, {}, {})
+    assert (chair.pod_templates, chair.scales) == ({}, {})
+    for read in ("pod_templates", "scales", "instances"):
+        with pytest.raises(WorkloadError, match="an empty string; an instance id is a string that is not empty"):
+            getattr(section, read)

@@ -14,6 +14,7 @@ from interpreter.workload.go_text import go_text
         pytest.param(1234567, "1.234567e+06", id="which keeps every digit"),
         pytest.param(-1234567.5, "-1.2345675e+06", id="as of negative numbers"),
         pytest.param(1e100, "1e+100", id="three digits of exponent"),
+        pytest.param(2**53 + 1, "9.007199254740992e+15", id="digits for which a double has no room are lost"),
         pytest.param(2.5, "2.5", id="a fraction"),
         pytest.param(1234.5678901, "1234.5678901", id="digits after the point do not count"),
         pytest.param(0.0001, "0.0001", id="the smallest without an exponent"),

@@ -1,0 +1,110 @@
+"""Where we read otherwise than gojq or Karta's library on purpose, each way with the words of the documentation."""
+
+import json
+from collections.abc import Set as AbstractSet
+from dataclasses import fields, replace
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from interpreter.karta.pod_rules import PodQuery
+from interpreter.query import Query, parse
+from interpreter.query.grammar.printer import render
+from interpreter.query.grammar.syntax import Binary, Call, Entry, Index, Literal, Node
+
+
+class Reading(StrEnum):
+    """One difference; docs/query.md has those of expressions, docs/compatibility.md the others."""
+
+    NULL = "iterating null yields nothing"
+    PRODUCT = "`*` multiplies numbers and nothing else"
+    EXTREME = "`min` and `max` compare values of one type"
+    PIECES = "an empty text has no pieces"
+    ELEMENTS = "elements are looked up in lists by number, fields in objects by name, and nothing else"
+    EXPONENT = "in a bounded expression, numbers as text have the exponent of jq"
+    NOTHING = "what is not there is None"
+    ABSENT = "an expression that gives nothing means that its value is absent"
+    UNFILLED = "short lists are not filled up"
+    REPEATED = "an instance id that is there twice is an error"
+    NEGATIVE = "negative counts are errors"
+    HOMELESS = "a pod of an instance is an error where the object has none"
+    SILENT = "a pod need not name its replica"
+    STRUCTURED = "a key that is a list or an object is an error"
+    COMPUTED = "a large whole number that jq computes has no exponent"
+
+
+SEVERAL = "several of these"
+
+_PRELUDE = """
+def times(l; r): r as $r | l as $l
+  | if ([$l, $r] | map(type)) == ["number", "number"] then $l * $r else error("differs") end;
+def alike(f): if type == "array" and ([.[] | values | type] | unique | length) > 1 then error("differs") else f end;
+def least: alike(min);
+def most: alike(max);
+def pieces(s): s as $s | if . == "" then [] else split($s) end;
+def element(t; k): k as $k | t
+  | if ([type, ($k | type)] | . == ["string", "number"] or .[1] == "array") then error("differs") else .[$k] end;
+def beginning: element(.; 0);
+def ending: element(.; -1);
+"""
+_CALLS = {
+    ("min", 0): (Reading.EXTREME, "least"),
+    ("max", 0): (Reading.EXTREME, "most"),
+    ("split", 1): (Reading.PIECES, "pieces"),
+    ("first", 0): (Reading.ELEMENTS, "beginning"),
+    ("last", 0): (Reading.ELEMENTS, "ending"),
+}
+OF_EXPRESSIONS = frozenset(
+    (Reading.NULL, Reading.PRODUCT, Reading.EXTREME, Reading.PIECES, Reading.ELEMENTS, Reading.EXPONENT)
+)
+
+
+def program(
+    query: Query | PodQuery, readings: AbstractSet[Reading] = frozenset(), before: str = "", after: str = ""
+) -> str:
+    """The expression as gojq gets it, between two pieces of jq, with the values of what it looks up.
+
+    gojq reads it as it is, but for the ``readings`` that are ours: those are written into it.
+    """
+    values = query.values if isinstance(query, Query) else {}
+    bindings = "".join(f"{json.dumps(values[name])} as ${name} | " for name in sorted(values))
+    of_expressions = frozenset(readings) & OF_EXPRESSIONS
+    text = _rewritten(query.text, of_expressions) if of_expressions else query.text
+    prelude = _PRELUDE if of_expressions else ""
+    # The line break ends a comment that the expression may end in.
+    return f"{prelude}{bindings}{before}{text}\n{after}"
+
+
+@cache
+def _rewritten(text: str, readings: frozenset[Reading]) -> str:
+    return render(_rewrite(parse(text), readings), lenient=Reading.NULL in readings)
+
+
+def _rewrite(node: Node, readings: frozenset[Reading]) -> Node:
+    node = replace(node, **{field.name: _inside(getattr(node, field.name), readings) for field in fields(node)})
+    match node:
+        case Binary("*", left, right) if Reading.PRODUCT in readings:
+            return Call("times", (left, right))
+        case Index(target, key) if Reading.ELEMENTS in readings and not _is_name(key):
+            return Call("element", (target, key))
+        case Call(name, arguments):
+            reading, ours = _CALLS.get((name, len(arguments)), (None, name))
+            return Call(ours, arguments) if reading in readings else node
+        case _:
+            return node
+
+
+def _is_name(key: Node) -> bool:
+    return isinstance(key, Literal) and isinstance(key.value, str)
+
+
+def _inside(value: Any, readings: frozenset[Reading]) -> Any:
+    match value:
+        case Node():
+            return _rewrite(value, readings)
+        case Entry(key, item):
+            return Entry(_rewrite(key, readings), _rewrite(item, readings))
+        case tuple():
+            return tuple(_inside(item, readings) for item in value)
+        case _:
+            return value
