@@ -9,6 +9,7 @@ import click
 from interpreter import __version__
 from interpreter.cli.problems import Problem
 from interpreter.errors import InterpreterError
+from interpreter.suggestion import did_you_mean
 
 COMMANDS = {
     "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
@@ -39,6 +40,14 @@ class Commands(click.Group):
             return None
         command: click.Command = importlib.import_module(f"interpreter.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that a line begins with; a usage error with the name that was probably meant."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command '{args[0]}'; {did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing one."""

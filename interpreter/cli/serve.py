@@ -37,6 +37,7 @@ def _option(
 _OPTIONS: list[click.Parameter] = [
     _option("host", "--host", str, "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
     _option("port", "--port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+    _option("workers", "--workers", click.IntRange(1, 64), "Processes that answer, one per core.", "NUMBER"),
     _option("folders", "--kartas", _FOLDER, "Folder or file of definitions, strongest first; may be repeated.", "PATH"),
     _option(
         "overrides",
@@ -46,6 +47,14 @@ _OPTIONS: list[click.Parameter] = [
         "PATH",
     ),
     _option("catalogue", "--catalogue/--no-catalogue", bool, "Whether to serve the definitions of this package, too."),
+    _option(
+        "kinds",
+        "--kinds",
+        str,
+        'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.',
+        "KIND",
+    ),
+    _option("without", "--without", str, "A kind to leave out, written in the same way; may be repeated.", "KIND"),
     _option(
         "certificate_file", "--certificate-file", _FILE, "Certificate chain, PEM; read again when it changes.", "FILE"
     ),

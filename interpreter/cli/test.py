@@ -48,10 +48,11 @@ def command(paths: tuple[Path, ...], names: tuple[str, ...], output: str, *, fai
     default. A suite is answered by the definitions and customizations in the folder that "testdata" is in. The exit
     code is 1 when a case fails.
     """
-    cases, unreadable = _read(_suites(paths or (Path(),)))
+    suites = _suites(paths or (Path(),))
+    cases, unreadable = _read(suites)
     chosen = [case for case in cases if _is_named(case, names)]
     if not chosen and not unreadable:
-        raise UsageProblem(f"error: no case has {' or '.join(names)} in its kind, operation or name")
+        raise UsageProblem(f"error: {_nothing(suites, names if cases else ())}")
     report = Report(tuple(_run(chosen)), tuple(unreadable), fail_only)
     click.echo(_PRINTED[output](report), nl=False)
     click.echo(summary(report), err=True)
@@ -84,6 +85,12 @@ def _read(suites: Sequence[Path]) -> tuple[list[Case], list[SuiteError]]:
         except SuiteError as error:
             unreadable.append(error)
     return cases, unreadable
+
+
+def _nothing(suites: Sequence[Path], names: Sequence[str]) -> str:
+    if names:
+        return f"no case has {' or '.join(names)} in its kind, operation or name"
+    return f"{', '.join(map(str, suites))}: there is no case in it"
 
 
 def _is_named(case: Case, names: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from interpreter.server.calls import Calls
 from interpreter.server.duration import parse_duration
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
+from interpreter.server.overview import Overview, OwnOverview
 from interpreter.server.readiness import Readiness
 
 INTERPRET = "/interpret"
@@ -38,7 +39,8 @@ Review = Callable[[bytes], bytes]
 class Application:
     """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
 
-    ``reviews`` answer what the API server asks before it stores a Karta, by the path where it asks.
+    ``reviews`` answer what the API server asks before it stores a Karta, by the path where it asks. ``overview``
+    speaks for the server where that is more than this process.
     """
 
     def __init__(
@@ -50,11 +52,13 @@ class Application:
         *,
         body_limit: int,
         call_limit: float,
+        overview: Overview | None = None,
     ) -> None:
         self._reviews = reviews
         self._calls = calls
         self._readiness = readiness
         self._metrics = metrics
+        self._overview = overview or OwnOverview(metrics, readiness)
         self._body_limit = body_limit
         self._call_limit = call_limit
 
@@ -106,12 +110,12 @@ class Application:
             raise RequestError(f"there is nothing at this path; served are {served}", status=404)
         if request.method not in _GET:
             return self._wrong_method(path, request.method, _GET)
-        return self._report(path)
+        return await self._report(path)
 
-    def _report(self, path: str) -> web.Response:
+    async def _report(self, path: str) -> web.Response:
         if path == "/metrics":
-            return web.Response(body=self._metrics.render(), headers=_METRICS)
-        objections = self._readiness.objections() if path == "/readyz" else []
+            return web.Response(body=await self._overview.metrics(), headers=_METRICS)
+        objections = await self._overview.objections() if path == "/readyz" else []
         if objections:
             return self.refuse(503, "; ".join(objections))
         return web.Response(body=b"ok\n", headers=_TEXT)

@@ -46,6 +46,8 @@ class Calls:
     the same reason.
     """
 
+    _reads_by = Glance
+
     def __init__(
         self,
         snapshot: Callable[[], Snapshot],
@@ -61,7 +63,7 @@ class Calls:
         self._large = LargeCalls()
         self._detours = Detours()
         self._glanced: Snapshot | None = None
-        self._glance = Glance(lambda _: None)
+        self._glance = self._reads_by(lambda _: None)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
         self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
 
@@ -70,9 +72,9 @@ class Calls:
 
         Nothing else is raised: what goes wrong is an answer too.
         """
-        if is_large(body):
-            return await self._in_process(body, seconds)
         question = self._read(body)
+        if question is None:
+            return await self._in_process(body, seconds)
         try:
             answer = encode_results(question.request, await self._results(question, seconds))
         except Exception as error:  # noqa: BLE001 - the edge of the process
@@ -82,10 +84,8 @@ class Calls:
 
     def answer_at_once(self, body: bytes) -> bytes | None:
         """Return what `answer` would without waiting for anything, None when there is no such way; raises the same."""
-        if is_large(body):
-            return None
         question = self._read(body)
-        if self._takes_long(question):
+        if question is None or self._takes_long(question):
             return None
         try:
             answer = encode_results(question.request, self._interpret(question))
@@ -101,11 +101,17 @@ class Calls:
         """Let go of the threads; calls that wait for one are dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _read(self, body: bytes) -> "_Question":
+    def _read(self, body: bytes) -> "_Question | None":
+        """Read a request; None for one that is too large for this process."""
         started, snapshot = time.perf_counter(), self._snapshot()
         if snapshot is not self._glanced:
-            self._glanced, self._glance = snapshot, Glance(snapshot.find)
-        return _Question.of(started, self._glance.request(body) or decode(body), snapshot)
+            self._glanced, self._glance = snapshot, self._reads_by(snapshot.find)
+        request = self._glance.request(body)
+        if request is None:
+            if is_large(body):
+                return None
+            request = decode(body)
+        return _Question.of(started, request, snapshot)
 
     async def _results(self, question: "_Question", seconds: float) -> Results:
         if not self._takes_long(question):

@@ -4,12 +4,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 
 from interpreter.errors import ServeError
 from interpreter.k8s.gvk import GVK
 from interpreter.registration import Endpoint
 from interpreter.registration.registrar import Registrar, Registration, Report
+from interpreter.server.ca_file import CaFile
 from interpreter.server.log import log
 from interpreter.server.settings import Settings
 from interpreter.sources.api_server import ApiServer
@@ -35,6 +35,7 @@ class ControlPlane:
         self._api = ApiServer.of(settings.kubeconfig, settings.context)
         self.cluster = Cluster(self._api) if settings.cluster else None
         self._registrar: Registrar | None = None
+        self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
         if settings.register:
             self._endpoint(b"")
 
@@ -90,34 +91,24 @@ class ControlPlane:
 
     async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
         """Look at the CA file every ``interval`` seconds until cancelled, and tell when it has changed."""
-        file = self._settings.ca_file
-        known = await asyncio.to_thread(_read, file) if file else b""
-        while file:
+        while file := self._ca_file:
             await asyncio.sleep(interval)
-            try:
-                pem = await asyncio.to_thread(_read, file)
-            except ServeError as error:
-                log.warning("the authority of the certificate is not known", reason=str(error))
+            if not await asyncio.to_thread(file.look):
                 continue
-            if pem != known:
-                known = pem
+            if file.problem:
+                log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
+            else:
+                log.info("the CA file has been read again")
                 changed()
 
     def _endpoint(self, authority: bytes) -> Endpoint:
-        url, service, file = self._settings.public_url, self._settings.service, self._settings.ca_file
-        pem = _read(file) if file else authority
+        url, service = self._settings.public_url, self._settings.service
+        pem = self._ca_file.pem if self._ca_file else authority
         if url and not service:
             return Endpoint.of_url(url, pem)
         if service and not url:
             return Endpoint.of_service(service, pem)
         raise ServeError("to register, Karmada needs one address: give --public-url or --service, not both")
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise ServeError(f"the CA file {file} cannot be read: {error.strerror}") from error
 
 
 def _log(report: Report) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Mapping
 
 import orjson
 import structlog
@@ -18,10 +19,14 @@ _PROCESSORS: tuple[Processor, ...] = (
 )
 
 
-def configure_log(level: str) -> None:
-    """Write everything of that level or above as JSON lines, also what libraries log by `logging`."""
+def configure_log(level: str, **everywhere: object) -> None:
+    """Write everything of that level or above as JSON lines, also what libraries log by `logging`.
+
+    ``everywhere`` are fields that every line has.
+    """
+    processors = [*_PROCESSORS, _adding(everywhere)] if everywhere else _PROCESSORS
     structlog.configure(
-        processors=[*_PROCESSORS, structlog.processors.EventRenamer("message"), _render_bytes],
+        processors=[*processors, structlog.processors.EventRenamer("message"), _render_bytes],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
@@ -29,7 +34,7 @@ def configure_log(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=_PROCESSORS,
+            foreign_pre_chain=processors,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.EventRenamer("message"),
@@ -39,6 +44,10 @@ def configure_log(level: str) -> None:
     )
     # Libraries narrate at info what only their authors want to know.
     logging.basicConfig(handlers=[handler], level=max(logging.WARNING, getattr(logging, level.upper())), force=True)
+
+
+def _adding(fields: Mapping[str, object]) -> Processor:
+    return lambda _logger, _name, event: {**fields, **event}
 
 
 def _render_bytes(_logger: object, _name: str, event: EventDict) -> bytes:

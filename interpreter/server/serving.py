@@ -1,33 +1,28 @@
-"""A server: its parts put together, from the listening socket to the last answer."""
+"""A server: its parts put together, from the definitions and the certificate to whoever answers."""
 
 import asyncio
-import errno
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from types import TracebackType
 from typing import Self
 
-from interpreter import admission
-from interpreter.errors import ServeError
-from interpreter.operations import Options
-from interpreter.server.application import MUTATE, VALIDATE, Application
-from interpreter.server.calls import Calls
+from interpreter.k8s.gvk import GVK
+from interpreter.karta.resolution import Reader
 from interpreter.server.certificates import certificate_source
-from interpreter.server.connection import Limits
-from interpreter.server.connections import Connections
 from interpreter.server.control_plane import ControlPlane
+from interpreter.server.front import Front, OwnFront
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
+from interpreter.server.overview import OwnOverview
 from interpreter.server.readiness import Readiness
+from interpreter.server.reception import Reception
 from interpreter.server.renewal import Renewal
 from interpreter.server.settings import Settings
 from interpreter.server.startup import Started
 from interpreter.server.tls import CertificateSource, Tls
+from interpreter.server.workers import State, Workers
+from interpreter.sources.selection import Selection
 from interpreter.sources.snapshot import Quarantined, Snapshot
 from interpreter.sources.store import Store
-
-_BACKLOG = 512
-_HANDSHAKE_SECONDS = 10.0
-_FAREWELL_SECONDS = 1.0
 
 
 class Server:
@@ -45,23 +40,12 @@ class Server:
             catalogue=settings.catalogue,
             cluster=self._control_plane.cluster,
             overrides=settings.overrides,
+            selection=Selection(settings.kinds, settings.without),
         )
         self._metrics = Metrics()
-        self._renewal = Renewal(self._tls, self._metrics, self._wake_registrar) if self._tls else None
+        self._renewal = Renewal(self._tls, self._metrics, self._renewed) if self._tls else None
         self._readiness = Readiness(lambda: self._store.snapshot, self._tls, lambda: self._control_plane.is_settled)
-        options = Options(resource_quota_estimate=settings.resource_quota_estimate)
-        self._calls = Calls(lambda: self._store.snapshot, self._metrics, options, self._store.reader)
-        application = Application(
-            self._calls,
-            {VALIDATE: lambda body: admission.validate(body, self._control_plane.kinds), MUTATE: admission.mutate},
-            self._readiness,
-            self._metrics,
-            body_limit=settings.body_limit,
-            call_limit=settings.call_limit,
-        )
-        limits = Limits(settings.header_timeout, settings.exchange_timeout + settings.call_limit, settings.body_limit)
-        self._connections = Connections(application.handle, application.refuse, limits, application.at_once)
-        self._metrics.show_in_flight(lambda: self._connections.busy)
+        self._front = self._own_front() if settings.workers == 1 else self._workers()
         if cluster := self._control_plane.cluster:
             self._metrics.show_staleness(lambda: cluster.stale_for)
         self._registrar = self._control_plane.registrar(self._store, self._authority, self._look)
@@ -74,7 +58,7 @@ class Server:
     async def __aenter__(self) -> Self:
         self._show(self._store.load())
         self._store.subscribe(self._show)
-        self._listener = await self._listen()
+        await self._front.open()
         if self._tls and self._tls.certificate.stands_in:
             await self._look()
         self._background("watching the definitions", self._store.watch())
@@ -92,54 +76,51 @@ class Server:
     async def __aexit__(
         self, _: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._listener.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._connections.close(_FAREWELL_SECONDS)
+        await self._front.close()
         await self._control_plane.close()
         if self._tls:
             await self._tls.source.close()
-        self._calls.close()
 
     @property
     def started(self) -> Started:
         """What there is to say about the server at this moment."""
-        port = self._listener.sockets[0].getsockname()[1]
         certificate = self._tls.certificate if self._tls else None
-        return Started(self._settings.host, port, self._store.snapshot, certificate)
+        return Started(self._settings.host, self._front.port, self._store.snapshot, certificate)
 
     async def wind_down(self) -> None:
         """Say that the server is not ready, go on for the grace period, then finish the calls there are."""
         self._readiness.draining = True
+        self._front.refresh()
         if self._registration:
             # From here on the replicas that stay say what is registered.
             self._registration.cancel()
         await asyncio.sleep(self._settings.grace_period)
-        self._listener.close()
-        try:
-            async with asyncio.timeout(self._settings.drain_timeout):
-                await self._connections.drained()
-        except TimeoutError:
-            log.warning("calls are cut off", in_flight=self._connections.busy)
+        await self._front.finish()
 
-    async def _listen(self) -> asyncio.Server:
-        loop = asyncio.get_running_loop()
-        host, port = self._settings.host, self._settings.port
-        try:
-            if not self._tls:
-                return await loop.create_server(self._connections, host, port, backlog=_BACKLOG)
-            return await loop.create_server(
-                self._connections,
-                host,
-                port,
-                backlog=_BACKLOG,
-                ssl=self._tls.context,
-                ssl_handshake_timeout=_HANDSHAKE_SECONDS,
-                ssl_shutdown_timeout=_FAREWELL_SECONDS,
-            )
-        except OSError as error:
-            raise ServeError(_cannot_listen(host, port, error)) from error
+    def _own_front(self) -> Front:
+        overview = OwnOverview(self._metrics, self._readiness)
+        knowledge = _Knowledge(self._store, self._control_plane)
+        reception = Reception(self._settings, knowledge, self._metrics, self._readiness, overview)
+        return OwnFront(self._settings, reception, self._tls)
+
+    def _workers(self) -> Front:
+        workers = Workers(self._settings, self._state, self._metrics, self._readiness)
+        if cluster := self._control_plane.cluster:
+            cluster.referenced.subscribe(workers.refresh)
+        return workers
+
+    def _state(self) -> State:
+        cluster = self._control_plane.cluster
+        return State(
+            self._store.snapshot,
+            cluster.referenced.holdings if cluster else {},
+            self._control_plane.kinds,
+            self._tls.certificate if self._tls else None,
+            self._readiness.draining,
+        )
 
     def _certificates(self) -> CertificateSource:
         plane = self._control_plane
@@ -154,7 +135,8 @@ class Server:
         if self._renewal:
             await self._renewal.look()
 
-    def _wake_registrar(self) -> None:
+    def _renewed(self) -> None:
+        self._front.refresh()
         if self._registrar:
             self._registrar.wake()
 
@@ -180,13 +162,24 @@ class Server:
                 reasons = [finding.message for finding in broken.findings]
                 log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
         self._quarantined = snapshot.quarantined
+        self._front.refresh()
 
 
-def _cannot_listen(host: str, port: int, error: OSError) -> str:
-    hints = {
-        errno.EADDRINUSE: "another process listens there: stop it, or choose another port",
-        errno.EACCES: "ports below 1024 are for root: choose a higher one",
-        errno.EADDRNOTAVAIL: "this machine has no such address: 0.0.0.0 stands for all that it has",
-    }
-    hint = hints.get(error.errno or 0, error.strerror or str(error))
-    return f"cannot listen on {host} port {port}: {hint}"
+class _Knowledge:
+    """What this process knows by itself (`interpreter.server.reception.Knowledge`)."""
+
+    def __init__(self, store: Store, control_plane: ControlPlane) -> None:
+        self._store = store
+        self._control_plane = control_plane
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._store.snapshot
+
+    @property
+    def reader(self) -> Reader | None:
+        return self._store.reader
+
+    @property
+    def kinds(self) -> Mapping[GVK, str]:
+        return self._control_plane.kinds

@@ -11,7 +11,8 @@ class Settings:
     """The settings of one server; durations are in seconds.
 
     Definitions come from ``folders``, strongest first, and then from the ``catalogue``. Scripts over them come from
-    the ``overrides``, folders too.
+    the ``overrides``, folders too. Of all of them those of ``kinds`` are served, or all, but not those of ``without``
+    (`interpreter.sources.selection`).
 
     The certificate comes from ``certificate_file`` and ``key_file``, which are read again when they change. Without
     them the server signs one itself, for ``certificate_names``, its own address and the registered one: for as long as
@@ -31,14 +32,20 @@ class Settings:
     (``namespace/name:port``), trusting ``ca_file`` or whoever signed the certificate, and waiting for
     ``webhook_timeout``. ``multiple_pod_templates_scheduling`` says that Karmada's feature gate of that name is on.
 
+    With more than one of the ``workers`` that many processes answer, and one more keeps them in step with all of the
+    above.
+
     When told to stop, the server says that it is not ready and goes on for ``grace_period``, so that whatever sends
     it traffic can look elsewhere; then it waits up to ``drain_timeout`` for the calls it still has.
     """
 
     host: str = "127.0.0.1"
     port: int = 8443
+    workers: int = 1
     folders: tuple[Path, ...] = ()
     catalogue: bool = True
+    kinds: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     overrides: tuple[Path, ...] = ()
     certificate_file: Path | None = None
     key_file: Path | None = None

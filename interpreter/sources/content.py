@@ -1,5 +1,6 @@
 """Files that are read again and again while a server runs, whatever they hold."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,15 @@ def decode(content: bytes) -> tuple[str, str]:
         return content.decode("utf-8-sig"), ""
     except UnicodeDecodeError as error:
         return "", f"not UTF-8 text, see byte {error.start}"
+
+
+def name_of(path: Path) -> str:
+    r"""How a file or a folder is called wherever a name has to be text; on Linux it may be any bytes.
+
+    >>> name_of(Path("kartas/job.yaml")), name_of(Path("caf\udce9.yaml"))
+    ('kartas/job.yaml', 'caf\ufffd.yaml')
+    """
+    return os.fsencode(path).decode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)

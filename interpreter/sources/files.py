@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from interpreter.findings import Finding, Severity
 from interpreter.karta.loading import Loaded, load_documents
-from interpreter.sources.content import Gone, WatchedFile, decode
+from interpreter.sources.content import Gone, WatchedFile, decode, name_of
 from interpreter.sources.snapshot import Entry, Quarantined
 
 UNREADABLE = "unreadable"
@@ -24,7 +24,7 @@ def not_readable(source: str, reason: str) -> Finding:
 
 def unlisted(gone: Gone) -> Quarantined:
     """What stands for a folder that cannot be looked into."""
-    source = str(gone.path)
+    source = name_of(gone.path)
     return Quarantined(source, (not_readable(source, gone.reason),), serving_last_good=gone.is_served)
 
 
@@ -49,7 +49,7 @@ class DefinitionFile(WatchedFile[Loaded]):
 
     def entries(self) -> Iterable[Entry]:
         """The definitions to use, each with this file as its origin."""
-        return (Entry(each.definition, str(self.path)) for each in self.served if each.definition)
+        return (Entry(each.definition, name_of(self.path)) for each in self.served if each.definition)
 
     def quarantined(self) -> Iterable[Quarantined]:
         """What cannot be used."""
@@ -60,11 +60,11 @@ class DefinitionFile(WatchedFile[Loaded]):
 
     def load(self, content: bytes) -> tuple[Loaded, ...]:
         """What the content holds."""
-        return load_bytes(content, str(self.path))
+        return load_bytes(content, name_of(self.path))
 
     def unreadable(self, reason: str) -> Loaded:
         """What stands for this file when it cannot be read."""
-        return unreadable(str(self.path), reason)
+        return unreadable(name_of(self.path), reason)
 
     def kept(self, loaded: tuple[Loaded, ...]) -> tuple[Loaded, ...]:
         """What was served so far and has to go on, now that the file holds something else."""

@@ -29,7 +29,7 @@ def list_files(root: Path) -> Listing:
     twice, whichever way leads to it.
     """
     walk = _Walk()
-    walk.visit(root, named=True)
+    walk.begin(root)
     return Listing(tuple(walk.files), tuple(walk.folders), tuple(walk.unreadable))
 
 
@@ -40,15 +40,21 @@ class _Walk:
         self.unreadable: list[tuple[Path, str]] = []
         self._seen: set[tuple[int, int]] = set()
 
-    def visit(self, path: Path, *, named: bool = False) -> None:
-        """Take up a file or a folder; one that the user named is taken whatever it is called."""
+    def begin(self, root: Path) -> None:
+        """Take up what the user named, whatever it is called, and everything below; no tree is too deep for it."""
+        waiting = self._visit(root, named=True)
+        while waiting:
+            waiting += self._visit(waiting.pop())
+
+    def _visit(self, path: Path, *, named: bool = False) -> list[Path]:
+        """Take up a file or a folder, and return what is in it, the last first."""
         try:
             status = path.stat()
             if not self._is_new(status):
-                return
+                return []
             if stat.S_ISDIR(status.st_mode):
-                self._enter(path)
-            elif named or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES):
+                return self._enter(path)
+            if named or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES):
                 self.files.append(path)
         except FileNotFoundError as error:
             # Inside a folder this is a dangling link, or a file that went away while we were looking.
@@ -56,12 +62,12 @@ class _Walk:
                 self._report(path, error)
         except OSError as error:
             self._report(path, error)
+        return []
 
-    def _enter(self, folder: Path) -> None:
-        inside = sorted(path for path in folder.iterdir() if _is_visible(path.name))
+    def _enter(self, folder: Path) -> list[Path]:
+        inside = sorted((path for path in folder.iterdir() if _is_visible(path.name)), reverse=True)
         self.folders.append(folder)
-        for path in inside:
-            self.visit(path)
+        return inside
 
     def _is_new(self, status: os.stat_result) -> bool:
         identity = (status.st_dev, status.st_ino)

@@ -14,7 +14,7 @@ from interpreter.k8s.gvk import GVK
 from interpreter.lua.customization import LoadedCustomization, load_customizations
 from interpreter.lua.merging import merge
 from interpreter.lua.script import Scripts
-from interpreter.sources.content import WatchedFile, decode, read_files
+from interpreter.sources.content import WatchedFile, decode, name_of, read_files
 from interpreter.sources.files import not_readable, unlisted
 from interpreter.sources.snapshot import Quarantined
 
@@ -61,11 +61,11 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
     def load(self, content: bytes) -> tuple[LoadedCustomization, ...]:
         """What the content holds."""
         text, reason = decode(content)
-        return (self.unreadable(reason),) if reason else tuple(load_customizations(text, str(self.path)))
+        return (self.unreadable(reason),) if reason else tuple(load_customizations(text, name_of(self.path)))
 
     def unreadable(self, reason: str) -> LoadedCustomization:
         """What stands for this file when it cannot be read."""
-        source = str(self.path)
+        source = name_of(self.path)
         return LoadedCustomization("", None, Scripts(), (not_readable(source, reason),), source)
 
     def kept(self, loaded: tuple[LoadedCustomization, ...]) -> tuple[LoadedCustomization, ...]:

@@ -5,20 +5,24 @@ server does not know, or does not show us, is looked for again from time to time
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from interpreter.errors import ClusterError, QueryReferenceError
+from interpreter.errors import ClusterError
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import Object
 from interpreter.sources.api_server import ApiServer
 from interpreter.sources.collection import Collection
+from interpreter.sources.lookup import NOT_YET, Holding, Lookup
 from interpreter.sources.pace import Pace
 
 
-class Referenced:
-    """The reader of a cluster (`interpreter.karta.resolution.Reader`), which knows the kinds that are wanted."""
+class Referenced(Lookup):
+    """The reader of a cluster, which holds the kinds that are wanted.
+
+    ``holdings`` are what it holds at this moment; whoever subscribes is called when that may have changed.
+    """
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
         self._api = api
@@ -27,6 +31,11 @@ class Referenced:
         self._moved = asyncio.Event()
         self._collections: Mapping[GVK, Collection[Object]] = {}
         self._problems: Mapping[GVK, ClusterError] = {}
+        self._subscribers: list[Callable[[], None]] = []
+
+    def subscribe(self, subscriber: Callable[[], None]) -> None:
+        """Call ``subscriber`` from now on."""
+        self._subscribers.append(subscriber)
 
     def want(self, kinds: Iterable[GVK]) -> None:
         """Know these kinds from now on, and no others."""
@@ -34,15 +43,18 @@ class Referenced:
             self._wanted = wanted
             self._moved.set()
 
-    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
-        """The object of that name, None when there is none; raises QueryReferenceError where that is not known."""
-        objects = self._known(gvk)
-        return objects.get(f"{namespace}/{name}") or objects.get(name)
+    @property
+    def holdings(self) -> Mapping[GVK, Holding]:
+        """What is held of each kind that is wanted."""
+        return {gvk: self.holding(gvk) for gvk in self._wanted}
 
-    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
-        """The objects of a kind; raises QueryReferenceError where they are not known."""
-        objects = self._known(gvk)
-        return [obj for key, obj in objects.items() if namespace is None or _is_in(namespace, key)]
+    def holding(self, gvk: GVK) -> Holding:
+        """What is held of a kind."""
+        collection = self._collections.get(gvk)
+        if collection and collection.listed and not collection.absent:
+            return Holding(collection.objects)
+        problem = collection.problem if collection else self._problems.get(gvk)
+        return Holding(problem=str(problem)) if problem else NOT_YET
 
     async def run(self) -> None:
         """Keep in step until cancelled."""
@@ -60,7 +72,7 @@ class Referenced:
     async def _follow(self, gvk: GVK) -> None:
         collection = Collection(self._api, await self._find(gvk), partial(_view, gvk), self._pace)
         self._collections = {**self._collections, gvk: collection}
-        await collection.follow(lambda: None)
+        await collection.follow(self._changed)
 
     async def _find(self, gvk: GVK) -> str:
         """The path of the collection of a kind, as soon as the server knows it."""
@@ -72,18 +84,17 @@ class Referenced:
             except ClusterError as error:
                 failures += 1
                 self._problems = {**self._problems, gvk: error}
+                self._changed()
                 await asyncio.sleep(self._pace.pause(failures))
-
-    def _known(self, gvk: GVK) -> Mapping[str, Object]:
-        collection = self._collections.get(gvk)
-        if collection and collection.listed and not collection.absent:
-            return collection.objects
-        problem = collection.problem if collection else self._problems.get(gvk)
-        raise QueryReferenceError(f"{gvk} cannot be looked up: {problem or 'it has not been listed yet'}")
 
     def _forget(self, gvk: GVK) -> None:
         self._collections = {other: value for other, value in self._collections.items() if other != gvk}
         self._problems = {other: value for other, value in self._problems.items() if other != gvk}
+        self._changed()
+
+    def _changed(self) -> None:
+        for subscriber in self._subscribers:
+            subscriber()
 
 
 def _resource(gvk: GVK, resources: Object) -> str:
@@ -93,11 +104,6 @@ def _resource(gvk: GVK, resources: Object) -> str:
         if edit.get(resource, ("kind",)) == gvk.kind and isinstance(name, str) and "/" not in name:
             return name
     raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
-
-
-def _is_in(namespace: str, key: str) -> bool:
-    found, slash, _ = key.rpartition("/")
-    return not slash or found == namespace
 
 
 def _view(gvk: GVK, obj: Object) -> Object:

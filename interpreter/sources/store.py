@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 from interpreter.karta.resolution import Reader
@@ -12,10 +13,13 @@ from interpreter.sources.cluster import Cluster
 from interpreter.sources.folders import Folder
 from interpreter.sources.overrides import OverrideFolder, Overrides
 from interpreter.sources.precedence import Layer, combine
+from interpreter.sources.selection import Selection
 from interpreter.sources.snapshot import Snapshot
 from interpreter.sources.watching import changes
 
 Subscriber = Callable[[Snapshot], None]
+
+_EVERYTHING = Selection()
 
 _logger = logging.getLogger(__name__)
 
@@ -24,8 +28,8 @@ class Store:
     """Holds the one snapshot that everybody uses, and publishes the next one.
 
     Strongest first: the cluster, the folders in the order given, the catalogue; over all of them the scripts of the
-    ``overrides``. Readers take ``snapshot`` once per
-    request and keep it: it never changes, it is replaced.
+    ``overrides``; of all of them the kinds of the ``selection``. Readers take ``snapshot`` once per request and keep
+    it: it never changes, it is replaced.
     """
 
     def __init__(
@@ -35,11 +39,13 @@ class Store:
         catalogue: bool = True,
         cluster: Cluster | None = None,
         overrides: Sequence[Path] = (),
+        selection: Selection = _EVERYTHING,
     ) -> None:
         self._folders = tuple(map(Folder, folders))
         self._overrides = tuple(map(OverrideFolder, overrides))
         self._catalogue = catalogue
         self._cluster = cluster
+        self._selection = selection
         self._snapshot = Snapshot()
         self._subscribers: list[Subscriber] = []
 
@@ -103,8 +109,14 @@ class Store:
         if self._catalogue:
             yield load_catalogue()
 
+    def _combined(self) -> Snapshot:
+        layers, overrides = list(self._layers()), Overrides.of(self._overrides)
+        taken = combine(map(self._selection.layer, layers), self._selection.overrides(overrides))
+        known = {entry.definition.gvk for layer in layers for entry in layer.entries} | overrides.scripts.keys()
+        return replace(taken, findings=(*taken.findings, *self._selection.findings(known)))
+
     def _publish(self) -> None:
-        snapshot = combine(self._layers(), Overrides.of(self._overrides))
+        snapshot = self._combined()
         if snapshot == self._snapshot and self._snapshot.generation:
             return
         self._snapshot = snapshot.numbered(self._snapshot.generation + 1)

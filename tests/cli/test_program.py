@@ -31,6 +31,21 @@ def test_the_help_of_a_command_begins_with_its_line_in_the_list(run: Run, name: 
     assert COMMANDS[name] in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        pytest.param("catalogue", "did you mean catalog?", id="as it is written elsewhere"),
+        pytest.param("interpet", "did you mean interpret?", id="a slip"),
+        pytest.param("x", f"there are: {', '.join(COMMANDS)}", id="nothing like it"),
+    ],
+)
+def test_a_command_that_does_not_exist(run: Run, name: str, hint: str) -> None:
+    result = run(name)
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f"Error: No such command '{name}'; {hint}\n")
+
+
 def test_the_version(run: Run) -> None:
     assert run("--version").stdout == f"karta-interpreter, version {__version__}\n"
 

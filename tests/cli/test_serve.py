@@ -41,6 +41,16 @@ def test_every_setting_has_a_flag_and_a_variable() -> None:
     assert all(str(option.envvar).startswith("KARTA_INTERPRETER_") for option in options.values())
 
 
+def test_kinds_can_be_chosen(run: Run, settings: list[Settings], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("serve", "--kinds", "RayJob", "--kinds", "JobSet", "--without", "apps/v1/*").exit_code == 0
+    monkeypatch.setenv("KARTA_INTERPRETER_WITHOUT", "apps/v1/* batch/v1/Job")
+    assert run("serve").exit_code == 0
+    assert settings == [
+        Settings(kinds=("RayJob", "JobSet"), without=("apps/v1/*",)),
+        Settings(without=("apps/v1/*", "batch/v1/Job")),
+    ]
+
+
 def test_flags_are_settings(run: Run, settings: list[Settings], tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b.yaml").touch()
@@ -96,6 +106,7 @@ def test_variables_are_settings_and_flags_are_stronger(run: Run, settings: list[
         pytest.param(["--kartas", "no-such-folder"], id="a folder that is missing"),
         pytest.param(["--overrides", "no-such-folder"], id="a folder of scripts that is missing"),
         pytest.param(["--port", "99999"], id="a port that cannot be"),
+        pytest.param(["--workers", "0"], id="nobody to answer"),
         pytest.param(["--call-limit", "-1"], id="a negative time"),
     ],
 )

@@ -161,6 +161,13 @@ def test_nothing_to_run_is_a_mistake(run: Callable[..., Result], arguments: list
     assert said in result.stderr
 
 
+@pytest.mark.usefixtures("files")
+def test_an_empty_suite_is_a_mistake(run: Callable[..., Result]) -> None:
+    Path("empty.yaml").write_text("# nothing yet\n")
+    result = run("test", "empty.yaml", "--name", "four")
+    assert (result.exit_code, result.stderr) == (2, "error: empty.yaml: there is no case in it\n")
+
+
 @pytest.mark.usefixtures("suite")
 def test_a_name_that_no_case_has_is_a_mistake(run: Callable[..., Result]) -> None:
     result = run("test", "--name", "four")

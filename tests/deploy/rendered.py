@@ -50,7 +50,7 @@ VALUES = {
         SERVER,
         "server.catalogue=false,server.resourceQuotaEstimate=true,registration.multiplePodTemplatesScheduling=true",
         "karmada.kubeconfig.context=karmada-apiserver,server.gracePeriod=7.5,server.drainTimeout=20",
-        "server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
+        "server.workers=2,server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
     ),
     "another name and port": (SERVER, "fullnameOverride=karta,server.port=9443,service.port=8443,image.tag=1.2.3"),
     "pods with everything": (

@@ -62,6 +62,7 @@ TYPOS = [
     ("karta-interpreter", "replicsa=1", "'replicsa' not allowed"),
     ("karta-interpreter", "server.prot=1", "'prot' not allowed"),
     ("karta-interpreter", "server.port=443", "minimum: got 443"),
+    ("karta-interpreter", "server.workers=0", "minimum: got 0"),
     ("karta-interpreter", "certificate.mode=selfsigned", "/certificate/mode"),
     ("karta-interpreter", "registration.publicUrl=http://karta.example.com", "/registration/publicUrl"),
     ("karta-interpreter", "registration.service=karta-interpreter", "/registration/service"),

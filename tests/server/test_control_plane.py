@@ -1,12 +1,14 @@
 """A server that belongs to a control plane, from its settings to what it answers and registers."""
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from interpreter.errors import ServeError
 from interpreter.k8s.gvk import GVK
@@ -16,6 +18,7 @@ from tests.registration.control_plane import CONFIGURATIONS, ControlPlane
 from tests.registration.control_plane import running as running_control_plane
 from tests.registration.definitions import karta, replicas
 from tests.server.client import PATIENCE, Client, get, post, trusting
+from tests.server.pairs import chain_pem, key_pem, new_key
 
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 DOLL = GVK("toys.example.com", "v1", "Doll")
@@ -134,6 +137,42 @@ async def test_a_server_that_stops_leaves_the_registration_to_the_others(plane: 
         plane.remove(CONFIGURATIONS, "karta-interpreter")
         await asyncio.sleep(0.5)
         assert len(plane.applied) == applied
+
+
+async def test_a_ca_file_may_go_away_and_come_back(plane: ControlPlane, tmp_path: Path) -> None:
+    file, old, new = tmp_path / "ca.crt", chain_pem(new_key(), ("old",)), chain_pem(new_key(), ("new",))
+    file.write_bytes(old)
+    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
+    own = new_key()
+    certificate.write_bytes(chain_pem(own))
+    key.write_bytes(key_pem(own))
+    settings = Settings(
+        port=0,
+        cluster=True,
+        kubeconfig=plane.kubeconfig(tmp_path),
+        register=True,
+        service=SERVICE,
+        ca_file=file,
+        certificate_file=certificate,
+        key_file=key,
+        certificate_interval=0.02,
+    )
+    with capture_logs() as said:
+        async with Server(settings):
+            await until(lambda: bundles(plane) == {old})
+            file.unlink()
+            await until(lambda: any("cannot be used" in line["event"] for line in said))
+            plane.write(KARTAS, "doll", doll_karta())
+            await until(lambda: plane.operations("Doll"))
+            assert bundles(plane) == {old}, "what is registered meanwhile has the last authority"
+            file.write_bytes(new)
+            await until(lambda: bundles(plane) == {new})
+    assert [line["log_level"] for line in said if "CA file" in line["event"]] == ["error", "info"], "each once"
+
+
+def bundles(plane: ControlPlane) -> set[bytes]:
+    webhooks = (plane.configuration or {}).get("webhooks", ())
+    return {base64.b64decode(webhook["clientConfig"]["caBundle"]) for webhook in webhooks}
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,6 +45,20 @@ def test_a_single_file_is_a_folder_of_one(folder: Path, karta: Karta) -> None:
     file.write_text(karta("A"))
 
     assert _kinds(Folder(file).read()) == ["A"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere file names are text")
+@pytest.mark.parametrize("text", [pytest.param(None, id="good"), pytest.param("kind: [", id="broken")])
+def test_a_file_name_may_be_no_text(folder: Path, karta: Karta, text: str | None) -> None:
+    """Logs, metrics and the API server take text only."""
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.yaml")).write_text(text or karta("A"))
+
+    layer = Folder(folder).read().layer()
+
+    named = str(folder / "caf\ufffd.yaml")
+    assert [entry.origin for entry in layer.entries] == [named] * (text is None)
+    assert [broken.source for broken in layer.quarantined] == [named] * (text is not None)
+    assert {finding.source for broken in layer.quarantined for finding in broken.findings} <= {named}
 
 
 def test_a_folder_that_did_not_change_reads_as_equal(folder: Path, karta: Karta) -> None:

@@ -79,6 +79,20 @@ def test_what_cannot_be_read_as_a_file_is_left_out(tmp_path: Path) -> None:
     assert (listing.files, listing.unreadable) == ((), ())
 
 
+def test_a_tree_may_be_deeper_than_python_can_recurse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1200):
+        os.mkdir("d")  # noqa: PTH102 - a path of that length would be too long for pathlib
+        os.chdir("d")
+    Path("x.yaml").touch()
+
+    assert [path.name for path in list_files(tmp_path).files] == ["x.yaml"]
+    while Path.cwd() != tmp_path:  # pytest's own clean-up recurses
+        Path("x.yaml").unlink(missing_ok=True)
+        os.chdir("..")
+        Path("d").rmdir()
+
+
 def test_a_root_that_is_missing_is_reported(tmp_path: Path) -> None:
     assert list_files(tmp_path / "no").unreadable == ((tmp_path / "no", "No such file or directory"),)
 

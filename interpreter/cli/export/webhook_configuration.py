@@ -1,6 +1,5 @@
 """``karta-interpreter export webhook-configuration``: what a server would register."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,6 +12,7 @@ from interpreter.cli.render.table import count
 from interpreter.errors import ServeError
 from interpreter.k8s.values import Object
 from interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
+from interpreter.sources.selection import Selection
 from interpreter.sources.snapshot import Snapshot
 from interpreter.sources.store import Store
 
@@ -20,6 +20,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _PATH = click.Path(exists=True, path_type=Path)
 _KARTAS = "Folder or file of definitions, strongest first; may be repeated."
 _OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
+_KINDS = 'Take only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
 _INPUT = click.Path(exists=True, allow_dash=True)
 
 
@@ -27,6 +28,8 @@ _INPUT = click.Path(exists=True, allow_dash=True)
 @click.option("--kartas", type=_PATH, multiple=True, help=_KARTAS)
 @click.option("--overrides", type=_PATH, multiple=True, help=_OVERRIDES)
 @click.option("--catalogue/--no-catalogue", default=True, help="Whether to take the definitions of this package, too.")
+@click.option("--kinds", multiple=True, metavar="KIND", help=_KINDS)
+@click.option("--without", multiple=True, metavar="KIND", help="A kind to leave out; may be repeated.")
 @click.option("--url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT].")
 @click.option("--service", metavar="NAMESPACE/NAME[:PORT]", help="The Service that Karmada calls, instead of a URL.")
 @click.option("--ca-file", type=_FILE, metavar="FILE", help="Who signed the server's certificate, PEM.")
@@ -56,6 +59,8 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     kartas: tuple[Path, ...],
     overrides: tuple[Path, ...],
     catalogue: bool,
+    kinds: tuple[str, ...],
+    without: tuple[str, ...],
     url: str | None,
     service: str | None,
     ca_file: Path | None,
@@ -70,7 +75,8 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     "kubectl get crds -o yaml".
     """
     endpoint = _endpoint(url, service, ca_file)
-    snapshot = _definitions(kartas, overrides, catalogue=catalogue)
+    store = Store(kartas, overrides=overrides, catalogue=catalogue, selection=Selection(kinds, without))
+    snapshot = _definitions(store)
     served = served_kinds(read_crds(crds)) if crds else None
     click.echo(findings_text(left_out(snapshot, served)), err=True, nl=False)
     configuration = webhook_configuration(
@@ -97,8 +103,8 @@ def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> End
     raise UsageProblem("error: say where Karmada calls the server: either --url or --service")
 
 
-def _definitions(kartas: Sequence[Path], overrides: Sequence[Path], *, catalogue: bool) -> Snapshot:
-    snapshot = Store(kartas, overrides=overrides, catalogue=catalogue).load()
+def _definitions(store: Store) -> Snapshot:
+    snapshot = store.load()
     broken = [finding for each in snapshot.quarantined for finding in each.findings]
     click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
     if snapshot.quarantined:

@@ -43,6 +43,14 @@ def test_the_catalogue_at_a_url(run: Run) -> None:
     assert "the certificate for interpreter.example has to be by the CAs of Karmada's own system" in result.stderr
 
 
+def test_kinds_can_be_left_out(run: Run) -> None:
+    result = run(*EXPORT, *URL, "--kinds", "Job", "--kinds", "Deploymnt", "--without", "batch/v1/*")
+
+    assert [hook["name"] for hook in webhooks(result)] == ["job.v1alpha1.batch.volcano.sh.karta-interpreter.io"]
+    assert "--kinds Deploymnt: there is no definition for it" in result.stderr
+    assert "did you mean Deployment?" in result.stderr
+
+
 @pytest.mark.usefixtures("files")
 def test_own_definitions_at_a_service(run: Run) -> None:
     options = ("--service", "system/interpreter:8443", "--name", "mine", "--webhook-timeout", "9")

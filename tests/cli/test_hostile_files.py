@@ -1,0 +1,51 @@
+"""Files that are not what a command expects: each is refused by its name, and no command ever shows a traceback."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+_BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+FILES = {
+    "picture": b"\x89PNG\r\n\x1a\n\x00",
+    "utf-16": "kind: Karta".encode("utf-16"),
+    "latin-1": "# caf\xe9\nkind: Karta".encode("latin-1"),
+    "control characters": b"kind: \x07",
+    "half a list": b"a: [1, 2",
+    "a key twice": b"kind: Karta\nkind: Karta\n",
+    "indented by tabs": b"spec:\n\ta: 1\n",
+    "aliases without end": _BOMB.encode(),
+    "an alias of itself": b"a: &a {b: *a}",
+    "an object of Python": b"!!python/object/apply:os.system ['id']",
+    "deep": b"[" * 100_000,
+    "a template": b"kind: {{ .Values.kind }}\n",
+    "not a number": b"n: .nan\n",
+}
+COMMANDS = [
+    "validate {}",
+    "interpret --desired-file {}",
+    "interpret -f {} --desired-file job.yaml",
+    "interpret -f {} --check",
+    "interpret -f karta.yaml --desired-file job.yaml --reference-file {}",
+    "interpret -f karta.yaml --desired-file job.yaml --status-file {} --operation AggregateStatus",
+    "tree -f {}",
+    "tree -f job.yaml --karta karta.yaml --pods {}",
+    "create karta --crd {}",
+    "test {}",
+    "export webhook-configuration --no-catalogue --service a/b --kartas {}",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("content", [pytest.param(content, id=name) for name, content in FILES.items()])
+@pytest.mark.usefixtures("files")
+def test_what_is_no_manifest_is_refused_by_name(run: Callable[..., Result], content: bytes, command: str) -> None:
+    Path("hostile.yaml").write_bytes(content)
+    result = run(*command.format("hostile.yaml").split())
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code in (1, 2)
+    assert "hostile.yaml" in result.output
+    assert len(result.output) < 2000
