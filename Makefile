@@ -4,10 +4,10 @@ PORT   ?= 8443
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format bench conformance e2e catalogue schemas tools lock wheel clean
+.PHONY: help serve test check format bench bench-compare conformance e2e catalogue schemas tools lock wheel clean
 
 help: ## Show what there is to do
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .venv/run.stamp: requirements/run.txt requirements/build.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with PYTHON=...")'
@@ -18,6 +18,10 @@ help: ## Show what there is to do
 
 .venv/dev.stamp: .venv/run.stamp requirements/dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+.venv/bench.stamp: .venv/dev.stamp requirements/bench.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@
 
 serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
@@ -37,8 +41,11 @@ format: .venv/dev.stamp ## Put every file into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: .venv/dev.stamp ## Measure the server and write docs/performance.md
+bench: .venv/bench.stamp ## Measure the server beside Karmada's own and write docs/performance.md (needs Go)
 	$(BIN)/python -m tests.benchmarks
+
+bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen by more than a fifth (needs Go)
+	$(BIN)/python -m tests.benchmarks --compare
 
 conformance: .venv/dev.stamp ## Run Karmada's own scripts and cases beside Karmada's own Lua (needs Go)
 	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter"; exit 0; }; \
@@ -65,6 +72,7 @@ lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url pyproject.toml -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group pyproject.toml:build -o requirements/build.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt --group pyproject.toml:dev -o requirements/dev.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:bench -o requirements/bench.txt
 
 clean: ## Remove what the other commands made
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,33 +1,140 @@
 """Objects of a chosen size, as Karmada sends them: with managedFields, annotations and a status."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import orjson
 
-HOT_OPERATIONS = ("InterpretReplica", "InterpretComponent", "InterpretHealth")
+HOT_OPERATIONS: Final = ("InterpretReplica", "InterpretComponent", "InterpretHealth")
+OPERATIONS: Final = (
+    *HOT_OPERATIONS,
+    "InterpretStatus",
+    "InterpretDependency",
+    "ReviseReplica",
+    "Retain",
+    "AggregateStatus",
+)
+UID: Final = "5f0c8f3e-2b1a-4a52-9f4e-3f6a35c1d111"
+"""Stands in each body; the load generator writes another one over it for each request."""
+_MOST_GROUPS: Final = 200
+_CLUSTERS: Final = ("member1", "member2", "member3")
+
+Make = Callable[[int], dict[str, Any]]
+"""Makes an object of a number of parts."""
 
 
-def request_body(operation: str, size: int, make: "Callable[[int], dict[str, Any]]") -> bytes:
-    """Return the body of one webhook call about an object of ``size`` bytes of JSON, which ``make`` makes of parts."""
-    parts = 1
-    while len(orjson.dumps(make(parts + 1))) < size:
-        parts += 1
-    obj = make(parts)
-    missing = size - len(orjson.dumps(obj)) - len(',"note":""')
-    obj["metadata"]["annotations"]["note"] = "x" * max(missing, 0)
+def request_body(operation: str, size: int, make: Make) -> bytes:
+    """Return the body of one webhook call about an object of ``size`` bytes of JSON, which ``make`` makes of parts.
+
+    It is spelled as Karmada's client does: its own fields in the order of Karmada's types, those of the object sorted.
+    """
+    return body_about(operation, sized(size, make))
+
+
+def body_about(operation: str, obj: dict[str, Any]) -> bytes:
+    """Return the same for an object that is there."""
     group, _, version = obj["apiVersion"].rpartition("/")
+    observed, replicas, aggregated = _beside(operation, obj)
     request = {
-        "uid": "5f0c8f3e-2b1a-4a52-9f4e-3f6a35c1d111",
+        "uid": UID,
         "kind": {"group": group, "version": version, "kind": obj["kind"]},
-        "name": "training",
-        "namespace": "research",
+        "name": obj["metadata"]["name"],
+        "namespace": obj["metadata"]["namespace"],
         "operation": operation,
-        "object": obj,
-        "replicas": 0,
+        "object": _as_go_writes(obj),
+        **observed,
+        "replicas": replicas,
+        **aggregated,
     }
     envelope = {"kind": "ResourceInterpreterContext", "apiVersion": "config.karmada.io/v1alpha1", "request": request}
     return orjson.dumps(envelope) + b"\n"
+
+
+def sized(size: int, make: Make) -> dict[str, Any]:
+    """Return an object of ``size`` bytes of JSON, or a little more when its parts do not fit."""
+    parts = 1
+    while len(orjson.dumps(make(2 * parts))) < size:
+        parts *= 2
+    low, high = parts, 2 * parts
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if len(orjson.dumps(make(middle))) < size else (low, middle)
+    obj = make(low)
+    missing = size - len(orjson.dumps(obj)) - len(',"note":""')
+    obj["metadata"]["annotations"]["note"] = "x" * max(missing, 0)
+    return obj
+
+
+def variant(number: int, make: Make) -> Make:
+    """Return what makes other objects of the same kind: no two have the same name, nor any two pod templates.
+
+    So nothing that a server remembers of one is of use for another one.
+    """
+
+    def varied(parts: int) -> dict[str, Any]:
+        obj = make(parts)
+        obj["metadata"] |= {"name": f"training-{number}", "resourceVersion": f"{396312 + number}"}
+        for place, template in enumerate(_pod_templates(obj["spec"])):
+            template["metadata"]["labels"]["app"] = f"training-{number}-{place}"
+            requests = template["spec"]["containers"][0]["resources"]["requests"]
+            requests["cpu"] = str(1 + (number + place) % 4)
+        return obj
+
+    return varied
+
+
+def managed_by(owners: int) -> Make:
+    """Return what makes a small Deployment whose fields have that many owners, whatever its number of parts."""
+
+    def owned(_: int) -> dict[str, Any]:
+        obj = deployment(12)
+        (entry,) = obj["metadata"]["managedFields"]
+        obj["metadata"]["managedFields"] = [entry | {"manager": f"manager-{number}"} for number in range(owners)]
+        return obj
+
+    owned.__name__ = f"managed_by_{owners}"
+    return owned
+
+
+def _as_go_writes(obj: dict[str, Any]) -> orjson.Fragment:
+    return orjson.Fragment(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS))
+
+
+def _pod_templates(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        if "containers" in value.get("spec", {}):
+            yield value
+            return
+        for below in value.values():
+            yield from _pod_templates(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _pod_templates(below)
+
+
+def _beside(operation: str, obj: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, Any]]:
+    """Return what is asked beside the object: what a cluster has, the replicas, the statuses of clusters."""
+    if operation == "ReviseReplica":
+        return {}, 40, {}
+    if operation == "Retain":
+        return {"observedObject": _as_go_writes(obj)}, 0, {}
+    if operation == "AggregateStatus":
+        items = [{"clusterName": name, "status": obj["status"], "applied": True} for name in _CLUSTERS]
+        return {}, 0, {"aggregatedStatus": items}
+    return {}, 0, {}
+
+
+def workload(variables: int) -> dict[str, Any]:
+    """Return the kind of Karmada's example webhook, which is like a Deployment and reads `envFrom`."""
+    made = deployment(variables)
+    container = made["spec"]["template"]["spec"]["containers"][0]
+    container["envFrom"] = [{"configMapRef": {"name": "training-settings"}}]
+    return made | {"apiVersion": "workload.example.io/v1alpha1", "kind": "Workload"}
+
+
+def bounded(variables: int) -> dict[str, Any]:
+    """Return the same as another kind."""
+    return workload(variables) | {"kind": "BoundedWorkload"}
 
 
 def deployment(variables: int) -> dict[str, Any]:
@@ -50,12 +157,20 @@ def deployment(variables: int) -> dict[str, Any]:
     return _object("apps/v1", "Deployment", spec, {**counters, "conditions": conditions})
 
 
-def ray_cluster(groups: int) -> dict[str, Any]:
-    """Return a running RayCluster with that many worker groups: one pod set each, and the head."""
+def ray_cluster(parts: int) -> dict[str, Any]:
+    """Return a running RayCluster of many worker groups: one pod set each, and the head.
+
+    Each part is a group; when there are as many as somebody may have, a part is a variable of one of them.
+    """
+    groups = min(parts, _MOST_GROUPS)
+    workers = [_worker_group(number) for number in range(groups)]
+    for number in range(parts - groups):
+        env = workers[number % groups]["template"]["spec"]["containers"][0]["env"]
+        env.append({"name": f"SETTING_{number}", "value": f"value-{number}"})
     spec = {
         "rayVersion": "2.49.0",
         "headGroupSpec": {"rayStartParams": {"dashboard-host": "::"}, "template": _template("head")},
-        "workerGroupSpecs": [_worker_group(number) for number in range(groups)],
+        "workerGroupSpecs": workers,
     }
     status = {
         "state": "ready",
@@ -68,6 +183,29 @@ def ray_cluster(groups: int) -> dict[str, Any]:
         ],
     }
     return _object("ray.io/v1", "RayCluster", spec, status)
+
+
+def pytorch_job(variables: int) -> dict[str, Any]:
+    """Return a running PyTorchJob whose workers have that many variables: two pod sets."""
+    master, worker = _template("master"), _template("worker")
+    env = [{"name": f"SETTING_{number}", "value": f"value-{number}"} for number in range(variables)]
+    worker["spec"]["containers"][0]["env"] += env
+    spec = {
+        "runPolicy": {"suspend": False, "cleanPodPolicy": "None"},
+        "pytorchReplicaSpecs": {
+            "Master": {"replicas": 1, "restartPolicy": "OnFailure", "template": master},
+            "Worker": {"replicas": 8, "restartPolicy": "OnFailure", "template": worker},
+        },
+    }
+    status = {
+        "conditions": [
+            {"type": "Created", "status": "True", "reason": "PyTorchJobCreated", "message": "is created"},
+            {"type": "Running", "status": "True", "reason": "PyTorchJobRunning", "message": "is running"},
+        ],
+        "replicaStatuses": {"Master": {"active": 1}, "Worker": {"active": 8}},
+        "startTime": "2026-11-02T08:15:42Z",
+    }
+    return _object("kubeflow.org/v1", "PyTorchJob", spec, status)
 
 
 def _object(api_version: str, kind: str, spec: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:

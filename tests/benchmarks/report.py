@@ -1,0 +1,107 @@
+"""What a section of the page is made of, and how it gets into the page."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+_BLOCK: Final = re.compile(r"(<!-- bench: (?P<name>[a-z-]+) -->\n)(?P<text>.*?)(<!-- bench: end -->\n)", re.DOTALL)
+_FOLDER: Final = "performance"
+"""Where the plots are, as seen from the page."""
+NOTHING: Final = "-"
+"""Stands in a table where there is no figure."""
+
+
+class PageError(Exception):
+    """The page has no place for something, or a place for something that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A picture of some series over the same places: bars over names, lines over numbers."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    x: Sequence[str] | Sequence[float]
+    series: Mapping[str, Sequence[float]]
+    scale: Literal["linear", "log", "log-x"] = "linear"
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"{self.name}.png"
+
+    @property
+    def is_bars(self) -> bool:
+        """Whether it has names to compare, and not numbers to follow."""
+        return any(isinstance(place, str) for place in self.x)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one section has found: texts for places of the page, ratios by name (more is better), and plots.
+
+    A plot is shown below the first text.
+    """
+
+    texts: Mapping[str, str]
+    ratios: Mapping[str, float] = field(default_factory=dict)
+    plots: Sequence[Plot] = ()
+
+    @property
+    def blocks(self) -> dict[str, str]:
+        """The texts with the plots."""
+        pictures = "".join(f"\n![{plot.title}]({_FOLDER}/{plot.file})\n" for plot in self.plots)
+        first = next(iter(self.texts), "")
+        return {name: text + pictures if name == first else text for name, text in self.texts.items()}
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown; numbers stand on the right.
+
+    >>> print(table(("size", "µs"), [("5 KB", "21.4")]), end="")
+    | size | µs |
+    |---|--:|
+    | 5 KB | 21.4 |
+    """
+    lines = [tuple(row) for row in rows]
+    rule = "|".join("--:" if _is_number(lines, place) else "---" for place in range(len(heads)))
+    return f"| {' | '.join(heads)} |\n|{rule}|\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def number(value: float) -> str:
+    """Return a number with three digits that count, thousands apart.
+
+    >>> number(0.0123), number(4.567), number(21.44), number(158.6), number(47123.0)
+    ('0.0123', '4.57', '21.4', '159', '47,100')
+    """
+    if value == 0:
+        return "0"
+    digits = 2
+    while abs(value) >= 10 ** (3 - digits) and digits > -6:
+        digits -= 1
+    while abs(value) < 10 ** (2 - digits) and digits < 6:
+        digits += 1
+    return f"{round(value, digits):,.{max(digits, 0)}f}"
+
+
+def fill(page: str, blocks: Mapping[str, str]) -> str:
+    """Return the page with these texts in their places, other places as they were; raises PageError.
+
+    A place begins with a line ``<!-- bench: name -->`` and ends with ``<!-- bench: end -->``.
+    """
+    places = {match["name"] for match in _BLOCK.finditer(page)}
+    if missing := sorted(set(blocks) - places):
+        raise PageError(f"the page has no place for {', '.join(missing)}")
+
+    def filled(match: re.Match[str]) -> str:
+        return f"{match[1]}{blocks.get(match['name'], match['text'])}{match[4]}"
+
+    return _BLOCK.sub(filled, page)
+
+
+def _is_number(rows: Sequence[Sequence[str]], place: int) -> bool:
+    cells = [row[place] for row in rows if row[place] != NOTHING]
+    return bool(cells) and all(re.fullmatch(r"-?[0-9.,]+( %)?", cell) for cell in cells)

@@ -1,0 +1,29 @@
+"""On what, and with what, was measured."""
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+from tests.benchmarks.golang import Programs
+from tests.benchmarks.rounds import Effort
+
+_PACKAGES = ("aiohttp", "uvloop", "orjson", "msgspec", "lupa")
+
+
+def setting(effort: Effort, programs: Programs) -> str:
+    """Return a paragraph that names machine, versions and effort, and nothing that is particular to the machine."""
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    machine = f"{_processor()} ({os.cpu_count()} cores, of which two are used), {platform.system()}"
+    return (
+        f"Measured by `make bench` on {machine}. "
+        f"This server: CPython {platform.python_version()}, {packages}. "
+        f"Beside it: Karmada {programs.karmada} and gojq {programs.gojq}, built by {programs.go}. "
+        f"Each figure is the {effort}.\n"
+    )
+
+
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
