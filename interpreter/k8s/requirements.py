@@ -83,6 +83,8 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
     Per resource the largest amount; a node claim or priority class only where all have the same one.
     """
     several = list(requirements)
+    if len(several) == 1:
+        return several[0]
     largest: dict[str, int] = {}
     for one in several:
         for name, amount in one.resource_request.items():

@@ -41,7 +41,9 @@ def run(
     (True,)
     """
     lines: list[str] = []
-    call = Call(script.text, script.function, arguments, own or {}, lines.append if said else None, script.results)
+    say = lines.append if said else None
+    owner = f"{script.source}:{script.name}"
+    call = Call(script.text, script.function, arguments, own or {}, say, script.results, owner, script.is_typed)
     try:
         return tuple(_run(call, lines))
     finally:

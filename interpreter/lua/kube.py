@@ -11,9 +11,9 @@ from interpreter.k8s.dependencies import pod_dependencies
 from interpreter.k8s.quantity import Quantity
 from interpreter.k8s.requirements import pod_requirements
 from interpreter.k8s.values import JSON, Object
+from interpreter.lua.machine.numbers import number_text
 from interpreter.lua.results import lua_type, read_table
 from interpreter.lua.typed import Requirements, decode, encode
-from interpreter.lua.typed.numbers import number_text
 from interpreter.lua.typed.quantities import approximate, read_quantity
 
 _ZERO = Quantity(0)
@@ -31,7 +31,7 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
     """What one replica of a pod template asks for, None when it asks for nothing."""
     if len(arguments) != 1:
         raise LuaRunError("getPodRequirements only accepts one argument")
-    template = _template("accuratePodRequirements", arguments[0], "PodTemplateSpec")
+    template = _template(_table("accuratePodRequirements", arguments[0]), "PodTemplateSpec")
     requirements = pod_requirements(template).to_json()
     if not requirements:
         return None
@@ -52,8 +52,9 @@ def _get_pod_dependencies(*arguments: JSON) -> JSON:
     """What the pods of a template need beside them, None when they need nothing; Karmada has names in any order."""
     if len(arguments) != 2:  # noqa: PLR2004 - said in the message
         raise LuaRunError("getPodDependencies only accepts two argument")
-    template = _template("getPodDependencies", arguments[0], "corev1.PodTemplateSpec")
+    table = _table("getPodDependencies", arguments[0])
     namespace = _namespace(arguments[1])
+    template = _template(table, "corev1.PodTemplateSpec")
     needed = sorted(pod_dependencies(template, namespace), key=lambda one: (_KINDS.index(one.kind), one.name))
     return [one.to_json() for one in needed] or None
 
@@ -71,9 +72,13 @@ def _get_resource_quantity(*arguments: JSON) -> float:
     return amount
 
 
-def _template(function: str, table: JSON, go_type: str) -> Object:
-    if lua_type(table) != "table":
-        raise _bad_argument(function, 1, "table", table)
+def _table(function: str, value: JSON) -> JSON:
+    if lua_type(value) != "table":
+        raise _bad_argument(function, 1, "table", value)
+    return value
+
+
+def _template(table: JSON, go_type: str) -> Object:
     try:
         template: Object = read_table("PodTemplateSpec", table)
     except LuaRunError as err:

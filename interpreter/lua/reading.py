@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from interpreter.findings import Finding, error, warning
 from interpreter.k8s.values import JSON, Path, type_name
-from interpreter.lua.judgement import Judgement, judge
 from interpreter.lua.lines import Lines, find_word
 from interpreter.lua.place import Place
 from interpreter.lua.script import SLOTS, Script, Scripts
 from interpreter.query.grammar.syntax import Span
 from interpreter.suggestion import did_you_mean
+
+if TYPE_CHECKING:
+    from interpreter.lua.judgement import Judgement
 
 _OPERATIONS = {slot.field: operation for operation, slot in SLOTS.items()}
 _SCRIPT = "luaScript"
@@ -94,6 +97,8 @@ class _Reader:
     def _read_script(self, operation: str, text: str, path: Path) -> None:
         lines = self._place.script(path, text) if self._place else None
         script = self._script(operation, text, lines)
+        from interpreter.lua.judgement import judge  # noqa: PLC0415 - a parser of Lua, which few definitions need
+
         judgements = judge(operation, text)
         findings = [_finding(script, judgement, path, lines) for judgement in judgements]
         self._report(*findings, *(_swallowed(lines, path) if lines else ()))
@@ -117,7 +122,7 @@ class _Reader:
         self.findings += [self._place.locate(finding) for finding in findings] if self._place else findings
 
 
-def _finding(script: Script, judgement: Judgement, path: Path, lines: Lines | None) -> Finding:
+def _finding(script: Script, judgement: "Judgement", path: Path, lines: Lines | None) -> Finding:
     """What was found in a script as a finding in its file; without a file the message has the line."""
     text = script.line_text(judgement.line)
     found = find_word(judgement.word, text) or find_word("", text)

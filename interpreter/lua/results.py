@@ -8,7 +8,7 @@ from interpreter.errors import LuaRunError
 from interpreter.k8s.values import JSON, Object
 from interpreter.lua.empties import mend_empties
 from interpreter.lua.typed import MismatchError, Requirements, decode, encode
-from interpreter.lua.values import Function
+from interpreter.lua.values import Function, NoJson
 
 Returned: TypeAlias = tuple[JSON, ...]
 """All results of a function; a table that is empty is ``[]`` or ``{}``, which says nothing of what it was."""
@@ -23,6 +23,7 @@ _LUA_TYPES = {
     list: "table",
     Requirements: "table",
     Function: "function",
+    NoJson: "table",
 }
 _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
@@ -54,6 +55,8 @@ def read_table(go_type: str, table: JSON) -> JSON:
     """A table as the Go type, an empty one as its empty value; raises LuaRunError where it does not fit."""
     if not table:
         return [] if go_type.startswith("[]") else {}
+    if isinstance(table, NoJson):
+        raise LuaRunError(table.problem)
     try:
         return decode(go_type, table)
     except MismatchError as err:

@@ -54,6 +54,11 @@ class Script:
         """How many results of the function count; Karmada takes no others (``luavm/lua.go``)."""
         return 2 if self.operation == "InterpretReplica" else 1
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether its results hold requirements, which are read as Go's types."""
+        return self.operation in ("InterpretReplica", "InterpretComponent")
+
     def line_in_source(self, line: int) -> int:
         r"""The line of ``source`` on which a line of the script stands, 0 when unknown.
 

@@ -1,4 +1,4 @@
-"""What a script may return and JSON has no word for."""
+"""What a script may hand over and JSON has no word for."""
 
 from typing import Final, final
 
@@ -12,3 +12,13 @@ class Function:
 
 FUNCTION: Final = Function()
 """Any function."""
+
+
+@final
+class NoJson:
+    """A table of Lua that is no JSON, and why it is none."""
+
+    __slots__ = ("problem",)
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem

@@ -7,13 +7,12 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from interpreter.errors import InterpretationError
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
 from interpreter.operations import Call, Operation
 from interpreter.operations.reading import extent_of
 from interpreter.protocol.partial import UNREAD, Read, partial_reader
-from interpreter.protocol.request import OPERATIONS, Request, check_object
+from interpreter.protocol.request import OPERATIONS, Request
 
 # Go writes the fields in the order of Karmada's types, and the values here have nothing that it would escape.
 _HEAD: Final = re.compile(
@@ -22,16 +21,21 @@ _HEAD: Final = re.compile(
     rb'("kind":\{"group":"([0-9a-z.-]{0,253})","version":"([0-9a-z]{1,63})","kind":"([0-9A-Za-z]{1,63})"\}),'
     rb'"name":"([0-9A-Za-z.:-]{0,253})",(?:"namespace":"([0-9a-z-]{1,63})",)?"operation":"([A-Za-z]{1,63})","object":'
 )
+_UID, _KIND, _NAME, _NAMESPACE, _OPERATION = 1, 2, 6, 7, 8
+_PARTS_OF_KIND: Final = (3, 4, 5)
 _TAIL: Final = b',"replicas":0}}\n'
-_NOT_AT_A_GLANCE: Final = (*UNREAD, InterpretationError)
+# Skipping takes less than a nanosecond for each byte, and what is read of a hostile body of this size 30 ms.
+_LONGEST: Final = 2**20
 
 
 class _Question(NamedTuple):
-    """What a head asks, and how objects are read for that; None for in full."""
+    """What a head asks, what an object of that kind says of itself, and how it is read."""
 
     gvk: GVK
+    api_version: str
     operation: Operation
-    read: Read | None
+    operation_name: str
+    read: Read
 
 
 class Glance:
@@ -39,37 +43,45 @@ class Glance:
 
     def __init__(self, find: Callable[[GVK], Definition | None]) -> None:
         self._find = find
-        self._questions: dict[tuple[bytes, bytes], _Question] = {}
+        self._questions: dict[tuple[bytes, bytes], _Question | None] = {}
 
     def request(self, body: bytes) -> Request | None:
         """Return what `decode` would, but that unread parts of the object are missing; None where that has to look."""
         head = _HEAD.match(body)
-        if head is None or not body.endswith(_TAIL):
+        if head is None or not body.endswith(_TAIL) or len(body) > _LONGEST:
             return None
-        uid, kind, group, version, name_of_kind, name, namespace, operation = head.groups()
-        question = self._questions.get((kind, operation)) or self._learn(kind, operation, group, version, name_of_kind)
-        if question is None or question.read is None:
+        uid, kind, name, namespace, operation = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
+        question = self._questions.get((kind, operation)) or self._learn(head)
+        if question is None:
             return None
         try:
             obj = question.read(body[head.end() : -len(_TAIL)])
-            check_object(obj, question.gvk)
-        except _NOT_AT_A_GLANCE:
+        except UNREAD:
+            return None
+        if obj.get("kind") != question.gvk.kind or obj.get("apiVersion") != question.api_version:
             return None
         return Request(
             uid.decode(),
             question.gvk,
             namespace.decode() if namespace else "",
             name.decode(),
-            question.operation.value,
+            question.operation_name,
             Call(question.operation, obj),
         )
 
-    def _learn(self, kind: bytes, operation: bytes, *gvk: bytes) -> _Question | None:
-        definition = self._find(GVK(*(part.decode() for part in gvk)))
+    def _learn(self, head: re.Match[bytes]) -> _Question | None:
+        """Find out what a head asks, once; None when that is nothing to be read in parts."""
+        kind, operation = head.group(_KIND, _OPERATION)
+        if (kind, operation) in self._questions:
+            return None
+        group, version, name = head.group(*_PARTS_OF_KIND)
+        definition = self._find(GVK(group.decode(), version.decode(), name.decode()))
         known = OPERATIONS.get(operation.decode())
         if definition is None or known is None:
             return None
-        extent = extent_of(definition, known)
-        question = _Question(definition.gvk, known, partial_reader(extent) if extent else None)
+        question = None
+        if extent := extent_of(definition, known):
+            gvk = definition.gvk
+            question = _Question(gvk, gvk.api_version, known, known.value, partial_reader(extent))
         self._questions[kind, operation] = question
         return question

@@ -18,6 +18,9 @@ Read: TypeAlias = Callable[[bytes], JSON]
 
 UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
 
+_MOST: Final = 2**16
+"""Bytes that are read of a text, written again; answering takes longer the more it is."""
+
 _SCALARS: Final = (int, float, str, bool, None)
 
 
@@ -34,7 +37,9 @@ def partial_reader(extent: Extent) -> Read:
     def read(text: bytes) -> JSON:
         text.decode()  # msgspec does not look whether what it skips is UTF-8
         value = decoder.decode(text)
-        orjson.dumps(value)  # fails on integers that orjson would have read as doubles: it has no larger ones
+        # This fails on integers that orjson would have read as doubles: it has no larger ones.
+        if len(orjson.dumps(value)) > _MOST:
+            raise msgspec.ValidationError("what is read is too large")
         return value
 
     return read

@@ -23,13 +23,12 @@ from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.printer import render
 from interpreter.query.grammar.syntax import Node
 from interpreter.query.grammar.variables import variables_in
-from interpreter.query.plain.compilation import compile_plain
-from interpreter.query.plain.filters import Many, One
+from interpreter.query.plain.filters import Many
 from interpreter.query.plain.given import given, giving
-from interpreter.query.plain.values import equal, to_json
+from interpreter.query.plain.values import to_json
+from interpreter.query.program import Program
 from interpreter.query.vetting.verdict import Verdict, Vetting, vet
-from interpreter.query.writing.location import Location
-from interpreter.query.writing.trace import Trace, compile_trace
+from interpreter.query.writing.location import Location, says
 from interpreter.query.writing.traced import Traced
 
 _LONGEST_QUOTE: Final = 200
@@ -39,7 +38,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An expression that was parsed, vetted and compiled; equal to every other one of the same text and values.
+    """An expression that was parsed and vetted; equal to every other one of the same text and values.
 
     Plain expressions run in this process, all others in a worker process under a time limit. An object that is
     given to a query is never changed. ``values`` are those of the ``variables`` that it reads, where they are known.
@@ -48,12 +47,10 @@ class Query:
     text: str
     node: Node = field(compare=False, repr=False)
     vetting: Vetting = field(compare=False, repr=False)
-    _many: Many = field(compare=False, repr=False)
-    _one: One | None = field(compare=False, repr=False)
-    _trace: Trace | None = field(compare=False, repr=False)
+    _program: Program = field(compare=False, repr=False)
     variables: frozenset[str] = field(default=frozenset(), compare=False)
     values: Mapping[str, JSON] = field(default_factory=dict, hash=False)
-    _unbound: tuple[Many, One | None, Trace | None] | None = field(default=None, compare=False, repr=False)
+    _unbound: Program | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def compile(cls, text: str, variables: frozenset[str] = frozenset()) -> "Query":
@@ -70,12 +67,9 @@ class Query:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
             raise QueryRefusedError(f"{_quote(text)}: {reasons}")
         read = variables_in(node) & variables
-        if vetting.verdict is Verdict.BOUNDED:
-            query = cls(text, node, vetting, _bounded(node, sorted(read)), None, None, read)
-        else:
-            plain = compile_plain(node)
-            query = cls(text, node, vetting, plain.many, plain.one, compile_trace(node), read)
-        return query.bound({})
+        bounded = vetting.verdict is Verdict.BOUNDED
+        program = Program.of(node, _bounded(node, sorted(read))) if bounded else Program(node)
+        return cls(text, node, vetting, program, read).bound({})
 
     def bound(self, values: Mapping[str, JSON]) -> "Query":
         """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
@@ -85,14 +79,18 @@ class Query:
         """
         if not self.variables:
             return self
-        many, one, trace = self._unbound or (self._many, self._one, self._trace)
+        program = self._unbound or self._program
+        many, one, trace = program.many, program.one, program.trace
         return replace(
             self,
-            _many=giving(values, lambda value: _capped(many(value))),
-            _one=one and giving(values, one),
-            _trace=trace and giving(values, lambda here: _capped(trace(here))),
+            _program=Program.of(
+                self.node,
+                giving(values, lambda value: _capped(many(value))),
+                one and giving(values, one),
+                trace and giving(values, lambda here: _capped(trace(here))),
+            ),
             values={name: values[name] for name in sorted(self.variables) if name in values},
-            _unbound=(many, one, trace),
+            _unbound=program,
         )
 
     @property
@@ -107,9 +105,9 @@ class Query:
         outputs and for an evaluation that had to be stopped.
         """
         try:
-            if self._one:
-                return [self._one(value)]
-            return _capped(self._many(value))
+            if one := self._program.one:
+                return [one(value)]
+            return _capped(self._program.many(value))
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
 
@@ -163,7 +161,7 @@ class Query:
             outputs = self.evaluate(solved)
         except QueryError as error:
             raise self._unwritable(str(error)) from error
-        if not equal(outputs[index : index + 1], [number]):
+        if not any(says(output, number) for output in outputs[index : index + 1]):
             raise self._unwritable(f"writing {field_path(location.path)} does not make it {number}")
         return solved
 
@@ -183,10 +181,11 @@ class Query:
         return value
 
     def _traced(self, value: JSON) -> list[Traced]:
-        if self._trace is None:
+        trace = self._program.trace
+        if trace is None:
             raise self._unwritable("it is too complex to be written through")
         try:
-            return _capped(self._trace(Traced(value, Location(()))))
+            return _capped(trace(Traced(value, Location(()))))
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
 

@@ -223,4 +223,9 @@ def test_requirements_that_a_script_hands_on_are_as_if_it_had_written_them(spec:
 def test_requirements_may_go_anywhere() -> None:
     script = _script("InterpretStatus", "return {r = require('kube').accuratePodRequirements(obj), empty = {}}")
     asked = {"kind": "Job", "spec": {"containers": [{"resources": {"requests": {"cpu": "1"}}}]}}
-    assert answer([script], object=asked) == {"status": {"r": {"resourceRequest": {"cpu": "1"}}}}
+    found = answer([script], object=asked)
+    assert found == {"status": {"r": {"resourceRequest": {"cpu": "1"}}}}
+    assert type(found["status"]["r"]) is dict  # which is all that writers of YAML know
+    components = "return {{name = 'a', replicaRequirements = require('kube').accuratePodRequirements(obj)}}"
+    (component,) = answer([_script("InterpretComponent", components)], object=asked)["components"]
+    assert type(component["replicaRequirements"]) is dict

@@ -112,6 +112,8 @@ def test_accurate_pod_requirements(template: Any, requirements: Any) -> None:
         pytest.param(None, "default", id="nil is the default namespace"),
         pytest.param(7, "7", id="a number is a string to Lua"),
         pytest.param(1.5, "1.5", id="and so is a fraction"),
+        pytest.param(1152921504606847000, "1152921504606846976", id="with all its digits, as tostring has it"),
+        pytest.param(9223372036854776000, "9.223372036854776e+18", id="or with an exponent from 2^63"),
     ],
 )
 def test_get_pod_dependencies(namespace: Any, used: str) -> None:
@@ -211,9 +213,9 @@ def test_dependencies_without_a_namespace_have_none() -> None:
         ),
         pytest.param(
             "getPodDependencies",
-            ({}, {}),
+            ({"spec": 5}, {}),
             "bad argument #2 to getPodDependencies (string expected, got table)",
-            id="a table for a namespace",
+            id="a table for a namespace, before the template is read",
         ),
         pytest.param(
             "getPodDependencies",

@@ -211,6 +211,22 @@ def test_damage_is_met_in_the_same_way(body: bytes) -> None:
     assert in_parts(body) == whole(body)
 
 
+@pytest.mark.parametrize(
+    ("unread", "read", "at_a_glance"),
+    [
+        pytest.param(1000, 1000, True, id="an ordinary object"),
+        pytest.param(1_000_000, 1000, True, id="a large one of which little is read"),
+        pytest.param(1_050_000, 1000, False, id="one so large that skipping takes long"),
+        pytest.param(1000, 66_000, False, id="one of which so much is read that answering takes long"),
+    ],
+)
+def test_what_could_take_long_is_left_to_others(unread: int, read: int, at_a_glance: bool) -> None:
+    meta = {"apiVersion": "apps/v1", "kind": "Deployment"}
+    template = {"spec": {"nodeSelector": {"zone": "z" * read}}}
+    body = spelled("InterpretReplica", {**meta, "spec": {"template": template}, "unread": "u" * unread})
+    assert (GLANCE.request(body) is not None) is at_a_glance
+
+
 def test_numbers_beyond_doubles_are_not_noticed_where_nobody_reads() -> None:
     text = b'{"apiVersion":"apps/v1","kind":"Deployment","spec":{"unread":1e999}}'
     body = spelled("InterpretReplica", {"apiVersion": "apps/v1", "kind": "Deployment"}, text)

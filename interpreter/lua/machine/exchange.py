@@ -8,7 +8,7 @@ import orjson
 from interpreter.k8s.values import JSON, Object
 from interpreter.lua.machine.numbers import written
 from interpreter.lua.typed import Requirements
-from interpreter.lua.values import FUNCTION
+from interpreter.lua.values import FUNCTION, NoJson
 
 Token: TypeAlias = Any
 """None, bool, int, float or str: nothing else ever crosses the border of the virtual machine."""
@@ -18,6 +18,7 @@ Tokens: TypeAlias = tuple[Token, ...]
 _AT_ONCE: Final = 1000
 _TOO_LARGE: Final[Tokens] = (-1,)
 _SHORT: Final = 1024
+_NO_JSON: Final = 0.25
 
 
 class _TooLargeError(Exception):
@@ -30,10 +31,11 @@ class Exchange:
     ``longest`` is the most characters of a string, at least 1024, and ``most`` the most tokens of all values together.
     """
 
-    __slots__ = ("_lent", "_longest", "_most", "_pending", "_room")
+    __slots__ = ("_lent", "_longest", "_most", "_pending", "_room", "_typed")
 
     def __init__(self, longest: float, most: float) -> None:
         self._longest, self._most = longest, most
+        self._typed = False
         self.clear()
 
     def clear(self) -> None:
@@ -87,10 +89,14 @@ class Exchange:
         piece, self._pending = self._pending[:_AT_ONCE], self._pending[_AT_ONCE:]
         return (len(self._pending), *piece)
 
-    def read(self, tokens: Sequence[Token], empty: Callable[[], JSON]) -> list[JSON]:
-        """The values of tokens that Lua gave; ``empty`` makes what stands for an empty table."""
+    def read(self, tokens: Sequence[Token], empty: Callable[[], JSON], *, typed: bool = False) -> list[JSON]:
+        """The values of tokens that Lua gave; ``empty`` makes what stands for an empty table.
+
+        `Requirements` are kept as such for those who read the values as Go's types: ``typed``.
+        """
+        self._typed = typed
         if len(tokens) == 2 and tokens[0] is False and tokens[1] >= 1:  # noqa: PLR2004 - one untouched object
-            return [self.untouched(tokens[1])[0]]
+            return [self._object(tokens[1])]
         left = iter(tokens)
         return [self._read(token, left, empty) for token in left]
 
@@ -104,6 +110,10 @@ class Exchange:
         except TypeError:  # something that is no JSON of 64 bits
             return _strip(value), None
         return (value if b"null" not in text else _strip(value)), text
+
+    def _object(self, number: int) -> JSON:
+        value, _ = self.untouched(number)
+        return dict(value) if type(value) is Requirements and not self._typed else value
 
     def _first(self, tokens: list[Token]) -> Tokens:
         if len(tokens) <= _AT_ONCE:
@@ -151,9 +161,11 @@ class Exchange:
     def _read_marked(self, number: float, tokens: Iterator[Token], empty: Callable[[], JSON]) -> JSON:
         """What a number behind false stands for."""
         if number >= 1:
-            return self.untouched(int(number))[0]
+            return self._object(int(number))
         if number == -1:
             return empty()
+        if number == _NO_JSON:
+            return NoJson(next(tokens))
         if number >= 0:
             return FUNCTION if number else False
         size, is_object = divmod(-number, 2)

@@ -14,6 +14,7 @@ from interpreter.k8s.values import JSON
 from interpreter.lua.machine import dates, letters
 from interpreter.lua.machine.exchange import Exchange, Token, Tokens
 from interpreter.lua.machine.formatting import sprintf
+from interpreter.lua.machine.spelling import decoded
 
 Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 """What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
@@ -49,7 +50,8 @@ class Host:
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
         """Every function, by the name that ``host`` has in Lua."""
-        yield from _FUNCTIONS.items()
+        for name, function in _FUNCTIONS.items():
+            yield name, _with_decoded(function)
         yield "fetch", self._exchange.content
         yield "fetch_more", self._exchange.more
         yield "send", self._receive
@@ -105,9 +107,14 @@ class Host:
             return False, str(error)
         return _LATE if time.monotonic() > self.end else True, *self._exchange.lend(results)
 
-    def _print(self, text: str) -> None:
+    def _print(self, spelled: str) -> None:
         if self.say:
-            self.say(text)
+            self.say(decoded(spelled))
+
+
+def _with_decoded(function: Callable[..., object]) -> Callable[..., object]:
+    """A function whose strings are spelled."""
+    return lambda *arguments: function(*(decoded(value) if type(value) is str else value for value in arguments))
 
 
 def _with_one_result(function: Callable[..., JSON]) -> Callable[..., tuple[JSON]]:

@@ -19,7 +19,8 @@ def number_text(number: float) -> str:
     >>> [number_text(number) for number in (3.0, 1e15, 0.1, 1234567.5, 2.0**63, 1e-5, float("inf"))]
     ['3', '1000000000000000', '0.1', '1.2345675e+06', '9.223372036854776e+18', '1e-05', '+Inf']
     """
-    if abs(number) < _FIRST_BEYOND and float(number).is_integer():
+    number = float(number)  # also an integer that was `written` with fewer digits than it has
+    if -_FIRST_BEYOND <= number < _FIRST_BEYOND and number.is_integer():
         return str(int(number))
     return shortest(number)
 

@@ -7,6 +7,7 @@ in ``lua/``. These differences are left:
   in random order; tables that a script makes keep gopher-lua's order;
 - ``#`` of an array with holes may be another of its borders, and ``table.remove`` never removes a hole;
 - ``table.sort`` may put values that compare equal in another order where there are more than twelve;
+- the operator ``%`` rounds what is left of fractions (``5.5 % 0.1``), and of numbers beyond 2^53;
 - text with leading zeros or underscores in arithmetic (``"010" + 1``) is decimal, as in Lua;
 - functions nest thousands of calls deep instead of 256;
 - messages of runtime errors are those of PUC Lua, which name the variable.
@@ -17,7 +18,6 @@ code by a long jump. ``lua/limits.lua`` watches the memory instead.
 
 import math
 import time
-from codecs import register_error
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +32,7 @@ from interpreter.k8s.values import JSON
 from interpreter.lua.machine.exchange import Exchange, Token
 from interpreter.lua.machine.host import Host, Kube, Own, Say
 from interpreter.lua.machine.source import placed, prepare
+from interpreter.lua.machine.spelling import decoded
 
 _PARTS: Final = (
     *(
@@ -51,7 +52,6 @@ _PARTS: Final = (
 )
 _LOAD: Final = "local text, machine, host = ... assert(loadstring(text, '=[library]'))(machine, host)"
 _EMPTY: Final = "local globals = _G for name in pairs(globals) do globals[name] = nil end"
-_EACH_BYTE: Final = "replace-each-byte"
 _MOST_CHUNKS: Final = 200
 _SEED_BITS: Final = 30
 
@@ -70,7 +70,10 @@ class Limits:
 
 
 class Call(NamedTuple):
-    """A function of a script, what it is called with, what it may call, who hears it, and how many results count."""
+    """A function of a script, what it is called with, what it may call, who hears it, and how many results count.
+
+    Calls with one ``owner`` share what runs of their scripts may take; ``typed`` results may be `Requirements`.
+    """
 
     text: str
     function: str
@@ -78,6 +81,8 @@ class Call(NamedTuple):
     own: Own
     say: Say | None
     results: int
+    owner: str = ""
+    typed: bool = False
 
 
 class Runtime:
@@ -105,7 +110,7 @@ class Runtime:
         chunk = self._chunk(call.text)
         self._host.own, self._host.say, self._host.end = call.own, call.say, time.monotonic() + seconds
         try:
-            return self._exchange.read(self._tokens(chunk, call, seconds), list)
+            return self._exchange.read(self._tokens(chunk, call, seconds), list, typed=call.typed)
         except UnicodeError as err:
             raise LuaRunError("a string that it passes on is not UTF-8 text") from err
         except RecursionError as err:
@@ -129,11 +134,12 @@ class Runtime:
         return _fail(outcome, left, rest, call.function)
 
     def _spelled(self) -> list[Token]:
-        """The tokens of results some of whose strings are not UTF-8."""
-        if self._machine.has_failed():
-            raise LuaRunError("the message of its error is not UTF-8 text")
-        left, *rest = self._machine.spelled()
-        return [_decoded(token) for token in self._all(left, rest)]
+        """The tokens of results some of whose strings are not UTF-8; raises the error with such a message."""
+        message, line = self._machine.failed()
+        if message is not None:
+            raise _run_error(decoded(message), line)
+        left, *rest = self._machine.first_spelled()
+        return [decoded(token) if isinstance(token, str) else token for token in self._all(left, rest)]
 
     def _all(self, left: int, tokens: list[Token]) -> list[Token]:
         """Tokens that a run gave, with those that it has left."""
@@ -190,22 +196,13 @@ def _fail(outcome: str, cause: Any, details: list[Token], function: str) -> NoRe
     if outcome == "missing":
         missing = f"not found function {function}" if cause == "nil" else f"{function} is not a function: {cause}"
         raise LuaRunError(missing)
-    message, line = placed(cause)
-    raise LuaRunError(message, line=line or details[0])
+    raise _run_error(cause, details[0])
 
 
-def _decoded(token: Token) -> Token:
-    """A string whose bytes were spelled as characters, with U+FFFD for each byte that is no UTF-8, as in Go."""
-    return token.encode("latin-1").decode("utf-8", _EACH_BYTE) if isinstance(token, str) else token
-
-
-def _replace_each_byte(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    return "\ufffd" * (error.end - error.start), error.end
-
-
-register_error(_EACH_BYTE, _replace_each_byte)
+def _run_error(problem: str, noted: int) -> LuaRunError:
+    """The error with the line that its message names, or else the one that was noted."""
+    message, line = placed(problem)
+    return LuaRunError(message, line=line or noted)
 
 
 def _seed() -> int:

@@ -13,6 +13,7 @@ from interpreter.k8s.values import JSON
 from interpreter.lua.machine import child
 from interpreter.lua.machine.runtime import Call
 from interpreter.lua.machine.service import ANSWER, MEMORY, REQUEST
+from interpreter.lua.machine.shares import Shares
 from interpreter.lua.values import FUNCTION
 from interpreter.worker.deadline import remaining
 from interpreter.worker.pool import WorkerPool
@@ -20,6 +21,9 @@ from interpreter.worker.process import Process
 
 SECONDS: Final = 1.0
 """The longest that one call may take, as in Karmada (``luavm/lua.go``)."""
+
+PROCESSES: Final = 3
+"""How many scripts run at a time; those of one customization leave one process to all others, whatever they do."""
 
 _GRACE_SECONDS: Final = 0.05
 _MEMORY: Final = f"it needs more than {MEMORY >> 20} MiB of memory"
@@ -36,8 +40,9 @@ def run_outside(call: Call) -> list[JSON]:
     seconds = remaining(SECONDS)
     if not seconds:
         raise LuaLimitError("there is no time left")
+    end = time.monotonic() + seconds
     try:
-        with WORKERS.worker(seconds) as (worker, left):
+        with _SHARES.share(call.owner, seconds), WORKERS.worker(end - time.monotonic()) as (worker, left):
             return worker.run(call, left)
     except TimeoutError as err:
         raise LuaLimitError("every process for scripts is busy") from err
@@ -111,8 +116,10 @@ class Worker:
         self._process.send(ANSWER.pack(len(answer)) + answer, end)
 
 
-WORKERS: Final = WorkerPool(Worker)
+WORKERS: Final = WorkerPool(Worker, PROCESSES)
 """The pool that scripts use."""
+
+_SHARES: Final = Shares(PROCESSES - 1)
 
 
 def close_workers() -> None:

@@ -50,7 +50,7 @@ def _struct(name: str) -> Reader:
     def read(value: JSON) -> JSON:
         if type(value) is not dict:
             if type(value) is Requirements and name in REQUIREMENTS:
-                return dict(value)
+                return value
             value = _object(value, name)
         result = value
         key = ""
@@ -103,7 +103,7 @@ def _changed(value: JSON, result: JSON, key: str | int, item: JSON) -> JSON:
 
 def _over(value: JSON, earlier: JSON) -> JSON:
     """A value read into what another one was read into before: it leaves what it does not have."""
-    if type(value) is dict and type(earlier) is dict:
+    if isinstance(value, dict) and isinstance(earlier, dict):
         return earlier | {key: _over(item, earlier.get(key)) for key, item in value.items()}
     if type(value) is list and type(earlier) is list:
         return [_over(item, before) for item, before in zip_longest(value, earlier[: len(value)])]

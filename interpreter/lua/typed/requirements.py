@@ -9,9 +9,10 @@ REQUIREMENTS: Final = ("ReplicaRequirements", "ComponentReplicaRequirements")
 
 
 class Requirements(dict[str, JSON]):
-    """What `encode` gave as the first of the types, without a namespace: it is read and written as it is, as either.
+    """What `encode` gave as the first of the types, without a namespace.
 
-    Nothing in it is empty or null, which would not come back from Lua.
+    `decode` leaves it alone as either type, and `encode` makes a plain object of it: it is done already. Nothing in it
+    is empty or null, which would not come back from Lua.
     """
 
     __slots__ = ()

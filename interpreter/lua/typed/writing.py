@@ -54,7 +54,7 @@ def _struct(name: str) -> _Writer:
 
     def write(value: JSON) -> JSON:
         if type(value) is Requirements:
-            return value
+            return dict(value)
         result: dict[str, JSON] = {}
         for field, write_field, even_empty, always, zero in fields:
             if field in value:

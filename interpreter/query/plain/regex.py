@@ -8,11 +8,15 @@ Where the engines read even those differently RE2 decides, because definitions a
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-_MOST_WAYS: Final = (1 << 16, 1 << 12, 1 << 2)  # finite choices, by the number of nested loops over the subject
+_MOST_STEPS: Final = 64
+_MOST_STEPS_PER_PLACE: Final = 16
+_BRANCH: Final = 2
+_CHOICE: Final = 8
+_CLASS: Final = 2
 _LONG_REPEAT: Final = 8
 _LARGEST_COUNT: Final = 1000
 _CLASSES: Final = {
@@ -23,7 +27,7 @@ _CLASSES: Final = {
     "s": r"[\t\n\f\r ]",
     "S": r"[^\t\n\f\r ]",
 }
-_CONTROLS: Final = frozenset("tnrf")
+_CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _SPECIAL: Final = frozenset("\\^$.|?*+()[]{}")
 
@@ -43,37 +47,59 @@ def simple_pattern(pattern: str, flags: str = "") -> bool:
 
 @lru_cache(maxsize=512)
 def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str]:
-    """Translate a simple pattern to Python's engine; ValueError when it is not simple.
+    """Translate a simple pattern to Python's engine, for a search; ValueError when it is not simple.
 
     ``flags`` are jq's: ``i`` ignores case, ``g`` has no meaning for a test, others are not simple.
     """
     if not set(flags) <= {"g", "i"}:
         raise ValueError("flags other than g and i")
-    reader = _Reader(pattern)
-    whole = reader.alternatives()
+    options = re.ASCII | (re.IGNORECASE if "i" in flags else re.NOFLAG)
+    reader = _Reader(pattern, options)
+    whole = reader.alternatives(at_edges=True)
     if reader.rest:
         raise ValueError("unbalanced )")
-    loops = whole.repeats + (not whole.anchored)
-    if loops >= len(_MOST_WAYS) or whole.ways > _MOST_WAYS[loops]:
+    if whole.loops + (not whole.anchored) > 1:
+        raise ValueError("loops inside of loops")
+    if whole.steps > (_MOST_STEPS_PER_PLACE if whole.loops or not whole.anchored else _MOST_STEPS):
         raise ValueError("too many ways to match")
     try:
-        return re.compile(whole.text, re.ASCII | (re.IGNORECASE if "i" in flags else 0))
+        return re.compile(whole.text, options)
     except re.error as error:
         raise ValueError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a pattern in Python's spelling, with what a backtracking engine may try at one place.
+    """A part of a pattern in Python's spelling, with what a backtracking engine does for it.
 
-    ``ways`` counts finite choices, ``repeats`` the nested loops over the subject.
+    ``steps`` is the most that it takes at one place of the subject, on average over all places; ``ways`` how often
+    at most it comes to its end there; ``loops`` how many loops over the subject are nested in each other. ``single``
+    is a piece of one character, ``literal`` that character if it can be only one. ``least`` is what has to be there
+    of a piece that is repeated, ``looped`` the one that is repeated in a loop.
     """
 
     text: str
+    steps: int = 1
     ways: int = 1
-    repeats: int = 0
+    loops: int = 0
     anchored: bool = False
     single: bool = False
+    literal: str = ""
+    least: "_Piece | None" = None
+    looped: str = ""
+
+    def then(self, piece: "_Piece") -> "_Piece":
+        """This piece with another one behind it."""
+        return _Piece(
+            self.text + piece.text,
+            self.steps + self.ways * piece.steps,
+            self.ways * piece.ways,
+            self.loops + piece.loops,
+            self.anchored or (not self.text and piece.anchored),
+        )
+
+
+_NOTHING: Final = _Piece("", steps=0)
 
 
 @dataclass(slots=True)
@@ -81,30 +107,51 @@ class _Reader:
     """Reads a pattern by recursive descent."""
 
     rest: str
+    options: re.RegexFlag
 
-    def alternatives(self) -> _Piece:
-        branches = [self._sequence()]
+    def alternatives(self, *, at_edges: bool = False) -> _Piece:
+        branches = [self._sequence(at_edges=at_edges)]
         while self.rest.startswith("|"):
             self._take()
-            branches.append(self._sequence())
+            branches.append(self._sequence(at_edges=at_edges))
+        if len(branches) == 1:
+            return branches[0]
         return _Piece(
             "|".join(branch.text for branch in branches),
+            sum(branch.steps + _BRANCH for branch in branches),
             sum(branch.ways for branch in branches),
-            max(branch.repeats for branch in branches),
+            max(branch.loops for branch in branches),
             all(branch.anchored for branch in branches),
         )
 
-    def _sequence(self) -> _Piece:
-        whole = _Piece("")
+    def _sequence(self, *, at_edges: bool) -> _Piece:
+        """Everything up to a bar or bracket; ``at_edges`` when nothing of the pattern is before or behind it."""
+        pieces: list[_Piece] = []
         while self.rest and self.rest[0] not in "|)":
-            piece = self._repeated(self._atom())
-            whole = _Piece(
-                whole.text + piece.text,
-                whole.ways * piece.ways,
-                whole.repeats + piece.repeats,
-                whole.anchored or (not whole.text and piece.anchored),
-            )
+            pieces.append(self._repeated(self._atom()))
+        if at_edges:
+            pieces = _trimmed(_trimmed(pieces)[::-1])[::-1]
+        whole = _NOTHING
+        while pieces:
+            whole = whole.then(self._run(pieces) if pieces[0].literal else pieces.pop(0))
         return whole
+
+    def _run(self, pieces: list[_Piece]) -> _Piece:
+        """Take literal characters off the front, with a loop behind them that cannot get past where they begin.
+
+        Where the first character is only once among them, matches that begin at different places do not overlap: so
+        all places together take no more steps than there are characters. That is so for a loop, too, which stops
+        at that character; else both may overlap as often as it is there.
+        """
+        text = ""
+        while pieces and pieces[0].literal:
+            text += pieces.pop(0).literal
+        overlaps = text.lower().count(text[0].lower()) if self.options & re.IGNORECASE else text.count(text[0])
+        run = _Piece(re.escape(text), overlaps)
+        if not pieces or not pieces[0].looped or re.fullmatch(pieces[0].looped, text[0], self.options):
+            return run
+        loop = pieces.pop(0)
+        return replace(run, ways=overlaps).then(replace(loop, loops=0))
 
     def _take(self) -> str:
         if not self.rest:
@@ -120,16 +167,16 @@ class _Reader:
             case "$":
                 return _Piece(r"\Z")
             case ".":
-                return _Piece(".", single=True)
+                return _Piece(".", _CLASS, single=True)
             case "(":
                 return self._group()
             case "[":
-                return _Piece(self._class(), single=True)
+                return _Piece(self._class(), _CLASS, single=True)
             case "\\":
                 return self._escape()
             case _ if character in _SPECIAL:
                 raise ValueError(f"a bare {character}")
-        return _Piece(re.escape(character), single=True)
+        return _Piece(re.escape(character), single=True, literal=character)
 
     def _group(self) -> _Piece:
         self.rest = self.rest.removeprefix("?:")
@@ -137,15 +184,16 @@ class _Reader:
         if not self.rest.startswith(")"):
             raise ValueError("unbalanced (")
         self._take()
-        return _Piece(f"(?:{inner.text})", inner.ways, inner.repeats, inner.anchored)
+        return _Piece(f"(?:{inner.text})", inner.steps, inner.ways, inner.loops, inner.anchored)
 
     def _escape(self) -> _Piece:
         character = self._take()
         if character == "b":
             return _Piece(r"\b")
         if character in _CLASSES:
-            return _Piece(_CLASSES[character], single=True)
-        return _Piece(_plain_escape(character), single=True)
+            return _Piece(_CLASSES[character], _CLASS, single=True)
+        plain = _plain_escape(character)
+        return _Piece(plain, single=True, literal=_CONTROLS.get(character, character))
 
     def _class(self) -> str:
         negated = "^" if self.rest.startswith("^") else ""
@@ -187,10 +235,27 @@ class _Reader:
         self.rest = self.rest.removeprefix("?")
         if self.rest[:1] in tuple("*+?{"):
             raise ValueError("a repeat of a repeat")
-        choices = most - least
-        if choices > _LONG_REPEAT:
-            return _Piece(piece.text + text + lazy, repeats=1)
-        return _Piece(piece.text + text + lazy, piece.ways + choices, piece.repeats)
+        required = _times(piece, least)
+        if most - least > _LONG_REPEAT:
+            return replace(
+                required,
+                text=piece.text + text + lazy,
+                steps=required.steps + piece.steps,
+                loops=1,
+                least=required,
+                looped=piece.text,
+            )
+        steps = piece.steps * most + _CHOICE * (most - least)
+        return replace(
+            piece,
+            text=piece.text + text + lazy,
+            steps=steps,
+            ways=piece.ways + most - least,
+            anchored=False,
+            single=False,
+            literal="",
+            least=required,
+        )
 
     def _quantifier(self) -> tuple[int, int, str]:
         """The least and the most repeats, and their text, which is empty when there is no quantifier."""
@@ -215,3 +280,18 @@ def _plain_escape(character: str) -> str:
     if character in _CONTROLS or character in _PUNCTUATION:
         return "\\" + character
     raise ValueError(f"the escape \\{character}")
+
+
+def _times(piece: _Piece, count: int) -> _Piece:
+    """A piece as often as that, and no more often."""
+    if count == 1:
+        return piece
+    return _Piece(f"{piece.text}{{{count}}}", piece.steps * count) if count else _NOTHING
+
+
+def _trimmed(pieces: list[_Piece]) -> list[_Piece]:
+    """The pieces without what is optional at the front: a search finds the rest without it as well."""
+    for index, piece in enumerate(pieces):
+        if piece.least is not _NOTHING:
+            return [piece.least or piece, *pieces[index + 1 :]]
+    return []

@@ -5,6 +5,7 @@ in a state of ``luavm.NewWithContext`` in UTC, and each of its results written b
 """
 
 import json
+import math
 import os
 import re
 import time
@@ -87,6 +88,62 @@ def test_results_are_those_of_karmada(script: str) -> None:
 def test_known_differences(script: str, ours: list[JSON], karmadas: JSON) -> None:
     assert inside(script) == {"results": ours}
     assert ours != [karmadas]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        pytest.param("math.max()", "wrong number of arguments", id="mathlib.go"),
+        pytest.param(
+            "math.mod('x', 1)", "bad argument #1 to mod (number expected, got string)", id="a number, not arithmetic"
+        ),
+        pytest.param("math.pow({}, {})", "bad argument #1 to pow (number expected, got table)", id="the first of two"),
+        pytest.param("math.ldexp(1, '2')", "bad argument #2 to ldexp (number expected, got string)", id="auxlib.go"),
+        pytest.param("select({})", "bad argument #1 to select (number or string expected, got table)", id="baselib.go"),
+        pytest.param("xpcall(nil, 'x')", "bad argument #1 to xpcall (function expected, got nil)", id="xpcall"),
+        pytest.param("os.date(nil)", "bad argument #1 to date (string expected, got nil)", id="oslib_safe.go"),
+        pytest.param(
+            "require('kube').accuratePodRequirements({}, print)", "getPodRequirements only accepts one argument",
+            id="arguments are counted before they are read",
+        ),
+        pytest.param(
+            "require('kube').resourceAdd({1, nil, 3})", "bad argument #1 to resourceAdd (string expected, got table)",
+            id="and have the right type",
+        ),
+        pytest.param(
+            "require('kube').accuratePodRequirements({1, nil, 3})",
+            "fail to convert lua value to PodTemplateSpec: cannot encode sparse array",
+            id="before they are JSON",
+        ),
+        pytest.param(
+            "require('kube').getPodDependencies({spec = {priority = 0/0}}, 'ns')",
+            "fail to convert lua value to corev1.PodTemplateSpec: json: unsupported value: NaN",
+            id="or not",
+        ),
+    ],
+)  # fmt: skip
+def test_complaints_about_arguments(call: str, message: str) -> None:
+    assert inside(f"return pcall(function() {call} end)") == {"results": [False, f"<string>:1: {message}"]}
+
+
+def test_a_function_that_pcall_calls_has_no_name() -> None:
+    message = "<string>:1: bad argument #1 to (anonymous) (table expected, got nil)"
+    assert inside("local ok, problem = pcall(ipairs) return ok, problem") == {"results": [False, message]}
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        pytest.param("math.mod(5.5, 0.1)", math.fmod(5.5, 0.1), id="the remainder of the C library"),
+        pytest.param("math.mod(-7, 3)", 2, id="with the sign of the divisor"),
+        pytest.param("math.mod('7', -3)", -2, id="of text"),
+        pytest.param("('\\255É'):lower()", "\ufffdé", id="letters among bytes"),
+        pytest.param("string.format('%s\\200%2s', 'é', '\\255')", "é\ufffd \ufffd", id="a form with bytes"),
+        pytest.param("string.format('%s', -2^63)", "-9223372036854775808", id="the least integer"),
+    ],
+)
+def test_results_that_are_easily_missed(expression: str, result: JSON) -> None:
+    assert inside(f"return {expression}") == {"results": [result]}
 
 
 def test_a_worker_process_computes_the_same() -> None:

@@ -1,5 +1,6 @@
 """Scripts that run away: how long they keep this process, and what becomes of them."""
 
+import math
 import time
 import weakref
 
@@ -8,7 +9,7 @@ import pytest
 from interpreter.k8s.values import JSON
 from interpreter.lua.machine import inside
 from interpreter.lua.machine.inside import run_inside
-from interpreter.lua.machine.runtime import Call, Runtime, StoppedError
+from interpreter.lua.machine.runtime import Call, Limits, Runtime, StoppedError
 
 LONGEST_SECONDS = 0.1
 OBJECT: JSON = {"a": list(range(20_000)), "b": {"c": "x"}}
@@ -125,6 +126,17 @@ def test_a_script_without_end_is_stopped_by_its_memory_when_it_has_time(step: st
     script = f"{DOUBLED.format('x', 10)} local t, i = {{}}, 0 while true do pcall(function() i = i + 1 {step} end) end"
     with pytest.raises(StoppedError, match="memory"):
         Runtime(inside.LIMITS, {}).run(Call(f"function F() {script} end", "F", (), {}, None, 9), 20)
+
+
+def test_a_string_that_has_no_room_is_not_made() -> None:
+    limits = Limits(memory=64 * 1024, longest=math.inf, tokens=math.inf)
+    runtime = Runtime(limits, {})
+    with pytest.raises(StoppedError, match="memory"):
+        runtime.run(Call(f"function F() {DOUBLED.format('x', 40)} end", "F", (), {}, None, 9), 60)
+    # 16 MiB: twice that and the buffer for it would be more than there is beside them.
+    assert runtime.memory < 24 * 1024
+    room = "local t = {} for i = 1, 40 do t = {} for j = 1, 3e4 do t[j] = {} end end " + DOUBLED.format("x", 23)
+    assert Runtime(limits, {}).run(Call(f"function F() {room} return #s end", "F", (), {}, None, 9), 60) == [2**23]
 
 
 @pytest.mark.parametrize(

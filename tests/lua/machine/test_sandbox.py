@@ -68,7 +68,7 @@ def test_names_that_are_not_there(name: str) -> None:
         pytest.param("require('python')", "module python not found", id="require of Python"),
         pytest.param("require('/etc/passwd')", "module /etc/passwd not found", id="require of a file"),
         pytest.param("return {print}", "cannot encode function to JSON", id="a function in a result"),
-        pytest.param("require('kube').resourceAdd(print)", "cannot encode function to JSON", id="to Python"),
+        pytest.param("require('kube').resourceAdd(print)", "(string expected, got function)", id="to Python"),
         pytest.param("require('kube').resourceAdd.__globals__ = 1", "index field 'resourceAdd'", id="an attribute"),
         pytest.param("return pairs.__closure__", "attempt to index", id="an attribute of a function"),
         pytest.param("return o.__class__.x", "field '__class__' (a nil value)", id="an attribute of an object"),
@@ -116,7 +116,7 @@ def test_an_error_of_python_is_never_seen_by_a_script(script: str) -> None:
 def test_text_that_is_not_unicode_ends_a_script_that_passes_it_on() -> None:
     with pytest.raises(LuaRunError, match="is not UTF-8 text"):
         run("pcall(require('kube').resourceAdd, '\\255') return 1")
-    with pytest.raises(LuaRunError, match="is not UTF-8 text"):
+    with pytest.raises(LuaRunError, match=r"^\ufffd$"):
         run("error('\\255')")
     with pytest.raises(LuaRunError, match="is not UTF-8 text"):
         run("return o.a", {"a": "\ud800"})

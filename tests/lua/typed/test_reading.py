@@ -172,5 +172,9 @@ def test_finished_requirements_are_read_as_such_and_no_other_type() -> None:
         {"name": "a", "replicas": 0, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}}
     ]
     assert decode("Component", requirements) == {}
+    again = Requirements({"resourceRequest": {"memory": "1Gi"}})
+    assert decode("Component", {"ReplicaRequirements": requirements, "replicaRequirements": again}) == {
+        "replicaRequirements": {"resourceRequest": {"cpu": "1", "memory": "1Gi"}}
+    }
     with pytest.raises(MismatchError, match="cannot unmarshal object into Go value of type string"):
         decode("string", requirements)

@@ -2,7 +2,7 @@
 
 local machine = ...
 
-local type, floor = type, math.floor
+local type, tonumber, floor = type, tonumber, math.floor
 local raise, raise_argument, number_text, touch = machine.raise, machine.raise_argument, machine.number_text, machine.touch
 
 local LONGEST = 1000000 -- pkg/util/lifted/lua/string_safe.go
@@ -19,6 +19,15 @@ function machine.string_argument(value, position, name)
       .. " in Karmada lua string lib, please check your lua script.")
   end
   return value
+end
+
+-- A number, or text that is one.
+function machine.number_argument(value, position, name)
+  local number = tonumber(value)
+  if not number then
+    raise_argument(position, name, "number", value)
+  end
+  return number
 end
 
 -- A number, cut to an integer.

@@ -99,9 +99,11 @@ function base.pcall(...)
 end
 
 function base.xpcall(call, handler)
-  if type(call) ~= "function" or type(handler) ~= "function" then
-    local position = type(call) == "function" and 2 or 1
-    raise_argument(position, "xpcall", "function", position == 1 and call or handler)
+  if type(call) ~= "function" then
+    raise_argument(1, "xpcall", "function", call)
+  end
+  if type(handler) ~= "function" then
+    raise_argument(2, "xpcall", "function", handler)
   end
   return finish(xpcall(call, function(problem)
     if is_final(problem) then
@@ -116,7 +118,7 @@ function base.print(...)
   for index = 1, select("#", ...) do
     words[index] = text((select(index, ...)))
   end
-  host.say(machine.hold(concat(words, "\t")))
+  host.say(machine.spelled(machine.hold(concat(words, "\t"))))
 end
 
 -- pkg/resourceinterpreter/customized/declarative/luavm/lua.go

@@ -1,13 +1,14 @@
 -- Values of Lua on their way out, as sequences of tokens; what is JSON and what is not is up to gopher-json.
 --
 -- A token is a value, nil included; or false and a number: 0 the value false, n > 0 the untouched object n, -1 an empty
--- table, -2n an array of n values, -2n-1 an object of n keys and values, 0.5 a function as a result.
+-- table, -2n an array of n values, -2n-1 an object of n keys and values, 0.5 a function, 0.25 a table that is no JSON for
+-- the reason behind it.
 
 local machine, host = ...
 
-local type, error, next, select, unpack = type, error, next, select, unpack
+local type, error, next, pcall, select, unpack = type, error, next, pcall, select, unpack
 local huge, floor = math.huge, math.floor
-local byte, char, gsub = string.byte, string.char, string.gsub
+local byte, char, find, gsub = string.byte, string.char, string.find, string.gsub
 local is_index = machine.is_index
 local touch, untouched, text, send, stop = machine.touch, machine.untouched, machine.text, host.send, machine.stop
 
@@ -16,7 +17,7 @@ local IN_A_CALL = 200 -- values that are passed to Python in one call without be
 local LONGEST = 16 * 2 ^ 20 -- bytes of a string: Python may run out of memory over a longer one, which nobody survives
 local DEEPEST = 200 -- levels of a result: more than any JSON text that the rest of the server reads
 
-local out, length, visited = {}, 0, {}
+local out, length, visited, may_share = {}, 0, {}, false
 
 local function kinds(object)
   local array, highest, numbers, others = 0, 0, 0, 0
@@ -84,14 +85,7 @@ local function give_object(object, depth)
   out[head] = -2 * size - 1
 end
 
-local function give_table(object, depth)
-  if visited[object] then
-    error("cannot encode recursively nested tables to JSON", 0)
-  end
-  if depth > DEEPEST then
-    error("the result is nested deeper than " .. DEEPEST .. " tables", 0)
-  end
-  visited[object] = true
+local function give_content(object, depth)
   local number = untouched(object)
   if number then
     length = length + 2
@@ -101,7 +95,7 @@ local function give_table(object, depth)
   touch(object)
   local size = #object
   if size == 0 then
-    return give_object(object, depth + 1)
+    return give_object(object, depth)
   end
   local count = 0
   for _ in next, object do
@@ -110,7 +104,22 @@ local function give_table(object, depth)
   if count ~= size then
     error(complaint(object), 0)
   end
-  return give_array(object, size, depth + 1)
+  return give_array(object, size, depth)
+end
+
+-- To gopher-json a table is recursive when it is in a value twice, on whatever way.
+local function give_table(object, depth)
+  if visited[object] then
+    error("cannot encode recursively nested tables to JSON", 0)
+  end
+  if depth > DEEPEST then
+    error("a value is nested deeper than " .. DEEPEST .. " tables", 0)
+  end
+  visited[object] = true
+  give_content(object, depth + 1)
+  if may_share then
+    visited[object] = nil
+  end
 end
 
 function give(value, depth)
@@ -136,18 +145,18 @@ function give(value, depth)
   out[length] = value
 end
 
--- The tokens of values, as an array and its length.
+-- The tokens of values, as an array and its length. A table may be in a value twice, but not in itself.
 function machine.give(count, ...)
-  out, length = {}, 0
+  out, length, may_share = {}, 0, true
   for index = 1, count do
-    visited = {} -- the same table may be in two values, but not twice in one
+    visited = {}
     give((select(index, ...)), 1)
   end
   return out, length
 end
 
--- A result as it is: whether it may be a function or no number is up to the operation.
-local function give_result(value)
+-- A value as it is: whether it may be a function or no number is up to who gets it.
+local function give_plainly(value)
   local kind = type(value)
   if kind == "table" then
     visited = {}
@@ -166,12 +175,35 @@ local function give_result(value)
   out[length] = value
 end
 
+local function give_argument(value)
+  local before = length
+  local ok, problem = pcall(give_plainly, value)
+  if ok then
+    return
+  end
+  if type(problem) ~= "string" or not (find(problem, "^cannot encode ") or find(problem, "^json: ")) then
+    error(problem, 0) -- the run is over, or the machine is at its end
+  end
+  length = before + 3
+  out[length - 2], out[length - 1], out[length] = false, 0.25, problem
+end
+
+-- The same of arguments for a function of Karmada's, which may have other complaints about them before that one.
+function machine.give_arguments(count, ...)
+  out, length, may_share = {}, 0, false
+  for index = 1, count do
+    visited = {} -- the same table may be in two values, but not twice in one
+    give_argument((select(index, ...)))
+  end
+  return out, length
+end
+
 -- Turn the first results of a run, as many as are wanted, into tokens, of which `machine.first` gives the first.
 function machine.keep(wanted, ...)
-  out, length = {}, 0
+  out, length, may_share = {}, 0, false
   local count = select("#", ...)
   for index = 1, count < wanted and count or wanted do
-    give_result((select(index, ...)))
+    give_plainly((select(index, ...)))
   end
 end
 
@@ -198,14 +230,24 @@ function machine.rest()
   return length - to, unpack(out, first, to)
 end
 
--- The results again, each of their bytes beyond ASCII as a character of its own: for text that is not UTF-8.
-function machine.spelled()
+-- Text with each byte beyond ASCII as a character of its own: for text that may be no UTF-8.
+local function spelled(word)
+  if not find(word, "[\128-\255]") then
+    return word
+  end
+  return (gsub(word, "[\128-\255]", function(letter)
+    local code = byte(letter)
+    return char(192 + floor(code / 64), 128 + code % 64)
+  end))
+end
+
+machine.spelled = spelled
+
+-- The results again, spelled.
+function machine.first_spelled()
   for index = 1, length do
     if type(out[index]) == "string" then
-      out[index] = gsub(out[index], "[\128-\255]", function(letter)
-        local code = byte(letter)
-        return char(192 + floor(code / 64), 128 + code % 64)
-      end)
+      out[index] = spelled(out[index])
     end
   end
   return machine.first()

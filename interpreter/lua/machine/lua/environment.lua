@@ -5,9 +5,10 @@ local machine, host = ...
 local base, strings, tables = machine.base, machine.strings, machine.tables
 local type, next, rawget, rawset, setmetatable, select, unpack, ipairs =
   type, next, rawget, rawset, setmetatable, select, unpack, ipairs
-local floor, find, raise = math.floor, string.find, machine.raise
-local string_argument, integer_argument, table_argument =
-  machine.string_argument, machine.integer_argument, machine.table_argument
+local floor, fmod, raise = math.floor, math.fmod, machine.raise
+local find, spelled = string.find, machine.spelled
+local string_argument, number_argument, integer_argument, table_argument =
+  machine.string_argument, machine.number_argument, machine.integer_argument, machine.table_argument
 
 local LARGEST = 1.7976931348623157e308 -- what gopher-lua has for math.huge
 local MODULUS = 2147483647
@@ -37,8 +38,11 @@ local function randomseed(number)
   seed = integer_argument(number, 1, "randomseed") % (MODULUS - 1) + 1
 end
 
+-- The remainder as gopher-lua computes it (vm.go).
 local function modulo(a, b)
-  return a % b
+  a, b = number_argument(a, 1, "mod"), number_argument(b, 2, "mod")
+  local rest = fmod(a, b)
+  return (b > 0 and rest < 0 or b < 0 and rest > 0) and rest + b or rest
 end
 
 local function field(date, name, default)
@@ -56,13 +60,14 @@ local function time(date)
     field(date, "hour", 12), field(date, "min", 0), field(date, "sec", 0))
 end
 
-local function date(form, moment)
-  form = form == nil and "%c" or string_argument(form, 1, "date")
+local function date(...)
+  local form, moment = ...
+  form = select("#", ...) == 0 and "%c" or string_argument(form, 1, "date")
   moment = moment ~= nil and integer_argument(moment, 2, "date") or nil
   if not find(form, "^!*%*t") then
-    return machine.hold(host.date(form, moment))
+    return machine.hold(host.date(spelled(form), moment))
   end
-  local year, month, day, hour, min, sec, wday = host.fields(form, moment)
+  local year, month, day, hour, min, sec, wday = host.fields(spelled(form), moment)
   return { year = year, month = month, day = day, hour = hour, min = min, sec = sec, wday = wday, yday = 0, isdst = false }
 end
 
@@ -72,6 +77,12 @@ end
 base._VERSION, base._GOPHER_LUA_VERSION, base.require = "Lua 5.1", "GopherLua 0.1", machine.require
 
 local mathematics = { random = random, randomseed = randomseed, mod = modulo, huge = LARGEST }
+for _, name in next, { "atan2", "fmod", "ldexp", "pow" } do -- in C they complain about the second argument first
+  local call, check = math[name], name == "ldexp" and integer_argument or number_argument
+  mathematics[name] = function(a, b)
+    return call(number_argument(a, 1, name), check(b, 2, name))
+  end
+end
 for name, value in next, math do
   mathematics[name] = mathematics[name] or value
 end

@@ -3,7 +3,7 @@
 local machine = ...
 
 local type, error, format, getinfo = type, error, string.format, debug.getinfo
-local find, gsub, sub = string.find, string.gsub, string.sub
+local find, gsub, match, sub = string.find, string.gsub, string.match, string.sub
 
 local SOURCE = "=<string>" -- what gopher-lua calls a script that was not read from a file
 
@@ -36,8 +36,19 @@ function machine.raise_argument(position, name, expected, value)
   raise(format("bad argument #%d to %s (%s expected, got %s)", position, name, expected, type(value)))
 end
 
--- A message as scripts see it: without a place in a library, which says nothing to the author of a script, and where a
--- function of the machine's own complains about an argument, in the words of gopher-lua (auxlib.go).
+-- What a function of the machine's own says about an argument, in the words of gopher-lua (auxlib.go).
+local function reworded(number, name, complaint)
+  if complaint == "(number expected, got no value)" and (name == "max" or name == "min") then
+    return "wrong number of arguments"
+  end
+  complaint = gsub(complaint, "got no value%)$", "got nil)")
+  if name == "select" and complaint ~= "(number expected, got string)" then
+    complaint = gsub(complaint, "^%(number expected", "(number or string expected")
+  end
+  return format("bad argument #%s to %s %s", number, name, complaint)
+end
+
+-- A message as scripts see it: without a place in a library, which says nothing to the author of a script.
 function machine.as_seen(problem)
   if type(problem) ~= "string" then
     return problem
@@ -46,8 +57,12 @@ function machine.as_seen(problem)
   if last then
     problem = sub(problem, last + 1)
   end
-  local worded, count = gsub(problem, "^(<string>:%d+: bad argument #%d+ to )'([^']*)'( %(.*%))$", "%1%2%3")
-  return count == 1 and (gsub(worded, "got no value%)$", "got nil)")) or problem
+  local place, number, name, complaint = match(problem, "^(<string>:%d+: )bad argument #(%d+) to '([^']*)' (%(.*%))$")
+  if place then
+    return place .. reworded(number, name, complaint)
+  end
+  number, complaint = match(problem, "^bad argument #(%d+) to '%?' (%(.*%))$") -- of what pcall itself has called
+  return number and placed(reworded(number, "(anonymous)", complaint), line(2)) or problem
 end
 
 machine.SOURCE, machine.line, machine.placed, machine.raise = SOURCE, line, placed, raise

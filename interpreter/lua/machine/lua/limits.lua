@@ -13,6 +13,7 @@ local clock, collectgarbage, error, huge = os.clock, collectgarbage, error, math
 
 local STOPPED = newproxy()
 local INSTRUCTIONS = 500 -- take about 20 ms where each of them handles the longest strings or tables that there are
+local LONG = 2 ^ 20 -- bytes of a string from which it is not made before there is room for it
 
 local longest = host.longest
 local ends, most = huge, huge
@@ -68,10 +69,25 @@ function machine.hold_work(text)
   return text
 end
 
+-- Have room for a long string and for the buffer in which it is put together, or stop: to fill all the memory with it
+-- first takes longer than to see that it would.
+local function make_room(length)
+  local needed = 2 * length / 1024
+  if collectgarbage("count") + needed > most then
+    collectgarbage()
+    if collectgarbage("count") + needed > most then
+      stop("memory")
+    end
+  end
+end
+
 -- Hold a string that is about to be made.
 function machine.hold_length(length)
   if length > longest then
     stop("size")
+  end
+  if length > LONG then
+    make_room(length)
   end
 end
 

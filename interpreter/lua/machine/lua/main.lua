@@ -8,6 +8,9 @@ local limit, unlimit, stopped = machine.limit, machine.unlimit, machine.stopped
 local receive, keep, first = machine.receive, machine.keep, machine.first
 local text, concat, ordered = machine.text, machine.concat, machine.ordered
 local string_metatable = getmetatable("")
+local sub = string.sub
+
+local LONGEST_MESSAGE = 8192 -- bytes: nobody reads more of it, and it may be of any length
 
 local place = 0
 
@@ -20,20 +23,21 @@ end
 
 local function message(problem)
   if type(problem) == "string" or type(problem) == "number" then
-    return machine.as_seen(text(problem))
+    local seen = machine.as_seen(text(problem))
+    return #seen > LONGEST_MESSAGE and sub(seen, 1, LONGEST_MESSAGE) .. " ..." or seen
   end
   return "(error object is a " .. type(problem) .. " value)"
 end
 
-local has_failed = false
+local failed
 
-function machine.has_failed()
-  return has_failed
+-- The message of an error and its line, nil when there was none: for a message that is not UTF-8.
+function machine.failed()
+  return failed and machine.spelled(failed), place
 end
 
 -- Whatever went wrong, as Python wants it.
 local function failure(problem)
-  has_failed = true
   if problem == "not enough memory" then
     return "stopped", "memory"
   end
@@ -43,7 +47,8 @@ local function failure(problem)
   if type(problem) == "userdata" then
     return "python", problem
   end
-  return "error", message(problem), place
+  failed = message(problem)
+  return "error", failed, place
 end
 
 function machine.load(source)
@@ -57,7 +62,7 @@ end
 -- instead of the function, or "python" with what Python raised.
 function machine.run(chunk, name, wanted, seconds, kibibytes, has_karta, seed, ...)
   local environment = machine.environment(seed, has_karta)
-  has_failed = false
+  failed = nil
   machine.return_all()
   local tokens, given = { ... }, select("#", ...)
   local missing

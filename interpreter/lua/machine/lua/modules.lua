@@ -3,8 +3,7 @@
 local machine, host = ...
 
 local type, next, unpack, select, format = type, next, unpack, select, string.format
-local give, send, receive, lend, untouched =
-  machine.give, machine.send, machine.receive, machine.lend, machine.untouched
+local send, receive, lend, untouched = machine.send, machine.receive, machine.lend, machine.untouched
 local check, hold, stop = machine.check, machine.hold, machine.stop
 local raise, raise_argument = machine.raise, machine.raise_argument
 
@@ -33,7 +32,7 @@ local function answer(ok, left, ...)
 end
 
 -- A function of Lua that stands for a function of Python; strings and an untouched object need no work.
-local function bridge(call)
+local function bridge(call, give)
   return function(...)
     local first, second = ...
     local count, kind = select("#", ...), type(first)
@@ -50,7 +49,7 @@ end
 
 local kube = {}
 for name, call in next, host.kube do
-  kube[name] = bridge(call)
+  kube[name] = bridge(call, machine.give_arguments)
 end
 
 local function load_kube()
@@ -67,7 +66,7 @@ local function load_karta()
   for _, name in next, { host.names() } do
     functions[name] = bridge(function(...)
       return host.own(name, ...)
-    end)
+    end, machine.give)
   end
   return functions
 end

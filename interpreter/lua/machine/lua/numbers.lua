@@ -3,7 +3,7 @@
 local machine = ...
 
 local type, tostring, tonumber, format = type, tostring, tonumber, string.format
-local raise, raise_argument = machine.raise, machine.raise_argument
+local raise, raise_argument, hold_length = machine.raise, machine.raise_argument, machine.hold_length
 local select, join = select, table.concat
 local find, gsub, lower, rep, sub = string.find, string.gsub, string.lower, string.rep, string.sub
 
@@ -135,7 +135,7 @@ local function concat_many(...)
     right = right and "string" or kind
     length = length + #words[index]
   end
-  machine.hold_length(length)
+  hold_length(length)
   return nil, join(words)
 end
 
@@ -143,7 +143,8 @@ end
 function machine.concat(...)
   local a, b, more = ...
   if type(a) == "string" and type(b) == "string" and more == nil and select("#", ...) == 2 then
-    return machine.hold(a .. b)
+    hold_length(#a + #b)
+    return a .. b
   end
   local left, right = concat_many(...)
   if left then

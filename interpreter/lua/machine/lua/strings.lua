@@ -7,8 +7,8 @@ local byte, char, find, len, lower, reverse, sub, upper =
   string.byte, string.char, string.find, string.len, string.lower, string.reverse, string.sub, string.upper
 local raise, raise_argument, hold, check = machine.raise, machine.raise_argument, machine.hold, machine.check
 local string_argument, integer_argument = machine.string_argument, machine.integer_argument
-local hold_work, number_text, text, search =
-  machine.hold_work, machine.number_text, machine.text, machine.search
+local hold_work, number_text, text, search, spelled =
+  machine.hold_work, machine.number_text, machine.text, machine.search, machine.spelled
 
 local COMPARED_AT_ONCE = 65536 -- length of a text times that of a word to find in it, which takes no time to speak of
 
@@ -47,12 +47,12 @@ end
 
 function strings.lower(value)
   value = string_argument(value, 1, "lower")
-  return find(value, "[\128-\255]") and hold(host.lower(hold_work(value))) or lower(value)
+  return find(value, "[\128-\255]") and hold(host.lower(spelled(hold_work(value)))) or lower(value)
 end
 
 function strings.upper(value)
   value = string_argument(value, 1, "upper")
-  return find(value, "[\128-\255]") and hold(host.upper(hold_work(value))) or upper(value)
+  return find(value, "[\128-\255]") and hold(host.upper(spelled(hold_work(value)))) or upper(value)
 end
 
 function strings.reverse(value)
@@ -74,11 +74,14 @@ function strings.format(...)
     local value = select(index, ...)
     local kind = type(value)
     arguments[count + 1] = kind
-    arguments[count + 2] = (kind == "table" or kind == "function") and text(value) or value
+    if kind == "table" or kind == "function" then
+      value = text(value)
+    end
+    arguments[count + 2] = kind == "string" and spelled(value) or value
     count = count + 2
   end
   check()
-  return hold(host.format(hold_work(pattern), unpack(arguments, 1, count)))
+  return hold(host.format(spelled(hold_work(pattern)), unpack(arguments, 1, count)))
 end
 
 -- Where to begin, counted from 1, as luaIndex2StringIndex has it.
