@@ -13,7 +13,7 @@ from interpreter.errors import InterpretationError, LuaWaitError
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
 from interpreter.karta.resolution import Reader, known_to
-from interpreter.lua.engine import without_waiting
+from interpreter.lua import engine
 from interpreter.operations import Call, Operation, Options, Results, interpret
 from interpreter.protocol import Glance, Request, decode, encode_failure, encode_results
 from interpreter.server.detours import Detours
@@ -31,6 +31,7 @@ _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
 _KINDS_NAMED = 20
 _SUCCESS = 200
+_LONGEST_REASON = 500
 # A thread that stops at its deadline says which expression took so long; this is how long that is waited for.
 _LAST_WORDS = 0.2
 
@@ -98,8 +99,11 @@ class Calls:
         return answer
 
     def close(self) -> None:
-        """Let go of the threads; calls that wait for one are dropped."""
+        """Let go of the threads and of the processes that they wait for; calls without an answer are dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._large.close()
+        query.close_workers()
+        engine.close_workers()
 
     def _read(self, body: bytes) -> "_Question | None":
         """Read a request; None for one that is too large for this process."""
@@ -139,7 +143,7 @@ class Calls:
         definition, call = question.known()
         if not definition.scripts.of(call.operation):
             return interpret(definition, call, self._options, reader=self._reader)
-        with without_waiting():
+        with engine.without_waiting():
             return interpret(definition, call, self._options, reader=self._reader)
 
     async def _in_process(self, body: bytes, seconds: float) -> bytes:
@@ -203,7 +207,7 @@ class Calls:
         if code == _SUCCESS:
             log.debug("call answered", **about)
         else:
-            log.info("call failed", **about, code=code, reason=message)
+            log.info("call failed", **about, code=code, reason=message[:_LONGEST_REASON])
 
 
 class _Question(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from interpreter.query import Query
 from interpreter.server import calls
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
@@ -108,3 +109,15 @@ async def test_a_new_definition_is_used_without_a_restart(tmp_path: Path) -> Non
         await client.ask_until(get("/readyz"), lambda answer: answer.status == 200)
         assert (await client.ask(post(question()))).response["successful"]
         await client.close()
+
+
+async def test_processes_of_expressions_and_scripts_end_with_the_server() -> None:
+    before = _children()
+    async with Server(Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True)):
+        assert Query.compile("[limit(2; until(true; .))] | length").evaluate({}) == [1]  # not for this process to run
+        assert len(_children() - before) == 1
+    assert _children() <= before
+
+
+def _children() -> set[str]:
+    return {child for task in Path("/proc/self/task").iterdir() for child in (task / "children").read_text().split()}

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Final
 
-from prometheus_client import Counter
-
 from interpreter.server.listening import bind
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
@@ -38,8 +36,8 @@ class Workers:
         self._metrics = metrics
         self._readiness = readiness
         self._known = State()
-        deaths = Counter("karta_interpreter_worker_deaths", "Workers that died.", registry=metrics.registry)
-        self._places = [Place(number, self._brief, deaths.inc) for number in range(1, settings.workers + 1)]
+        died = metrics.show_worker_deaths()
+        self._places = [Place(number, self._brief, died) for number in range(1, settings.workers + 1)]
         self._keeping: list[asyncio.Task[None]] = []
         self._talking: set[asyncio.Task[None]] = set()
         self._acceptance: Acceptance | None = None
