@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from interpreter.cli.inputs import STDIN, read_stdin, read_texts
+from interpreter.cli.inputs import STDIN, check_path, read_stdin, read_texts
 from interpreter.cli.problems import Problem
 from interpreter.cli.render.findings import findings_text
 from interpreter.findings import Finding, Severity
@@ -66,6 +66,7 @@ def read_customizations(path: str) -> list[LoadedCustomization]:
 
 
 def _files(path: str) -> tuple[Sequence[DefinitionFile], Sequence[Quarantined]]:
+    check_path(path)
     if path != STDIN:
         folder = Folder(Path(path)).read()
         return list(folder.files.values()), folder.unlisted

@@ -13,12 +13,19 @@ from interpreter.sources.content import decode
 from interpreter.sources.listing import list_files
 
 STDIN = "-"
+_ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
 def check_stdin(paths: Sequence[str]) -> None:
     """Stop when more than one option is to be read from standard input."""
     if paths.count(STDIN) > 1:
         raise UsageProblem('error: only one option can read standard input ("-")')
+
+
+def check_path(path: str) -> None:
+    """Stop at an empty path, which would be the current folder."""
+    if not path:
+        raise UsageProblem("error: a path is empty; is a variable of the shell not set?")
 
 
 def read_object(path: str) -> Object:
@@ -43,6 +50,7 @@ def read_items(path: str) -> tuple[StatusItem, ...]:
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
     """The name and the text of a file, of each file in a folder, or of standard input."""
+    check_path(path)
     if path == STDIN:
         yield "stdin", _text(read_stdin(), "stdin")
         return
@@ -93,6 +101,13 @@ def _object(value: JSON, document: Document) -> Object:
 
 
 def _item(document: Document) -> StatusItem:
+    value = document.value
+    if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
+        is_what = f"this is a {value['kind']}" if value.get("kind") else "this is something else"
+        raise Problem(
+            f"error: {document.source}:{document.line}: {is_what}, not an AggregatedStatusItem; "
+            "that has clusterName and status"
+        )
     try:
         return StatusItem.of(document.value, f"{document.source}:{document.line}: item")
     except InterpretationError as error:

@@ -1,5 +1,6 @@
 """What became of one call."""
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -39,11 +40,28 @@ def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ())
     try:
         return Outcome(call, interpret(definition, call, said=_say), reason=_reason(definition, call))
     except InterpretationError as error:
-        return Outcome(call, error=f"{_place(definition, call, error)}{error}")
+        return Outcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    click.echo(_shown(line), err=True)
+
+
+def _shown(text: str) -> str:
+    """Text of a script for whoever reads stderr: a terminal must not do what it says."""
+    return visible(text) if sys.stderr.isatty() else text
+
+
+def visible(text: str) -> str:
+    r"""Text whose control characters, but for tabs and newlines, are written as escapes.
+
+    >>> print(visible("gr\u00fcn \x1b[2J"))
+    grün \x1b[2J
+    """
+    return "".join(
+        letter if letter.isprintable() or letter in "\t\n" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def _place(definition: Definition, call: Call, error: InterpretationError) -> str:

@@ -4,10 +4,14 @@ from dataclasses import dataclass, field
 
 import yaml
 
+from interpreter.errors import ManifestError
 from interpreter.k8s.assembly import Assembly, Mark
 from interpreter.k8s.events import parse_events
 from interpreter.k8s.values import JSON, Path
 
+MOST_DOCUMENTS = 10_000
+"""How many objects a text may hold: nobody writes more, and each takes a kilobyte or more of memory."""
+_TOO_MANY = f"more than {MOST_DOCUMENTS} documents in one text"
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -40,7 +44,7 @@ def read_documents(text: str, source: str) -> list[Document]:
     r"""The documents of a manifest in their order, the empty ones left out.
 
     YAML means what it means to the API server, but a key that appears twice, a key that is not a string, and
-    NaN or infinity are refused. ``source`` names the text in the documents.
+    NaN or infinity are refused, and so are more than 10,000 documents. ``source`` names the text in the documents.
     Raises ManifestError; its message leaves out source, line and column.
 
     >>> [document.value for document in read_documents("replicas: 2\n---\n# nothing\n---\n[on]", "-")]
@@ -56,6 +60,8 @@ def read_documents(text: str, source: str) -> list[Document]:
                 assembly = Assembly()
             case yaml.DocumentEndEvent():
                 mark, index = assembly.mark, len(documents)
+                if index == MOST_DOCUMENTS:
+                    raise ManifestError(_TOO_MANY, line=mark.line, column=mark.column)
                 if assembly.value is not None:
                     documents.append(Document(assembly.value, source, index, mark.line, mark))
             case _:

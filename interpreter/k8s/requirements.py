@@ -24,6 +24,8 @@ _EXTENDED = re.compile(
 _LONGEST_NAME = 253 + 1 + 63  # prefix, slash and name; a longer name could only fill the caches
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
+_LARGEST = 2**63 - 1
+_TOO_LARGE = "it is more than an int64 holds, in which Karmada counts it"
 
 
 class PodRequirements(NamedTuple):
@@ -145,7 +147,10 @@ def _add(totals: dict[str, int], quantities: Object, place: Path) -> None:
         except QuantityError as err:
             raise InterpretationError(f"{field_path((*place, name))}: {err}") from err
         if amount is not None:
-            totals[name] = totals.get(name, 0) + amount
+            total = totals.get(name, 0) + amount
+            if abs(total) > _LARGEST:
+                raise InterpretationError(f"{field_path((*place, name))}: {_TOO_LARGE}")
+            totals[name] = total
 
 
 def _text(value: JSON, place: Path) -> str:

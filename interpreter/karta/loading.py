@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from interpreter.errors import DefinitionError, ManifestError
 from interpreter.findings import Finding, Severity, error
 from interpreter.k8s.gvk import GVK
-from interpreter.k8s.manifest import Document, read_documents
+from interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
 from interpreter.k8s.values import JSON, Object, Path
 from interpreter.karta.annotation_parser import parse_annotations
 from interpreter.karta.compilation import compile_definition
@@ -45,12 +45,12 @@ def load_documents(text: str, source: str) -> list[Loaded]:
     that says so; nothing is raised.
     """
     try:
-        documents = read_documents(text, source)
+        found = _found(text, source)
     except ManifestError as err:
         unreadable = error("unreadable", (), str(err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
         return [Loaded(None, (finding,), "", None, source)]
-    return [_placed(_load(value, source), document, at) for document in documents for at, value in _items(document)]
+    return [_placed(_load(value, source), document, at) for document, at, value in found]
 
 
 def load_definition(value: Object, source: str = "") -> Definition:
@@ -61,6 +61,14 @@ def load_definition(value: Object, source: str = "") -> Definition:
         lines = "".join(f"\n  {finding}" for finding in wrong)
         raise DefinitionError(f"definition {loaded.name or source} cannot be used:{lines}", loaded.findings)
     return loaded.definition
+
+
+def _found(text: str, source: str) -> list[tuple[Document, Path, JSON]]:
+    documents = read_documents(text, source)
+    found = [(document, at, value) for document in documents for at, value in _items(document)]
+    if len(found) > MOST_DOCUMENTS:
+        raise ManifestError(f"more than {MOST_DOCUMENTS} objects in one text")
+    return found
 
 
 def _items(document: Document) -> Iterator[tuple[Path, JSON]]:

@@ -1,5 +1,6 @@
 """Many values of one field become one, by the rule that a definition names."""
 
+import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import reduce
@@ -7,10 +8,11 @@ from operator import add
 
 from interpreter.errors import InterpretationError, QuantityError
 from interpreter.k8s.quantity import Quantity
-from interpreter.k8s.values import JSON
+from interpreter.k8s.values import JSON, type_name
 from interpreter.karta.annotations import AggregateRule
 
 UNLIMITED = 2**31 - 1
+_LARGEST = 2**64 - 1
 
 WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
 """The rules that take the values of the clusters that are worst off first."""
@@ -28,10 +30,20 @@ def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
 def total(numbers: Sequence[JSON]) -> JSON:
     """Return the sum of some numbers; the largest int32 stands for "unlimited" in Kubernetes, and stays it.
 
+    Raises InterpretationError when JSON cannot hold the sum: one that is not finite, or takes more than 64 bits.
+
     >>> total([1, 2]), total([2147483647, 2147483647])
     (3, 2147483647)
     """
-    return UNLIMITED if UNLIMITED in numbers else sum(numbers)
+    if UNLIMITED in numbers:
+        return UNLIMITED
+    try:
+        found: int | float = sum(numbers)
+    except OverflowError:
+        found = math.inf
+    if not (math.isfinite(found) if isinstance(found, float) else -_LARGEST // 2 - 1 <= found <= _LARGEST):
+        raise InterpretationError("the sum is too large for a number")
+    return found
 
 
 def is_time(value: JSON) -> bool:
@@ -69,10 +81,15 @@ def _time(text: str) -> datetime | None:
     return time.replace(tzinfo=time.tzinfo or UTC)
 
 
+def _misfit(value: JSON, what: str) -> InterpretationError:
+    """The error about a value, which it does not repeat: messages and logs tell nothing that is in an object."""
+    return InterpretationError(f"{type_name(value)} is {what}")
+
+
 def _time_or_raise(value: JSON) -> datetime:
     time = _time(value) if isinstance(value, str) else None
     if time is None:
-        raise InterpretationError(f"{value!r} is not a time such as 2026-01-31T12:00:00Z")
+        raise _misfit(value, "not a time such as 2026-01-31T12:00:00Z")
     return time
 
 
@@ -83,11 +100,11 @@ def is_number(value: JSON) -> bool:
 
 def _quantity(value: JSON) -> Quantity:
     if not isinstance(value, str) and not is_number(value):
-        raise InterpretationError(f"{value!r} is neither a number nor a quantity")
+        raise _misfit(value, "neither a number nor a quantity")
     try:
         return Quantity.parse(value)
     except QuantityError as error:
-        raise InterpretationError(str(error)) from error
+        raise _misfit(value, "not a quantity such as 100m, 1.5 or 2Gi") from error
 
 
 def _sum(values: Sequence[JSON]) -> JSON:
@@ -99,21 +116,21 @@ def _sum(values: Sequence[JSON]) -> JSON:
 def _truths(values: Sequence[JSON]) -> Sequence[bool]:
     for value in values:
         if not isinstance(value, bool):
-            raise InterpretationError(f"{value!r} is neither true nor false")
+            raise _misfit(value, "neither true nor false")
     return values
 
 
 def _union(values: Sequence[JSON]) -> dict[str, JSON]:
     for value in values:
         if not isinstance(value, dict):
-            raise InterpretationError(f"{value!r} is not an object")
+            raise _misfit(value, "not an object")
     return {key: value[key] for value in reversed(values) for key in value}
 
 
 def _concat(values: Sequence[JSON]) -> list[JSON]:
     for value in values:
         if not isinstance(value, list):
-            raise InterpretationError(f"{value!r} is not a list")
+            raise _misfit(value, "not a list")
     return [element for value in values for element in value]
 
 

@@ -134,6 +134,19 @@ class Query:
             raise self._unwritable(f"output {locations.index(None) + 1} of {len(locations)} is not read from one place")
         return found
 
+    def is_said(self, value: JSON) -> bool:
+        """Whether no place in reach of `locate_each` is without a value; False where that cannot be told so quickly.
+
+        >>> query = Query.compile("(.replicas // 1) * (.hosts // 1)")
+        >>> query.is_said({"replicas": 2, "hosts": 4}), query.is_said({"hosts": 4})
+        (True, False)
+        """
+        sources = self._program.sources
+        try:
+            return sources is not None and all(found is not None for found in sources(value))
+        except (QueryEvaluationError, RecursionError):
+            return False
+
     def paths(self, value: JSON) -> list[Path]:
         """The places whose values are the outputs, as jq's ``path(...)``; they need not exist.
 

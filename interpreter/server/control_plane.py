@@ -38,6 +38,10 @@ class ControlPlane:
         self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
         if settings.register:
             self._endpoint(b"")
+        if settings.service:
+            Endpoint.of_service(settings.service)
+        if settings.public_url:
+            Endpoint.of_url(settings.public_url)
 
     async def close(self) -> None:
         """Close the connection."""

@@ -51,7 +51,18 @@ def _adding(fields: Mapping[str, object]) -> Processor:
 
 
 def _render_bytes(_logger: object, _name: str, event: EventDict) -> bytes:
-    return orjson.dumps(event, default=str)
+    try:
+        return orjson.dumps(event, default=str)
+    except TypeError:  # a value that JSON has no form for: log it as text, rather than fail what was to be logged
+        return orjson.dumps({_text(name): _text(value) for name, value in event.items()})
+
+
+def _text(value: object) -> str:
+    """A value as text that can be written, whatever it is: half a surrogate pair becomes a question mark."""
+    try:
+        return str(value).encode(errors="replace").decode()
+    except Exception:  # noqa: BLE001 - its own __str__ may do anything
+        return f"<{type(value).__name__}>"
 
 
 def _render_text(logger: object, name: str, event: EventDict) -> str:

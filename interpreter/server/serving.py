@@ -1,7 +1,8 @@
 """A server: its parts put together, from the definitions and the certificate to whoever answers."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections import Counter
+from collections.abc import Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -23,6 +24,8 @@ from interpreter.server.workers import State, Workers
 from interpreter.sources.selection import Selection
 from interpreter.sources.snapshot import Quarantined, Snapshot
 from interpreter.sources.store import Store
+
+_MOST_TOLD = 20
 
 
 class Server:
@@ -156,13 +159,24 @@ class Server:
         log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
         for conflict in snapshot.findings:
             log.warning("definitions conflict", reason=conflict.message, source=conflict.source)
-        for broken in snapshot.quarantined:
-            if broken not in self._quarantined:
-                what = "definition quarantined" if broken.name else "definitions cannot be read"
-                reasons = [finding.message for finding in broken.findings]
-                log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
+        known = set(self._quarantined)
+        _tell([broken for broken in snapshot.quarantined if broken not in known])
         self._quarantined = snapshot.quarantined
         self._front.refresh()
+
+
+def _tell(quarantined: Sequence[Quarantined]) -> None:
+    """Log what cannot be used, of one source only so much that the rest of the log can still be found."""
+    told = Counter[str]()
+    for broken in quarantined:
+        told[broken.source] += 1
+        if told[broken.source] <= _MOST_TOLD:
+            what = "definition quarantined" if broken.name else "definitions cannot be read"
+            reasons = [finding.message for finding in broken.findings[:_MOST_TOLD]]
+            log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
+    for source, count in told.items():
+        if count > _MOST_TOLD:
+            log.warning("more definitions cannot be used", source=source, more=count - _MOST_TOLD)
 
 
 class _Knowledge:

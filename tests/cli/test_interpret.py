@@ -238,6 +238,16 @@ def test_a_broken_definition_before_a_good_one_is_not_passed_over_in_silence(
         pytest.param(
             "applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number", id="a number for a boolean"
         ),
+        pytest.param(
+            "{apiVersion: apps/v1, kind: Deployment, status: {}}",
+            "it.yaml:1: this is a Deployment, not an AggregatedStatusItem; that has clusterName and status",
+            id="an object",
+        ),
+        pytest.param(
+            "replicas: 1",
+            "it.yaml:1: this is something else, not an AggregatedStatusItem; that has clusterName and status",
+            id="a status alone",
+        ),
         pytest.param("health: 1", "it.yaml:1: item.health must be a string, but is a number", id="a number for text"),
     ],
 )

@@ -224,3 +224,11 @@ def test_customizations_for_programs(run: Run, files: Path) -> None:
         }
     ]
     assert document["summary"]["customizations"] == 1
+
+
+@pytest.mark.parametrize("command", ["validate", "tree -f karta.yaml --karta", "interpret --observed-file job.yaml -f"])
+def test_an_empty_path_is_not_the_current_folder(run: Run, command: str) -> None:
+    result = run(*command.split(), "")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: a path is empty")

@@ -138,6 +138,7 @@ def test_yaml(text: str, expected: JSON) -> None:
         pytest.param("a: \x01", (1, 4), r"U\+0001 is not allowed", id="control character"),
         pytest.param("a: 1\nb: \ud800", (2, 4), "surrogate", id="half a surrogate pair"),
         pytest.param("a: 1\n--- b: [\n", (2, 6), "not allowed", id="in a later document"),
+        pytest.param("---\na\n" * 10_001, (20_002, 1), "more than 10000 documents", id="too many documents"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(text: str, place: tuple[int, int], message: str) -> None:

@@ -266,6 +266,21 @@ def test_rule_11_a_priority_class_alone_is_nothing() -> None:
             id="text that is no quantity",
         ),
         pytest.param(
+            {"spec": {"containers": [container({"memory": "1e400"})]}},
+            r"spec.containers\[0\].resources.requests.memory: it is more than an int64 holds",
+            id="an amount that Karmada would count as 0",
+        ),
+        pytest.param(
+            {"spec": {"containers": [container({"cpu": "9223372036854776"})]}},
+            r"spec.containers\[0\].resources.requests.cpu: it is more than an int64 holds",
+            id="cpu is counted in thousandths",
+        ),
+        pytest.param(
+            {"spec": {"containers": [container({"memory": "5E"}), container({"memory": "5E"})]}},
+            r"spec.containers\[1\].resources.requests.memory: it is more than an int64 holds",
+            id="a sum that is too large",
+        ),
+        pytest.param(
             {"spec": {"containers": [container(limits={"example.com/x": True})]}},
             r'spec.containers\[0\].resources.limits\["example.com/x"\] needs a quantity, not a boolean',
             id="a boolean",

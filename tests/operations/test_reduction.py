@@ -1,5 +1,6 @@
 """The rules of the aggregate annotation."""
 
+import math
 from typing import Any
 
 import pytest
@@ -47,7 +48,12 @@ def test_reduction(rule: str, values: list[Any], expected: Any) -> None:
     ("rule", "values", "words"),
     [
         pytest.param("sum", [[1]], "neither a number nor a quantity", id="a list has no sum"),
-        pytest.param("sum", ["many"], "many", id="text that is no quantity"),
+        pytest.param("sum", ["many"], "a string is not a quantity", id="text that is no quantity"),
+        pytest.param("sum", [math.nan, 1], "too large for a number", id="NaN is not JSON"),
+        pytest.param("sum", [1e308, 1e308], "too large for a number", id="a sum beyond all doubles"),
+        pytest.param("sum", [10**400, 0.5], "too large for a number", id="an int beyond all doubles"),
+        pytest.param("counter", [2**63, 2**63], "too large for a number", id="more than 64 bits"),
+        pytest.param("max", [math.inf, "1"], "not a quantity", id="infinity is no quantity"),
         pytest.param("sum", [True], "neither a number", id="a truth value is no number"),
         pytest.param("any", [1], "neither true nor false", id="one is not true"),
         pytest.param("concat", ["ab"], "not a list", id="text is not a list"),
@@ -58,6 +64,16 @@ def test_reduction(rule: str, values: list[Any], expected: Any) -> None:
 def test_values_that_a_rule_cannot_take(rule: str, values: list[Any], words: str) -> None:
     with pytest.raises(InterpretationError, match=words):
         reduce_values(AggregateRule(rule), values)
+
+
+@pytest.mark.parametrize("rule", ["sum", "max", "any", "union", "concat", "latest"])
+@pytest.mark.parametrize("value", [{"password": "hunter2"}, ["hunter2"], "hunter2"], ids=["object", "list", "text"])
+def test_an_error_never_tells_a_value(rule: str, value: Any) -> None:
+    other: Any = [] if isinstance(value, dict) else {}
+    with pytest.raises(InterpretationError) as caught:
+        reduce_values(AggregateRule(rule), [value, other])
+    assert "hunter2" not in str(caught.value)
+    assert "password" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

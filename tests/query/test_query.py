@@ -225,7 +225,7 @@ def test_locate_needs_a_place_for_every_output() -> None:
 
 
 def test_locating_what_fails_is_an_evaluation_error() -> None:
-    with pytest.raises(QueryEvaluationError, match=r"^\.a\.b: a number cannot be indexed"):
+    with pytest.raises(QueryEvaluationError, match=r"^\.a\.b: a number has no field 'b'"):
         Query.compile(".a.b").locate({"a": 1})
 
 

@@ -183,6 +183,8 @@ def bundles(plane: ControlPlane) -> set[bytes]:
             {"register": True, "public_url": "https://a.example", "service": SERVICE}, "not both", id="two addresses"
         ),
         pytest.param({"register": True, "public_url": "http://a.example"}, "https", id="Karmada speaks TLS only"),
+        pytest.param({"service": "a"}, "namespace/name", id="no Service, though nothing is registered"),
+        pytest.param({"public_url": "a.example"}, "https", id="no URL, though nothing is registered"),
         pytest.param(
             {"register": True, "service": SERVICE, "ca_file": Path("none.pem")}, "none.pem", id="a CA that is not there"
         ),

@@ -159,15 +159,6 @@ async def test_an_answer_may_not_be_as_large_as_a_body(server: Process) -> None:
     assert "the answer has more than" in answer.response["status"]["message"]
 
 
-def test_no_process_is_left(server: Process) -> None:
-    asyncio.run(ask(server, LARGE))
-    children = Path(f"/proc/{server.child.pid}/task/{server.child.pid}/children")
-    until = time.monotonic() + 5
-    while children.read_text():
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
 def test_a_body_is_large_by_its_bytes_or_by_its_values() -> None:
     assert not is_large(question() + b" " * MIB)
     assert is_large(LARGE)

@@ -21,10 +21,27 @@ log.debug("details", uid="1")
 log.info("call failed", uid="1", code=422)
 logging.getLogger("a.library").info("chatter")
 """
+HOSTILE = """
+import logging
+from interpreter.server.log import configure_log, log
+
+class Broken:
+    def __str__(self):
+        raise ValueError("no text")
+
+configure_log("info")
+log.info("a", value="half \\ud800")
+log.info("b", value=["half \\ud800"], name="kept")
+log.info("c", value=2**70)
+log.info("d", value={1: 2})
+log.info("e", value=Broken())
+log.info("f", **{"half \\ud800": 1})
+logging.getLogger("a.library").warning("half \\ud800")
+"""
 
 
-def logged(level: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-c", PROGRAM, level]
+def logged(level: str, program: str = PROGRAM) -> list[dict[str, Any]]:
+    command = [sys.executable, "-c", program, level]
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout == b""
     return [json.loads(line) for line in done.stderr.splitlines()]
@@ -52,3 +69,11 @@ def test_an_error_has_its_traceback_but_no_values() -> None:
 
 def test_the_level_is_the_least_that_is_told() -> None:
     assert [line["level"] for line in logged("error")] == ["error", "error"]
+
+
+def test_whatever_is_logged_there_is_a_line() -> None:
+    lines = logged("info", HOSTILE)
+    assert [line["message"] for line in lines] == [*"abcdef", "half ?"]
+    assert [line.get("value") for line in lines[:5]] == ["half ?", r"['half \ud800']", str(2**70), "{1: 2}", "<Broken>"]
+    assert lines[1]["name"] == "kept"
+    assert lines[5]["half ?"] == "1"

@@ -1,9 +1,12 @@
 """The server with the definitions that come with this package, asked as Karmada asks."""
 
 import time
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from interpreter.operations import Operation
 from interpreter.server.serving import Server
@@ -37,6 +40,21 @@ async def test_every_kind_of_the_catalogue_is_answered_for_an_object_that_has_no
             assert received == (obj if expected == "unchanged" else expected), gvk
         assert len(answered) >= 40
         await client.close()
+
+
+async def test_one_file_of_many_broken_definitions_is_told_in_a_few_lines(tmp_path: Path) -> None:
+    (tmp_path / "many.yaml").write_text("---\na: 1\n" * 500)
+    (tmp_path / "one.yaml").write_text("a: 1\n")
+    with capture_logs() as said:
+        async with Server(Settings(port=0, plain_http=True, catalogue=False, folders=(tmp_path,))):
+            pass
+    told = Counter((line["event"], Path(line["source"]).name) for line in said if "source" in line)
+    assert told == {
+        ("definitions cannot be read", "many.yaml"): 20,
+        ("more definitions cannot be used", "many.yaml"): 1,
+        ("definitions cannot be read", "one.yaml"): 1,
+    }
+    assert [line["more"] for line in said if "more" in line] == [480]
 
 
 async def test_idle_connections_are_closed_at_once_at_the_end() -> None:

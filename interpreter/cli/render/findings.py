@@ -1,5 +1,6 @@
 """Findings as text that editors can follow, and as JSON."""
 
+import re
 from collections.abc import Iterable
 
 import click
@@ -9,6 +10,7 @@ from interpreter.k8s.values import JSON
 from interpreter.query.grammar.syntax import Span
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a terminal would do what they say
 _MARGIN = "    "
 _WIDTH = 92
 
@@ -64,7 +66,7 @@ def _place(finding: Finding) -> str:
 def _underlined(expression: str, span: Span) -> list[str]:
     """The line of the expression that the span begins in, and carets under the span."""
     begin = expression.rfind("\n", 0, span.start) + 1
-    line = expression[begin:].split("\n", 1)[0].replace("\t", " ")
+    line = _CONTROL.sub("\ufffd", expression[begin:].split("\n", 1)[0].replace("\t", " "))
     start = min(span.start - begin, len(line))
     length = max(1, min(span.end - span.start, len(line) - start))
     cut = max(0, start + min(length, _WIDTH // 2) - _WIDTH)

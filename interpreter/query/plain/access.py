@@ -7,7 +7,7 @@ from typing import Final
 from interpreter.errors import QueryEvaluationError, QueryLimitError
 from interpreter.k8s.values import JSON, type_name
 from interpreter.query.plain.filters import Filter, One, single
-from interpreter.query.plain.values import Number, is_number
+from interpreter.query.plain.values import Number, is_number, normal
 
 MOST_ELEMENTS: Final = 10_000
 """The largest array or object that is iterated over."""
@@ -71,7 +71,7 @@ def _element(values: list[JSON], key: Number) -> JSON:
 
 def position(values: Sequence[JSON], key: Number) -> int | None:
     """The index from the start that a number means, None when there is no such element."""
-    index = math.trunc(key)
+    index = math.trunc(normal(key))
     index += len(values) if index < 0 else 0
     return index if 0 <= index < len(values) else None
 
@@ -89,8 +89,8 @@ def part(value: JSON, start: JSON, stop: JSON) -> JSON:
     for bound in (start, stop):
         if bound is not None and not is_number(bound):
             raise QueryEvaluationError(f"{type_name(bound)} cannot be the bound of a slice")
-    first = None if start is None else math.floor(start)
-    return value[first : None if stop is None else math.ceil(stop)]
+    first = None if start is None else math.floor(normal(start))
+    return value[first : None if stop is None else math.ceil(normal(stop))]
 
 
 def slices(target: Filter, start: Filter, stop: Filter) -> Filter:

@@ -5,6 +5,8 @@ take exponential time. A *simple* pattern is one from their common ground: liter
 ``\d \w \s`` and their complements, groups, alternatives, ``^``, ``$``, ``\b``, and repeats of one character.
 Where the engines read even those differently RE2 decides, because definitions are written for gojq: ``^`` and
 ``$`` are the ends of the text, ``\d \w \s \b`` know ASCII only.
+
+A search takes steps in proportion to the text: no loop is inside of another (to begin anywhere is a loop, too).
 """
 
 import re
@@ -12,11 +14,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-_MOST_STEPS: Final = 64
-_MOST_STEPS_PER_PLACE: Final = 16
-_BRANCH: Final = 2
-_CHOICE: Final = 8
-_CLASS: Final = 2
+# Steps of about a nanosecond: the most for a text and for each of its characters, and what the parts of a pattern take.
+_MOST_STEPS: Final = 256
+_MOST_STEPS_PER_PLACE: Final = 30
+_CHARACTER: Final = 3
+_BOUNDARY: Final = 8
+_CLASS: Final = 4
+_BRANCH: Final = 3
+_REPEAT: Final = 8
+_CHOICE: Final = 12
+_AGAIN: Final = 5
+# How many loops are inside of each other with a piece, by how many are around it: none, one, two.
+_NO_LOOP: Final = (0, 1, 2)
+_LOOP: Final = (1, 2, 2)
+_LOOP_APART: Final = (1, 1, 2)
 _LONG_REPEAT: Final = 8
 _LARGEST_COUNT: Final = 1000
 _CLASSES: Final = {
@@ -58,9 +69,10 @@ def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str]:
     whole = reader.alternatives(at_edges=True)
     if reader.rest:
         raise ValueError("unbalanced )")
-    if whole.loops + (not whole.anchored) > 1:
+    if whole.loops[not whole.anchored] > 1:
         raise ValueError("loops inside of loops")
-    if whole.steps > (_MOST_STEPS_PER_PLACE if whole.loops or not whole.anchored else _MOST_STEPS):
+    once, each = (whole.once, whole.each) if whole.anchored else (0, whole.once + whole.each)
+    if once > _MOST_STEPS or each > _MOST_STEPS_PER_PLACE:
         raise ValueError("too many ways to match")
     try:
         return re.compile(whole.text, options)
@@ -72,16 +84,18 @@ def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str]:
 class _Piece:
     """A part of a pattern in Python's spelling, with what a backtracking engine does for it.
 
-    ``steps`` is the most that it takes at one place of the subject, on average over all places; ``ways`` how often
-    at most it comes to its end there; ``loops`` how many loops over the subject are nested in each other. ``single``
-    is a piece of one character, ``literal`` that character if it can be only one. ``least`` is what has to be there
-    of a piece that is repeated, ``looped`` the one that is repeated in a loop.
+    Tried at one place of the subject it takes at most ``once`` steps, and ``each`` more for every character that a
+    loop goes over; it comes to its end in at most ``ways`` ways, at every such character. These are means over all
+    places where it is tried. ``loops`` tells how many loops are inside of each other when it is tried inside of none,
+    of one and of two. ``single`` is a piece of one character, ``literal`` that character if it can be only one.
+    ``least`` is what has to be there of a piece that is repeated, ``looped`` the one that is repeated in a loop.
     """
 
     text: str
-    steps: int = 1
+    once: int = _CHARACTER
+    each: int = 0
     ways: int = 1
-    loops: int = 0
+    loops: tuple[int, int, int] = _NO_LOOP
     anchored: bool = False
     single: bool = False
     literal: str = ""
@@ -89,17 +103,20 @@ class _Piece:
     looped: str = ""
 
     def then(self, piece: "_Piece") -> "_Piece":
-        """This piece with another one behind it."""
+        """Both pieces, one behind the other."""
+        behind = self.ways * piece.once
+        none, one, two = self.loops
         return _Piece(
             self.text + piece.text,
-            self.steps + self.ways * piece.steps,
+            self.once + (0 if self.each else behind),
+            self.each + self.ways * piece.each + (behind if self.each else 0),
             self.ways * piece.ways,
-            self.loops + piece.loops,
+            (piece.loops[none], piece.loops[one], piece.loops[two]),
             self.anchored or (not self.text and piece.anchored),
         )
 
 
-_NOTHING: Final = _Piece("", steps=0)
+_NOTHING: Final = _Piece("", once=0)
 
 
 @dataclass(slots=True)
@@ -118,9 +135,10 @@ class _Reader:
             return branches[0]
         return _Piece(
             "|".join(branch.text for branch in branches),
-            sum(branch.steps + _BRANCH for branch in branches),
+            sum(branch.once + _BRANCH for branch in branches),
+            sum(branch.each for branch in branches),
             sum(branch.ways for branch in branches),
-            max(branch.loops for branch in branches),
+            max(branch.loops for branch in branches),  # they compare as they grow
             all(branch.anchored for branch in branches),
         )
 
@@ -147,11 +165,10 @@ class _Reader:
         while pieces and pieces[0].literal:
             text += pieces.pop(0).literal
         overlaps = text.lower().count(text[0].lower()) if self.options & re.IGNORECASE else text.count(text[0])
-        run = _Piece(re.escape(text), overlaps)
+        run = _Piece(re.escape(text), _CHARACTER * overlaps)
         if not pieces or not pieces[0].looped or re.fullmatch(pieces[0].looped, text[0], self.options):
             return run
-        loop = pieces.pop(0)
-        return replace(run, ways=overlaps).then(replace(loop, loops=0))
+        return replace(run, ways=overlaps).then(replace(pieces.pop(0), loops=_LOOP_APART))
 
     def _take(self) -> str:
         if not self.rest:
@@ -184,12 +201,13 @@ class _Reader:
         if not self.rest.startswith(")"):
             raise ValueError("unbalanced (")
         self._take()
-        return _Piece(f"(?:{inner.text})", inner.steps, inner.ways, inner.loops, inner.anchored)
+        once = inner.once + _AGAIN * (inner.ways - 1)
+        return _Piece(f"(?:{inner.text})", once, inner.each, inner.ways, inner.loops, inner.anchored)
 
     def _escape(self) -> _Piece:
         character = self._take()
         if character == "b":
-            return _Piece(r"\b")
+            return _Piece(r"\b", _BOUNDARY)
         if character in _CLASSES:
             return _Piece(_CLASSES[character], _CLASS, single=True)
         plain = _plain_escape(character)
@@ -236,26 +254,11 @@ class _Reader:
         if self.rest[:1] in tuple("*+?{"):
             raise ValueError("a repeat of a repeat")
         required = _times(piece, least)
+        text = piece.text + text + lazy
         if most - least > _LONG_REPEAT:
-            return replace(
-                required,
-                text=piece.text + text + lazy,
-                steps=required.steps + piece.steps,
-                loops=1,
-                least=required,
-                looped=piece.text,
-            )
-        steps = piece.steps * most + _CHOICE * (most - least)
-        return replace(
-            piece,
-            text=piece.text + text + lazy,
-            steps=steps,
-            ways=piece.ways + most - least,
-            anchored=False,
-            single=False,
-            literal="",
-            least=required,
-        )
+            return _Piece(text, required.once, each=piece.once + _AGAIN, loops=_LOOP, least=required, looped=piece.text)
+        once = (_REPEAT if most > 1 else 0) + piece.once * most + _CHOICE * (most - least)
+        return _Piece(text, once, piece.each, piece.ways + most - least, piece.loops, least=required)
 
     def _quantifier(self) -> tuple[int, int, str]:
         """The least and the most repeats, and their text, which is empty when there is no quantifier."""
@@ -286,7 +289,7 @@ def _times(piece: _Piece, count: int) -> _Piece:
     """A piece as often as that, and no more often."""
     if count == 1:
         return piece
-    return _Piece(f"{piece.text}{{{count}}}", piece.steps * count) if count else _NOTHING
+    return _Piece(f"{piece.text}{{{count}}}", _REPEAT + piece.once * count) if count else _NOTHING
 
 
 def _trimmed(pieces: list[_Piece]) -> list[_Piece]:

@@ -10,6 +10,7 @@ import sys
 from decimal import Decimal
 from typing import Any, Final, TypeAlias, TypeGuard
 
+from interpreter.errors import QueryEvaluationError
 from interpreter.k8s.values import JSON
 
 Number: TypeAlias = int | float
@@ -65,7 +66,9 @@ def normal(number: Number) -> Number:
 
 
 def _double(number: Number) -> float:
-    """The nearest double; what is out of range becomes the largest."""
+    """The nearest double; what is out of range becomes the largest. Raises QueryEvaluationError for NaN."""
+    if number != number:  # noqa: PLR0124 - so only NaN; JSON has none, but objects in Python may
+        raise QueryEvaluationError("a number is NaN")
     largest = sys.float_info.max
     return float(max(-largest, min(largest, number)))
 
@@ -76,10 +79,11 @@ def number_text(number: Number) -> str:
     >>> number_text(1.0), number_text(1e20), number_text(1e-7)
     ('1', '100000000000000000000', '1e-7')
     """
-    text = repr(normal(number))
+    double = normal(number)
+    text = repr(double)
     if "e" not in text:
         return text
-    if 1e-6 <= math.fabs(number) < 1e21:  # noqa: PLR2004 - where the format changes
+    if 1e-6 <= math.fabs(double) < 1e21:  # noqa: PLR2004 - where the format changes
         return f"{Decimal(text):f}"
     return text.replace("e-0", "e-")
 

@@ -27,6 +27,7 @@ from interpreter.query.grammar.syntax import (
 )
 from interpreter.query.grammar.tree import children
 from interpreter.query.vetting.builtins import FORBIDDEN, FORMATS, ONLY_JQ, arities, closest, is_known
+from interpreter.query.vetting.patterns import slip_in_pattern
 from interpreter.query.vetting.scope import Scope, keys
 
 
@@ -119,6 +120,8 @@ class _Search:
             self._refuse(node, name, f"`{name}` is not allowed: {FORBIDDEN[name]}")
         elif not is_known((name, arity), scope.functions):
             self._unknown(node, scope)
+        elif slip := slip_in_pattern(node):
+            self._refuse(node, name, f"the pattern of `{name}` is no regular expression: {slip}")
 
     def _unknown(self, node: Call, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)

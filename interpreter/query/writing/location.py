@@ -1,7 +1,6 @@
 """Where in an object an output of an expression comes from, and how to write it there."""
 
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from interpreter.errors import InterpretationError, QueryWriteError
 from interpreter.k8s.edit import get, set_value
@@ -23,8 +22,7 @@ def says(value: JSON, number: int) -> bool:
     return equal(value, number) or value == str(number)
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place whose value, changed in a known way, is an output of an expression.
 
     The output is ``min(cap, max(floor, value * factor))``, with ``default`` for a value that is null, false or
@@ -94,24 +92,22 @@ class Location:
 
     def scaled(self, factor: int) -> "Location":
         """The location of the output times ``factor``, which is not negative."""
-        return replace(
-            self,
-            factor=self.factor * factor,
-            floor=None if self.floor is None else self.floor * factor,
-            cap=None if self.cap is None else self.cap * factor,
-        )
+        if factor == 1:
+            return self
+        floor = None if self.floor is None else self.floor * factor
+        cap = None if self.cap is None else self.cap * factor
+        return Location(self.path, self.default, self.factor * factor, floor, cap, self.numeral)
 
     def capped(self, cap: Number) -> "Location":
         """The location of the smaller one of the output and ``cap``."""
-        return replace(self, cap=cap if self.cap is None else min(cap, self.cap))
+        cap = cap if self.cap is None else min(cap, self.cap)
+        return Location(self.path, self.default, self.factor, self.floor, cap, self.numeral)
 
     def raised(self, floor: Number) -> "Location":
         """The location of the larger one of the output and ``floor``."""
-        return replace(
-            self,
-            floor=floor if self.floor is None else max(floor, self.floor),
-            cap=None if self.cap is None else max(floor, self.cap),
-        )
+        cap = None if self.cap is None else max(floor, self.cap)
+        floor = floor if self.floor is None else max(floor, self.floor)
+        return Location(self.path, self.default, self.factor, floor, cap, self.numeral)
 
     def _problem(self, number: int) -> str:
         """Why a number cannot be written; empty when it can."""

@@ -1,14 +1,15 @@
 """Running a plain expression while keeping track of where each output comes from.
 
 Only constructs that hand a value on are followed; every other one is computed as usual, and its outputs have no
-origin. The values are the same as those of `interpreter.query.plain.compilation`.
+origin. The values are the same as those of `interpreter.query.plain.compilation`, and so is the way in which they are
+put together: one where there is always one, else many.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import singledispatch
-from itertools import islice
-from typing import Final, TypeAlias
+from itertools import chain, islice
+from typing import Final, NamedTuple, TypeAlias
 
 from interpreter.errors import QueryEvaluationError, QueryLimitError, QueryReferenceError
 from interpreter.query.grammar.syntax import (
@@ -25,9 +26,10 @@ from interpreter.query.grammar.syntax import (
     Pipe,
     Try,
 )
+from interpreter.query.plain.access import fields
 from interpreter.query.plain.collection import keys
-from interpreter.query.plain.compilation import compile_plain
-from interpreter.query.plain.filters import Many
+from interpreter.query.plain.compilation import compile_plain, split_path
+from interpreter.query.plain.filters import Filter
 from interpreter.query.plain.functions import SELECTIONS
 from interpreter.query.plain.values import kind, truthy
 from interpreter.query.writing.traced import Traced, new_array, new_entry
@@ -35,124 +37,167 @@ from interpreter.query.writing.traced import Traced, new_array, new_entry
 Trace: TypeAlias = Callable[[Traced], Iterable[Traced]]
 
 
-@singledispatch
 def compile_trace(node: Node) -> Trace:
     """Compile a plain expression to a function that gives its outputs with their origins."""
-    return _untraced(compile_plain(node).many)
+    return _tracer(node).many
 
 
-def _untraced(several: Many) -> Trace:
-    return lambda here: map(Traced, several(here.value))
+class _Tracer(NamedTuple):
+    """What runs an expression, with the fields of `Filter`."""
+
+    many: Trace
+    one: Callable[[Traced], Traced] | None = None
+    terms: "tuple[_Tracer, ...]" = ()
 
 
-@compile_trace.register
-def _(_node: Identity) -> Trace:
-    return lambda here: (here,)
+def _single(one: Callable[[Traced], Traced]) -> _Tracer:
+    return _Tracer(lambda here: (one(here),), one)
 
 
-@compile_trace.register
-def _(node: Index) -> Trace:
-    target, keys = compile_trace(node.target), compile_plain(node.key).many
-
-    def trace(here: Traced) -> Iterator[Traced]:
-        for key in keys(here.value):
-            for whole in target(here):
-                yield whole.step(key)
-
-    return trace
+_IDENTITY: Final = _single(lambda here: here)
+_EMPTY: Final = _Tracer(lambda _: ())
 
 
-@compile_trace.register
-def _(node: Iterate) -> Trace:
-    target = compile_trace(node.target)
-
-    def trace(here: Traced) -> Iterator[Traced]:
-        for whole in target(here):
-            if whole.value is not None:
-                yield from whole.elements()
-
-    return trace
+@singledispatch
+def _tracer(node: Node) -> _Tracer:
+    return _untraced(compile_plain(node))
 
 
-@compile_trace.register
-def _(node: Pipe) -> Trace:
-    return _piped(compile_trace(node.left), compile_trace(node.right))
+def _untraced(plain: Filter) -> _Tracer:
+    several = plain.many
+    if one := plain.one:
+        return _single(lambda here: Traced(one(here.value)))
+    return _Tracer(lambda here: map(Traced, several(here.value)))
 
 
-def _piped(left: Trace, right: Trace) -> Trace:
-    def trace(here: Traced) -> Iterator[Traced]:
-        for between in left(here):
-            yield from right(between)
-
-    return trace
+@_tracer.register
+def _(_node: Identity) -> _Tracer:
+    return _IDENTITY
 
 
-@compile_trace.register
-def _(node: Comma) -> Trace:
-    left, right = compile_trace(node.left), compile_trace(node.right)
+@_tracer.register
+def _(node: Index) -> _Tracer:
+    whole, names = split_path(node)
+    if names:
+        read = fields(names).one
+        assert read is not None  # noqa: S101 - for the type checker
+        return _piped(_tracer(whole), _single(lambda here: here.field(names, read)))
+    target, several = _tracer(node.target).many, compile_plain(node.key).many
+    return _Tracer(lambda here: (whole.step(key) for key in several(here.value) for whole in target(here)))
 
-    def trace(here: Traced) -> Iterator[Traced]:
-        yield from left(here)
-        yield from right(here)
 
-    return trace
+@_tracer.register
+def _(node: Iterate) -> _Tracer:
+    each = _Tracer(lambda here: () if here.value is None else here.elements())
+    return _piped(_tracer(node.target), each)
 
 
-@compile_trace.register
-def _(node: Alternative) -> Trace:
-    left, right = compile_trace(node.left), compile_trace(node.right)
+@_tracer.register
+def _(node: Pipe) -> _Tracer:
+    return _piped(_tracer(node.left), _tracer(node.right))
 
-    def trace(here: Traced) -> Iterator[Traced]:
+
+def _piped(left: _Tracer, right: _Tracer) -> _Tracer:
+    if left is _IDENTITY or right is _IDENTITY:
+        return right if left is _IDENTITY else left
+    before, after, each = left.one, right.one, right.many
+    if before and after:
+        return _single(lambda here: after(before(here)))
+    if before:
+        return _Tracer(lambda here: each(before(here)))
+    several = left.many
+    if after:
+        return _Tracer(lambda here: map(after, several(here)))
+    return _Tracer(lambda here: chain.from_iterable(map(each, several(here))))
+
+
+@_tracer.register
+def _(node: Comma) -> _Tracer:
+    left, right = _tracer(node.left), _tracer(node.right)
+    terms = (*(left.terms or (left,)), *(right.terms or (right,)))
+    several = [term.many for term in terms]
+    return _Tracer(lambda here: (output for term in several for output in term(here)), None, terms)
+
+
+@_tracer.register
+def _(node: Alternative) -> _Tracer:
+    left, right = _tracer(node.left), _tracer(node.right)
+    ours, otherwise = left.one, right.many
+    if ours and (other := right.one):
+
+        def one(here: Traced) -> Traced:
+            output = ours(here)
+            return other(here).instead_of(output) if _is_missing(output) else output
+
+        return _single(one)
+    if ours:
+
+        def optional(here: Traced) -> Iterable[Traced]:
+            output = ours(here)
+            return [each.instead_of(output) for each in otherwise(here)] if _is_missing(output) else (output,)
+
+        return _Tracer(optional)
+
+    def many(here: Traced) -> Iterator[Traced]:
         missing: list[Traced] = []
         found = False
-        for output in left(here):
-            if truthy(output.value):
+        for output in left.many(here):
+            if _is_missing(output):
+                missing.append(output)
+            else:
                 found = True
                 yield output
-            else:
-                missing.append(output)
         if not found:
             alone = missing[0] if len(missing) == 1 else Traced(None)
-            yield from (output.instead_of(alone) for output in right(here))
+            yield from (output.instead_of(alone) for output in otherwise(here))
 
-    return trace
+    return _Tracer(many)
 
 
-@compile_trace.register
-def _(node: Binary) -> Trace:
+def _is_missing(output: Traced) -> bool:
+    return output.value is None or output.value is False
+
+
+@_tracer.register
+def _(node: Binary) -> _Tracer:
     if node.operator != "*":
-        return _untraced(compile_plain(node).many)
-    left, right = compile_trace(node.left), compile_trace(node.right)
+        return _untraced(compile_plain(node))
+    left, right = _tracer(node.left), _tracer(node.right)
+    if (first := left.one) and (second := right.one):
 
-    def trace(here: Traced) -> Iterator[Traced]:
-        for factor in right(here):
-            for output in left(here):
-                yield output.times(factor)
+        def one(here: Traced) -> Traced:
+            factor = second(here)
+            return first(here).times(factor)
 
-    return trace
+        return _single(one)
+    return _Tracer(lambda here: (output.times(factor) for factor in right.many(here) for output in left.many(here)))
 
 
-@compile_trace.register
-def _(node: If) -> Trace:
-    result = compile_trace(node.otherwise or Identity())
+@_tracer.register
+def _(node: If) -> _Tracer:
+    result = _tracer(node.otherwise or Identity())
     for condition, then in reversed(node.branches):
-        result = _chosen(compile_plain(condition).many, compile_trace(then), result)
+        result = _chosen(compile_plain(condition), _tracer(then), result)
     return result
 
 
-def _chosen(condition: Many, then: Trace, otherwise: Trace) -> Trace:
-    def trace(here: Traced) -> Iterator[Traced]:
-        for answer in condition(here.value):
-            yield from (then if truthy(answer) else otherwise)(here)
+def _chosen(condition: Filter, then: _Tracer, otherwise: _Tracer) -> _Tracer:
+    asked = condition.one
+    if asked and (yes := then.one) and (no := otherwise.one):
+        return _single(lambda here: (yes if truthy(asked(here.value)) else no)(here))
+    answers, some, others = condition.many, then.many, otherwise.many
+    if asked:
+        return _Tracer(lambda here: (some if truthy(asked(here.value)) else others)(here))
+    return _Tracer(
+        lambda here: (each for answer in answers(here.value) for each in (some if truthy(answer) else others)(here))
+    )
 
-    return trace
 
+@_tracer.register
+def _(node: Try) -> _Tracer:
+    body = _tracer(node.body).many
 
-@compile_trace.register
-def _(node: Try) -> Trace:
-    body = compile_trace(node.body)
-
-    def trace(here: Traced) -> Iterator[Traced]:
+    def many(here: Traced) -> Iterator[Traced]:
         try:
             yield from body(here)
         except (QueryLimitError, QueryReferenceError):
@@ -160,36 +205,43 @@ def _(node: Try) -> Trace:
         except QueryEvaluationError:
             return
 
-    return trace
+    return _Tracer(many)
 
 
-@compile_trace.register
-def _(node: Array) -> Trace:
-    body = compile_trace(node.body) if node.body else lambda _: ()
-    return lambda here: (new_array(list(body(here))),)
+@_tracer.register
+def _(node: Array) -> _Tracer:
+    body = _tracer(node.body) if node.body else _EMPTY
+    terms = [term.many for term in body.terms or (body,)]
+
+    def one(here: Traced) -> Traced:
+        found: list[Traced] = []
+        for term in terms:
+            found += term(here)
+        return new_array(found)
+
+    return _single(one)
 
 
-@compile_trace.register
-def _(node: Call) -> Trace:
+@_tracer.register
+def _(node: Call) -> _Tracer:
     match node.name, node.arguments:
         case "select", (condition,):
-            return _chosen(compile_plain(condition).many, lambda here: (here,), lambda _: ())
+            return _chosen(compile_plain(condition), _IDENTITY, _EMPTY)
         case "map", (body,):
-            each = _piped(Traced.elements, compile_trace(body))
-            return lambda here: (new_array(list(each(here))),)
+            each = _piped(_Tracer(Traced.elements), _tracer(body)).many
+            return _single(lambda here: new_array(list(each(here))))
         case "first", (source,):
-            several = compile_trace(source)
-            return lambda here: islice(several(here), 1)
+            several = _tracer(source).many
+            return _Tracer(lambda here: islice(several(here), 1))
         case "last", (source,):
-            several = compile_trace(source)
-            return lambda here: deque(several(here), maxlen=1)
+            several = _tracer(source).many
+            return _Tracer(lambda here: deque(several(here), maxlen=1))
         case name, () if name in _FOLLOWED:
-            followed = _FOLLOWED[name]
-            return lambda here: (followed(here),)
+            return _single(_FOLLOWED[name])
         case name, () if name in SELECTIONS:
             kinds = SELECTIONS[name]
-            return lambda here: (here,) if kind(here.value) in kinds else ()
-    return _untraced(compile_plain(node).many)
+            return _Tracer(lambda here: (here,) if kind(here.value) in kinds else ())
+    return _untraced(compile_plain(node))
 
 
 def _entries(here: Traced) -> Traced:

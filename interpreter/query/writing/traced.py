@@ -1,27 +1,27 @@
 """A value on its way through an expression, together with its origin."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from interpreter.k8s.values import JSON
 from interpreter.query.plain.access import elements, item, position
 from interpreter.query.plain.arithmetic import multiply
 from interpreter.query.plain.collection import greatest, keys, least
+from interpreter.query.plain.filters import One
 from interpreter.query.plain.strings import to_number
 from interpreter.query.plain.values import Number, is_number, normal
 from interpreter.query.writing.location import Location
 
-_NO_PARTS: Final[Mapping[str | int, "Traced"]] = {}
+_NO_PARTS: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Traced:
+class Traced(NamedTuple):
     """A value, the location it can be written through, and the origins of the parts of a new array or object."""
 
     value: JSON
     location: Location | None = None
-    parts: "Mapping[str | int, Traced]" = field(default_factory=lambda: _NO_PARTS)
+    parts: "Mapping[str | int, Traced]" = _NO_PARTS
 
     def step(self, key: JSON) -> "Traced":
         """``.[key]``: a part of a place is a place."""
@@ -31,19 +31,38 @@ class Traced:
             return Traced(value)
         if name in self.parts:
             return self.parts[name]
-        return Traced(value, self.location and _inside(self.location, name, value))
+        return Traced(value, self.location and _inside(self.location, (name,), value))
 
-    def elements(self) -> Iterator["Traced"]:
+    def field(self, names: tuple[str, ...], read: One) -> "Traced":
+        """``.a.b.c``, all steps at once; ``read`` gives the value."""
+        here = self
+        if self.parts:
+            for name in names:
+                here = here.step(name)
+            return here
+        value = read(self.value)
+        return Traced(value, self.location and _inside(self.location, names, value))
+
+    def elements(self) -> "Iterator[Traced]":
         """``.[]`` of an array or object."""
-        elements(self.value)
-        return (self.step(key) for key in keys(self.value))
+        values, location = elements(self.value), self.location
+        if self.parts:
+            return map(self.step, keys(self.value))
+        if location is None or not location.is_unchanged:
+            return map(Traced, values)
+        names = range(len(values)) if isinstance(self.value, list) else sorted(self.value)
+        path, has_default = location.path, location.default is not None
+        return (
+            Traced(value, Location((*path, name), value if has_default else None))
+            for name, value in zip(names, values, strict=True)
+        )
 
     def times(self, other: "Traced") -> "Traced":
         """``self * other``: the left one is written to, the other one stays a known factor."""
         product = multiply(self.value, other.value)
-        for source, factor in ((self, other.value), (other, self.value)):
-            if source.location and (known := _factor(factor)) is not None:
-                return Traced(product, source.location.scaled(known))
+        for source, factor in ((self.location, other.value), (other.location, self.value)):
+            if source is not None and (known := _factor(factor)) is not None:
+                return Traced(product, source.scaled(known))
         return Traced(product)
 
     def least(self) -> "Traced":
@@ -75,28 +94,28 @@ class Traced:
             return self
         if self.value is None and missing.value is not None:
             return self
-        return Traced(self.value, replace(place, default=self.value))
+        return Traced(self.value, Location(place.path, self.value))
 
     def number(self) -> "Traced":
         """``tonumber``: what is written may be text."""
-        return Traced(to_number(self.value), self.location and replace(self.location, numeral=True))
+        return Traced(to_number(self.value), self.location and self.location._replace(numeral=True))
 
     def _first_location(self) -> tuple[Location | None, list[JSON]]:
         """The first location among the parts, and the values of all the others."""
-        index = next((key for key, part in self.parts.items() if part.location), None)
-        if index is None:
-            return None, []
-        return self.parts[index].location, [other for key, other in enumerate(self.value) if key != index]
+        for index, part in self.parts.items():
+            if part.location is not None:
+                return part.location, [other for key, other in enumerate(self.value) if key != index]
+        return None, []
 
 
 def new_array(elements: list[Traced]) -> Traced:
     """``[...]`` of values with origins."""
-    return Traced([element.value for element in elements], parts=dict(enumerate(elements)))
+    return Traced([element.value for element in elements], None, dict(enumerate(elements)))
 
 
 def new_entry(key: JSON, field: Traced) -> Traced:
     """One ``{key, value}`` of ``to_entries``."""
-    return Traced({"key": key, "value": field.value}, parts={"value": field})
+    return Traced({"key": key, "value": field.value}, None, {"value": field})
 
 
 def _name(container: JSON, key: JSON) -> str | int | None:
@@ -110,11 +129,11 @@ def _name(container: JSON, key: JSON) -> str | int | None:
     return int(key) if key >= 0 else None
 
 
-def _inside(location: Location, name: str | int, value: JSON) -> Location | None:
+def _inside(location: Location, names: tuple[str | int, ...], value: JSON) -> Location | None:
     """The location of a part, if the whole is used as it is or as its default."""
     if not location.is_unchanged:
         return None
-    return Location((*location.path, name), None if location.default is None else value)
+    return Location(location.path + names, None if location.default is None else value)
 
 
 def _factor(value: Number) -> int | None:

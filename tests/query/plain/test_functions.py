@@ -1,5 +1,7 @@
 """Functions, case by case; that they do what libjq does is a law of test_plain."""
 
+import math
+
 import pytest
 
 from interpreter.errors import QueryEvaluationError, QueryLimitError
@@ -190,7 +192,6 @@ def test_a_sum_of_many_strings_takes_linear_time() -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        pytest.param('test("a")', "b" * 4097, id="a long subject"),
         pytest.param("contains([[1]])", [[0] * 200] * 200, id="deep comparison"),
         pytest.param("map(.)", [0] * 10_001, id="a large array"),
         pytest.param("to_entries", dict.fromkeys(map(str, range(10_001))), id="a large object"),
@@ -200,6 +201,19 @@ def test_a_sum_of_many_strings_takes_linear_time() -> None:
 def test_work_is_limited(text: str, value: JSON) -> None:
     with pytest.raises(QueryLimitError):
         run(text, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "expected"),
+    [
+        pytest.param("[1][.]", math.inf, [None], id="no element is there"),
+        pytest.param("[1, 2][:.]", math.inf, [[1, 2]], id="an open end"),
+        pytest.param("[1, 2][.:]", 10**400, [[]], id="a start beyond all ends"),
+        pytest.param("tostring", 10**400, ["1.7976931348623157e+308"], id="the largest double"),
+    ],
+)
+def test_numbers_that_json_does_not_have(text: str, number: float, expected: list[JSON]) -> None:
+    assert run(text, number) == expected
 
 
 def test_plain_functions_are_named_with_their_arity() -> None:

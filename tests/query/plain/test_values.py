@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interpreter.errors import QueryEvaluationError
 from interpreter.k8s.values import JSON
 from interpreter.query.grammar.syntax import Binary, Call, Identity, Index, Literal
 from interpreter.query.plain import values
@@ -107,6 +108,11 @@ def test_normal(number: values.Number, expected: values.Number) -> None:
     assert math.copysign(1, result) == math.copysign(1, expected)
 
 
+def test_nan_is_no_number() -> None:
+    with pytest.raises(QueryEvaluationError, match="NaN"):
+        values.normal(math.nan)
+
+
 @pytest.mark.parametrize(
     ("number", "expected"),
     [
@@ -118,6 +124,7 @@ def test_normal(number: values.Number, expected: values.Number) -> None:
         pytest.param(1.5e20, "150000000000000000000", id="last decade without exponent"),
         pytest.param(1e21, "1e+21", id="first decade with exponent"),
         pytest.param(-2.5e300, "-2.5e+300", id="negative with exponent"),
+        pytest.param(10**400, "1.7976931348623157e+308", id="an int beyond all doubles"),
         pytest.param(1e-6, "0.000001", id="smallest decade without exponent"),
         pytest.param(1.25e-7, "1.25e-7", id="small: no zero in the exponent"),
         pytest.param(1e-10, "1e-10", id="two digits in the exponent"),

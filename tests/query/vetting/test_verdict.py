@@ -345,6 +345,39 @@ def test_every_plain_function_is_a_builtin_and_is_measured() -> None:
     assert {*MEASURES, *LITERALS} == PLAIN_FUNCTIONS
 
 
+@pytest.mark.parametrize(
+    ("text", "slip"),
+    [
+        pytest.param('test("(")', "a ( has no )", id="an open group"),
+        pytest.param('.a | test("a)"; "i")', "a ) has no (", id="a group never opened"),
+        pytest.param('[scan("[a")]', "a [ has no ]", id="an open class"),
+        pytest.param('sub("a\\\\"; "b")', "it ends in a backslash", id="an escape of nothing"),
+        pytest.param('[splits("(")]', "a ( has no )", id="a function that splits"),
+        pytest.param('split("("; null)', "a ( has no )", id="split by a pattern"),
+    ],
+)
+def test_a_pattern_that_no_engine_reads_is_refused(text: str, slip: str) -> None:
+    (refusal,) = judge(text).refusals
+    assert slip in refusal.message
+    with pytest.raises(ValueError, match="Regex failure"):
+        jq.compile(text.removeprefix(".a | ")).input_value("a").all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('split("(")', id="a separator is no pattern"),
+        pytest.param('test("\\\\p{L}")', id="a class that Python does not know"),
+        pytest.param('test("(?<n>a)")', id="a group named as Python does not name it"),
+        pytest.param('test("[[:alpha:]]")', id="a POSIX class"),
+        pytest.param('test("a(?i)b")', id="flags inside"),
+        pytest.param("test(.a)", id="a computed pattern"),
+    ],
+)
+def test_what_may_be_a_pattern_of_another_engine_is_not_refused(text: str) -> None:
+    assert judge(text).verdict is not Verdict.REFUSED
+
+
 # What is plain
 
 
@@ -403,6 +436,7 @@ def test_plain_expressions(text: str) -> None:
         pytest.param("until(true; .)", "until(true; .)", "until", "this process", id="a loop"),
         pytest.param("test(.a)", "test(.a)", "test", "not simple", id="a computed pattern"),
         pytest.param('test("(a+)+$")', 'test("(a+)+$")', "test", "not simple", id="a pattern that may explode"),
+        pytest.param('test("a.*b")', 'test("a.*b")', "test", "not simple", id="a pattern that takes a square of steps"),
         pytest.param("error(.a)", "error(.a)", "error", "literal text", id="a message that tells of the object"),
         pytest.param('error("\\(.a)")', 'error("\\(.a)")', "error", "literal text", id="a message with a part of it"),
         pytest.param("error(1)", "error(1)", "error", "literal text", id="a message that is no text"),

@@ -2,7 +2,8 @@
 
 import copy
 import operator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from interpreter.errors import QueryEvaluationError, QueryWriteError
 from interpreter.k8s.edit import get, set_value
 from interpreter.k8s.values import JSON
+from interpreter.query import Query
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
 from interpreter.query.plain.compilation import compile_plain
@@ -66,22 +68,22 @@ WORKERS = """
         pytest.param(".replicas", {}, [REPLICAS], id="a field that is absent"),
         pytest.param(".spec.x.replicas", None, [Location(("spec", "x", "replicas"))], id="absent parents"),
         pytest.param(".replicas // 1", {"replicas": 2}, [REPLICAS], id="a default that is not needed"),
-        pytest.param(".replicas // 1", {"replicas": None}, [replace(REPLICAS, default=1)], id="a default"),
+        pytest.param(".replicas // 1", {"replicas": None}, [REPLICAS._replace(default=1)], id="a default"),
         pytest.param(
-            ".replicas // .hosts // 1", {}, [replace(REPLICAS, default=1)], id="of several the first is written"
+            ".replicas // .hosts // 1", {}, [REPLICAS._replace(default=1)], id="of several the first is written"
         ),
         pytest.param(
-            ".replicas // ((.hosts // 1) * 2)", {}, [replace(REPLICAS, default=2)], id="and not a factor of its default"
+            ".replicas // ((.hosts // 1) * 2)", {}, [REPLICAS._replace(default=2)], id="and not a factor of its default"
         ),
         pytest.param(
             "1 * (.x // empty) // .replicas // .hosts // 1",
             {},
-            [replace(REPLICAS, default=1)],
+            [REPLICAS._replace(default=1)],
             id="the first that is a place",
         ),
         pytest.param(".replicas // .hosts", {}, [HOSTS], id="without a default it is the last, as jq assigns"),
         pytest.param(".hosts // .replicas // 1", {"hosts": 2}, [HOSTS], id="the first one there is written"),
-        pytest.param(".replicas // (2 + .n)", {"n": 1}, [replace(REPLICAS, default=3)], id="a computed default"),
+        pytest.param(".replicas // (2 + .n)", {"n": 1}, [REPLICAS._replace(default=3)], id="a computed default"),
         pytest.param(".x[].n // 1", {"x": [{}, {}]}, [None], id="one default for two elements has no place"),
         pytest.param(".x[].n // 1", {"x": [{}]}, [Location(("x", 0, "n"), 1)], id="of one element it has"),
         pytest.param(".x[].n // 1", {"x": [{}, {"n": 5}]}, [Location(("x", 1, "n"))], id="true outputs only"),
@@ -89,22 +91,22 @@ WORKERS = """
             ".x[] | .n // 1", {"x": [{}, {"n": 5}]}, [Location(("x", 0, "n"), 1), Location(("x", 1, "n"))], id="each"
         ),
         pytest.param(
-            "(.replicas // 1) * (.hosts // 1)", {"hosts": 4}, [replace(REPLICAS, default=1, factor=4)], id="product"
+            "(.replicas // 1) * (.hosts // 1)", {"hosts": 4}, [REPLICAS._replace(default=1, factor=4)], id="product"
         ),
         pytest.param(
             "2 * .replicas",
             {"replicas": 3},
-            [replace(REPLICAS, factor=2)],
+            [REPLICAS._replace(factor=2)],
             id="the right factor, if the left has no place",
         ),
         pytest.param(
             ".replicas * ((.size // 1) - 1)",
             {"replicas": 3, "size": 4},
-            [replace(REPLICAS, factor=3)],
+            [REPLICAS._replace(factor=3)],
             id="a computed factor",
         ),
         pytest.param(
-            ".replicas | . * 2 | . * 3", {"replicas": 1}, [replace(REPLICAS, factor=6)], id="factors multiply"
+            ".replicas | . * 2 | . * 3", {"replicas": 1}, [REPLICAS._replace(factor=6)], id="factors multiply"
         ),
         pytest.param(".replicas * 0.5", {"replicas": 4}, [None], id="a fraction is no factor"),
         pytest.param(".replicas * -1", {"replicas": 4}, [None], id="nor is a negative number"),
@@ -115,9 +117,9 @@ WORKERS = """
             "if .suspend then 0 else .replicas end", {"suspend": True}, [None], id="the branch without a place"
         ),
         pytest.param("if .suspend then 0 else .replicas end", {}, [REPLICAS], id="the branch with a place"),
-        pytest.param("[.replicas, .hosts] | min", {"replicas": 5, "hosts": 3}, [replace(REPLICAS, cap=3)], id="a cap"),
+        pytest.param("[.replicas, .hosts] | min", {"replicas": 5, "hosts": 3}, [REPLICAS._replace(cap=3)], id="a cap"),
         pytest.param(
-            "[.replicas, .hosts] | max", {"replicas": 5, "hosts": 3}, [replace(REPLICAS, floor=3)], id="a floor"
+            "[.replicas, .hosts] | max", {"replicas": 5, "hosts": 3}, [REPLICAS._replace(floor=3)], id="a floor"
         ),
         pytest.param("[.replicas, .hosts] | max", {"replicas": 5}, [REPLICAS], id="null is no floor"),
         pytest.param("[.replicas, .hosts] | min", {"replicas": 5}, [None], id="null is the smallest"),
@@ -125,7 +127,7 @@ WORKERS = """
         pytest.param(
             '[.["replicas", "hosts"]] | min * 2',
             {"replicas": 5, "hosts": 3},
-            [replace(REPLICAS, factor=2, cap=6)],
+            [REPLICAS._replace(factor=2, cap=6)],
             id="bounds are scaled",
         ),
         pytest.param(
@@ -184,18 +186,18 @@ def test_locations(text: str, value: JSON, expected: list[Location | None]) -> N
     ("location", "value", "number", "expected"),
     [
         pytest.param(REPLICAS, {}, 3, {"replicas": 3}, id="a new field"),
-        pytest.param(replace(REPLICAS, default=3), {}, 3, {}, id="the default needs no field"),
-        pytest.param(replace(REPLICAS, default=3), {"replicas": None}, 0, {"replicas": 0}, id="zero is not absent"),
-        pytest.param(replace(REPLICAS, factor=4), {"replicas": 1}, 12, {"replicas": 3}, id="divided"),
-        pytest.param(replace(REPLICAS, factor=0), {"replicas": 7}, 0, {"replicas": 7}, id="already zero"),
-        pytest.param(replace(REPLICAS, cap=3), {"replicas": 5}, 3, {"replicas": 5}, id="already capped"),
-        pytest.param(replace(REPLICAS, cap=3), {"replicas": 5}, 2, {"replicas": 2}, id="below the cap"),
-        pytest.param(replace(REPLICAS, numeral=True), {"replicas": "5"}, 2, {"replicas": "2"}, id="text stays text"),
+        pytest.param(REPLICAS._replace(default=3), {}, 3, {}, id="the default needs no field"),
+        pytest.param(REPLICAS._replace(default=3), {"replicas": None}, 0, {"replicas": 0}, id="zero is not absent"),
+        pytest.param(REPLICAS._replace(factor=4), {"replicas": 1}, 12, {"replicas": 3}, id="divided"),
+        pytest.param(REPLICAS._replace(factor=0), {"replicas": 7}, 0, {"replicas": 7}, id="already zero"),
+        pytest.param(REPLICAS._replace(cap=3), {"replicas": 5}, 3, {"replicas": 5}, id="already capped"),
+        pytest.param(REPLICAS._replace(cap=3), {"replicas": 5}, 2, {"replicas": 2}, id="below the cap"),
+        pytest.param(REPLICAS._replace(numeral=True), {"replicas": "5"}, 2, {"replicas": "2"}, id="text stays text"),
         pytest.param(REPLICAS, {"replicas": "5"}, 2, {"replicas": "2"}, id="even if it is not read as a number"),
         pytest.param(REPLICAS, {"replicas": "5"}, 5, {"replicas": "5"}, id="which says it already"),
-        pytest.param(replace(REPLICAS, numeral=True), {"replicas": 5}, 2, {"replicas": 2}, id="a number stays one"),
+        pytest.param(REPLICAS._replace(numeral=True), {"replicas": 5}, 2, {"replicas": 2}, id="a number stays one"),
         pytest.param(
-            replace(REPLICAS, default="1", factor=3, numeral=True), {}, 6, {"replicas": "2"}, id="as the default is"
+            REPLICAS._replace(default="1", factor=3, numeral=True), {}, 6, {"replicas": "2"}, id="as the default is"
         ),
         pytest.param(
             Location(("metadata", "annotations", "n"), default=1, numeral=True),
@@ -225,11 +227,11 @@ def test_write(location: Location, value: JSON, number: int, expected: JSON) -> 
     ("location", "value", "message"),
     [
         pytest.param(
-            replace(REPLICAS, factor=2), {"replicas": 1}, "replicas .*give 7: it is not a multiple of 2", id="odd"
+            REPLICAS._replace(factor=2), {"replicas": 1}, "replicas .*give 7: it is not a multiple of 2", id="odd"
         ),
-        pytest.param(replace(REPLICAS, factor=0), {"replicas": 1}, "it is multiplied by 0", id="times zero"),
-        pytest.param(replace(REPLICAS, cap=6), {"replicas": 1}, "at most 6", id="above the cap"),
-        pytest.param(replace(REPLICAS, floor=8.5), {"replicas": 1}, "at least 8.5", id="below the floor"),
+        pytest.param(REPLICAS._replace(factor=0), {"replicas": 1}, "it is multiplied by 0", id="times zero"),
+        pytest.param(REPLICAS._replace(cap=6), {"replicas": 1}, "at most 6", id="above the cap"),
+        pytest.param(REPLICAS._replace(floor=8.5), {"replicas": 1}, "at least 8.5", id="below the floor"),
         pytest.param(Location(()), 1, "the whole object", id="the whole object"),
         pytest.param(Location(("a", 1)), {"a": [1]}, "a is a list of 1", id="behind the end of a list"),
         pytest.param(Location(("a", "b")), {"a": False}, "a is a boolean", id="inside of a boolean"),
@@ -312,6 +314,15 @@ def test_every_number_in_reach_can_be_written(formula: Formula, groups: list[JSO
 
 def _other(outputs: list[JSON] | None, index: int) -> list[JSON]:
     return [output for position, output in enumerate(outputs or []) if position != index]
+
+
+@settings(max_examples=300, deadline=None)
+@given(formulas, st.lists(_groups, min_size=1, max_size=3))
+def test_where_all_is_said_no_place_is_without_a_value(formula: Formula, groups: list[JSON]) -> None:
+    query, value = Query.compile(f".groups[] | {formula.text}"), {"groups": groups}
+    if query.is_said(value):
+        with suppress(QueryEvaluationError):
+            assert all(place is None or place.raw(value) is not None for place in query.locate_each(value))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One large call, and the process that answers it."""
+"""A process that answers large calls, one after the other."""
 
 import asyncio
 import json
@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Final, NamedTuple, Self
 
@@ -21,6 +22,8 @@ from interpreter.protocol import Request
 from interpreter.server import large_child as child
 
 _PIECE: Final = 2**18
+_REST_SECONDS: Final = 1.0
+_REAP_SECONDS: Final = 1.0
 
 
 class _Cause(NamedTuple):
@@ -48,8 +51,8 @@ class _EndedError(InterpreterError):
         self.cause = cause
 
 
-class LargeCall:
-    """A call in its process: `read` it, perhaps `answer` it, and in any case `end` the process."""
+class LargeProcess:
+    """A process for one call at a time: `read` it, perhaps `answer` it, and in any case `rest` or `end`."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -57,6 +60,8 @@ class LargeCall:
         self._process = process
         self._reader = reader
         self._writer = writer
+        self.is_in_step = True
+        """Whether its next word will be about what it is sent next, and not about something before."""
 
     @classmethod
     async def start(cls) -> Self:
@@ -84,14 +89,18 @@ class LargeCall:
         """The id of the process."""
         return self._process.pid
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the process can be given a call."""
+        return self._process.poll() is None and not self._reader.at_eof()
+
     async def read(self, body: bytes, seconds: float) -> Request:
         """Return the request, without its call, which stays in the process; after ``seconds`` that may end itself.
 
         Raises RequestError when the request has no uid, or when finding it needs too much memory.
         """
         try:
-            await self._send(body, seconds)
-            about = orjson.loads(await self._receive(child.ABOUT))
+            about = orjson.loads(await self._exchange(body, seconds, child.ABOUT))
         except _EndedError as error:
             raise RequestError(f"reading a body of {len(body)} bytes {error}", status=error.cause.status) from error
         gvk, problem = about.pop("gvk"), about.pop("problem")
@@ -104,24 +113,54 @@ class LargeCall:
 
         Expressions and scripts may take ``seconds`` together. ``known`` are objects that the definition refers to.
         """
-        needed = {"definition": pack(definition), "options": asdict(options), "known": pack_known(known)}
+        needed = {
+            "definition": json.dumps(pack(definition)),
+            "options": asdict(options),
+            "known": pack_known(known),
+        }
         try:
-            await self._send(json.dumps(needed).encode(), seconds)
-            return await self._receive(child.ANSWER)
+            return await self._exchange(json.dumps(needed).encode(), seconds, child.ANSWER)
         except _EndedError as error:
             raise InterpretationError(
                 f"definition {definition.name}: the call {error}", code=error.cause.code
             ) from error
 
+    async def rest(self) -> bool:
+        """Have a process that is in step forget its call; tell whether it is fit for another one."""
+        try:
+            async with asyncio.timeout(_REST_SECONDS):
+                await self._exchange(b"", 0.0, child.READY)
+        except (TimeoutError, InterpreterError):
+            return False
+        return True
+
     def end(self) -> asyncio.Future[int]:
-        """End the process, whatever it is doing; the result is there when its memory is free."""
+        """End the process, whatever it is doing; the result is there when its memory is free, which takes a while."""
+        self.kill()
+        return self._gone()
+
+    def kill(self) -> None:
+        """Have the process end, without waiting for that."""
         self._process.kill()
         self._writer.transport.abort()
-        return self._gone()
+
+    def reap(self) -> None:
+        """Wait for the end of a process that is killed, where no event loop can."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_REAP_SECONDS)
 
     def _gone(self) -> asyncio.Future[int]:
         """Return what becomes the exit status of the process."""
         return asyncio.get_running_loop().run_in_executor(None, self._process.wait)
+
+    async def _exchange(self, payload: bytes, seconds: float, expected: bytes) -> bytes:
+        self.is_in_step = False
+        await self._send(payload, seconds)
+        letter, said = await self._receive()
+        self.is_in_step = letter != child.BROKEN
+        if letter == expected:
+            return said
+        raise _error(letter, said)
 
     async def _send(self, payload: bytes, seconds: float) -> None:
         view = memoryview(payload)
@@ -133,15 +172,12 @@ class LargeCall:
         except ConnectionError as error:
             raise await self._ended() from error
 
-    async def _receive(self, expected: bytes) -> bytes:
+    async def _receive(self) -> tuple[bytes, bytes]:
         try:
             letter, length = child.FROM_CHILD.unpack(await self._reader.readexactly(child.FROM_CHILD.size))
-            payload = await self._reader.readexactly(length)
+            return letter, await self._reader.readexactly(length)
         except (ConnectionError, asyncio.IncompleteReadError) as error:
             raise await self._ended() from error
-        if letter == expected:
-            return payload
-        raise _error(letter, payload)
 
     async def _ended(self) -> InterpreterError:
         status = await self._gone()

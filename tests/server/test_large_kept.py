@@ -1,0 +1,278 @@
+"""Processes that have answered a large call and are kept for further ones: which, for how long, and what they know."""
+
+import asyncio
+import json
+import os
+import resource
+import signal
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter.errors import InterpretationError, RequestError
+from interpreter.karta.definition import Definition
+from interpreter.karta.loading import load_documents
+from interpreter.operations import Options, interpret
+from interpreter.protocol import decode, encode_results
+from interpreter.server import large_child
+from interpreter.server.large_calls import LargeCalls
+from tests.server.client import post, question
+from tests.server.process import KARTAS, running
+from tests.server.workers.processes import is_there, until
+
+MIB = 2**20
+SECONDS = 20.0
+
+
+@pytest.fixture
+async def calls() -> AsyncIterator[LargeCalls]:
+    made = LargeCalls()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def definitions() -> dict[str, Definition]:
+    loaded = load_documents((KARTAS / "mill.yaml").read_text() + "\n---\n" + (KARTAS / "hostile.yaml").read_text(), "")
+    return {each.definition.gvk.kind: each.definition for each in loaded if each.definition}
+
+
+def mill(name: str, stones: int, **fields: Any) -> bytes:
+    """Return the body of a call about a mill with so many stones."""
+    obj = json.loads(question())["request"]["object"]
+    obj |= {"metadata": {"name": name}, "spec": obj["spec"] | {"stones": stones}}
+    return question(object=obj, name=name, uid=f"uid-{name}", **fields)
+
+
+async def answered(calls: LargeCalls, body: bytes, definition: Definition, seconds: float = SECONDS) -> tuple[int, Any]:
+    """Return the id of the process that has answered a call, when it is done with it, and its answer."""
+    async with calls.call(body, seconds) as (process, _):
+        answer = await process.answer(definition, Options(), seconds)
+    return process.pid, json.loads(answer)["response"]
+
+
+async def test_one_process_answers_one_call_after_the_other(
+    calls: LargeCalls, definitions: dict[str, Definition]
+) -> None:
+    definition, pids = definitions["GrainMill"], set()
+    for stones in (3, 5, 0, 7):
+        body = mill(f"mill-{stones}", stones)
+        pid, answer = await answered(calls, body, definition)
+        request = decode(body)
+        assert request.call
+        expected = json.loads(encode_results(request, interpret(definition, request.call)))["response"]
+        assert answer == expected
+        assert (answer["uid"], answer["replicas"]) == (f"uid-mill-{stones}", stones)
+        pids.add(pid)
+    assert len(pids) == 1
+
+
+async def test_a_process_goes_by_the_definition_of_each_call(
+    calls: LargeCalls, definitions: dict[str, Definition]
+) -> None:
+    definition = definitions["GrainMill"]
+    other = json.loads(json.dumps(definition.manifest).replace(".spec.stones", ".spec.sieves"))
+    [loaded] = load_documents(json.dumps(other), "")
+    assert loaded.definition
+    obj = json.loads(question())["request"]["object"]
+    body = question(object=obj | {"spec": obj["spec"] | {"sieves": 8}})
+    assert definition.name == loaded.definition.name
+    found = [await answered(calls, body, each) for each in (definition, loaded.definition, definition)]
+    assert [answer["replicas"] for _, answer in found] == [3, 8, 3]
+    assert len({pid for pid, _ in found}) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"[" * 5000, id="no JSON"),
+        pytest.param(b"{}" + b" " * 5000, id="no uid"),
+        pytest.param(question("Windmill"), id="a kind that nobody asks it about"),
+        pytest.param(question(operation="Prune"), id="no operation"),
+    ],
+)
+async def test_a_call_that_is_never_answered_leaves_nothing_to_the_next(
+    calls: LargeCalls, definitions: dict[str, Definition], body: bytes
+) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    try:
+        async with calls.call(body, SECONDS) as (process, _):
+            assert process.pid == first
+    except RequestError:
+        pass
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second, answer["uid"], answer["replicas"]) == (first, "uid-oats", 4)
+
+
+async def test_a_wrong_answer_is_one_too(calls: LargeCalls, definitions: dict[str, Definition]) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    with pytest.raises(InterpretationError, match="negative"):
+        await answered(calls, mill("broken", -1), definitions["GrainMill"])
+    assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] == first
+
+
+async def test_a_deadline_ends_with_its_call(calls: LargeCalls, definitions: dict[str, Definition]) -> None:
+    body = question("Treadmill", "InterpretHealth")
+    async with calls.call(body, SECONDS) as (process, _):
+        with pytest.raises(InterpretationError, match="longer than"):
+            await process.answer(definitions["Treadmill"], Options(), 0.1)
+    await asyncio.sleep(0.1)
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second, answer["replicas"]) == (process.pid, 4)
+
+
+async def test_a_call_that_is_given_up_ends_its_process(calls: LargeCalls, definitions: dict[str, Definition]) -> None:
+    body = question("Treadmill", "InterpretHealth")
+    async with calls.call(body, SECONDS) as (process, _):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await process.answer(definitions["Treadmill"], Options(), SECONDS)
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second != process.pid, answer["uid"], answer["replicas"]) == (True, "uid-oats", 4)
+    await until(lambda: not is_there(process.pid))
+
+
+async def test_a_hostile_body_takes_its_process_with_it(calls: LargeCalls, definitions: dict[str, Definition]) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    with pytest.raises(RequestError, match="of memory"):
+        async with calls.call(b'{"request":[' + b"[[]]," * 6_000_000 + b"1]}", SECONDS):
+            pass
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second != first, answer["replicas"]) == (True, 4)
+
+
+async def test_a_process_that_has_grown_is_not_kept(calls: LargeCalls, definitions: dict[str, Definition]) -> None:
+    obj = json.loads(mill("rye", 2))["request"]["object"]
+    body = question(object=obj | {"ballast": [[number] for number in range(2_000_000)]})
+    first, _ = await answered(calls, body, definitions["GrainMill"])
+    assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
+
+
+async def test_a_process_that_remembers_much_is_not_kept(calls: LargeCalls, definitions: dict[str, Definition]) -> None:
+    manifest = definitions["GrainMill"].manifest
+    metadata = {**manifest["metadata"], "annotations": {"note": "x" * 40 * MIB}}
+    long = replace(definitions["GrainMill"], manifest={**manifest, "metadata": metadata})
+    first, _ = await answered(calls, mill("rye", 2), long)
+    assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
+
+
+async def test_a_process_is_not_kept_for_ever(calls: LargeCalls, definitions: dict[str, Definition]) -> None:
+    pids = [(await answered(calls, mill("rye", 2), definitions["GrainMill"]))[0] for _ in range(501)]
+    assert large_child.MOST_CALLS == 500
+    assert len(set(pids[:500])) == 1
+    assert pids[500] != pids[0]
+
+
+async def test_a_process_that_was_killed_meanwhile_gets_no_call(
+    calls: LargeCalls, definitions: dict[str, Definition]
+) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    await until(lambda: resting(calls) == 0)
+    os.kill(first, signal.SIGKILL)
+    await until(lambda: not is_there(first))
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second != first, answer["replicas"]) == (True, 4)
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def is_reaped(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists()
+
+
+def resting(calls: LargeCalls) -> int:
+    return len(calls._resting | calls._ending)  # noqa: SLF001 - it is nothing that anybody else could see
+
+
+async def test_each_call_has_its_own_limits(calls: LargeCalls, definitions: dict[str, Definition]) -> None:
+    pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"], 5.0)
+    brief, _ = resource.prlimit(pid, resource.RLIMIT_CPU)
+    assert await answered(calls, mill("rye", 2), definitions["GrainMill"], 60.0)
+    long, _ = resource.prlimit(pid, resource.RLIMIT_CPU)
+    assert 5 < brief < 10
+    assert 60 < long < 65
+    assert resource.prlimit(pid, resource.RLIMIT_AS) == (2**30, 2**30)
+
+
+async def test_a_process_that_is_not_done_with_its_call_is_worth_waiting_for(
+    calls: LargeCalls, definitions: dict[str, Definition]
+) -> None:
+    obj = json.loads(question())["request"]["object"]
+    body = question(object=obj | {"ballast": [[number] for number in range(200_000)]})
+    pids = {(await answered(calls, body, definitions["GrainMill"]))[0] for _ in range(10)}
+    assert len(pids) == 1
+
+
+async def test_an_idle_process_ends_and_leaves_no_descriptor(definitions: dict[str, Definition]) -> None:
+    before = descriptors()
+    calls = LargeCalls(idle_seconds=0.2)
+    pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    assert calls.processes == {pid}
+    await until(lambda: not calls.processes)
+    assert is_reaped(pid)
+    for _ in range(3):
+        async with calls.call(mill("rye", 2), SECONDS), calls.call(mill("rye", 2), SECONDS):
+            pass
+    await until(lambda: not calls.processes)
+    assert descriptors() == before
+    calls.close()
+
+
+async def test_closing_ends_the_process_of_a_call_too(definitions: dict[str, Definition]) -> None:
+    calls = LargeCalls()
+    idle, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    async with calls.call(mill("rye", 2), SECONDS) as (one, _), calls.call(mill("rye", 2), SECONDS) as (other, _):
+        assert idle in {one.pid, other.pid}
+        calls.close()
+        assert is_reaped(one.pid)
+        assert is_reaped(other.pid)
+    await until(lambda: resting(calls) == 0)
+    assert not calls.processes
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_no_process_outlives_the_server(number: signal.Signals, workers: int) -> None:
+    with running(plain_http=True, workers=workers) as server:
+        client = await server.connect()
+        assert (await client.ask(post(question() + b" " * 3 * MIB))).response["replicas"] == 3
+        # Its expression keeps a process of that process.
+        await client.ask(post(question("Treadmill", "InterpretHealth") + b" " * 3 * MIB))
+        pids = programs(lambda pid: descends(pid, server.child.pid))
+        assert pids
+        server.signal(number)
+        server.ended()
+        await until(lambda: not any(map(is_there, pids)))
+        await client.close()
+
+
+def programs(wanted: Callable[[int], bool]) -> list[int]:
+    """Return the processes that are wanted of those that answer large calls."""
+    script = large_child.__file__.encode()
+    return [pid for pid, command in _commands() if script in command and wanted(pid)]
+
+
+def _commands() -> list[tuple[int, bytes]]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append((int(path.parent.name), path.read_bytes()))
+        except OSError:
+            continue
+    return found
+
+
+def descends(pid: int, ancestor: int) -> bool:
+    while pid > 1:
+        if pid == ancestor:
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return False
+    return False
