@@ -1,8 +1,9 @@
 """The pod sets of a workload: what runs, how often, from which template."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 from interpreter.errors import QueryError, QueryWriteError
 from interpreter.k8s.values import Object
@@ -31,17 +32,36 @@ class PodSet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScaleLocation:
-    """The counts of a pod set as its object gives them, and where they are written.
-
-    A place is None for a count that has none of its own, such as a literal.
-    """
+    """The counts of a pod set as its object gives them, and where they are written."""
 
     pod_set: PodSet
     scale: Scale
-    replicas: Location | None
-    minimum: Location | None
-    maximum: Location | None
+    _places: "_Places" = field(compare=False, repr=False)
+    _position: int
 
+    @property
+    def replicas(self) -> Location | None:
+        """The place of the replicas; None where they have none of their own, such as a literal."""
+        return _at(self._places.replicas, self._position)
+
+    @property
+    def minimum(self) -> Location | None:
+        """The place of the least replicas, as that of the replicas."""
+        return _at(self._places.minimum, self._position)
+
+    @property
+    def maximum(self) -> Location | None:
+        """The place of the most replicas."""
+        return _at(self._places.maximum, self._position)
+
+    @property
+    def count(self) -> Location | None:
+        """The place that says how many pods there are; kinds with bounds alone run the least of them."""
+        return self._places.count(self._position)
+
+
+_Unnamed = tuple[str, str, int, Object]
+"""A pod set without its name."""
 
 _Part = tuple[Component, tuple[str, ...], list[Object | None]]
 """A component, its instance ids and the template of each instance, None for one whose pods do not exist."""
@@ -52,31 +72,52 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
 
     Raises InterpretationError when an expression fails, or its results do not fit the instances or the types.
     """
-    found = [
-        (component.name, instance, count, template)
-        for component, ids, templates in _parts(definition, obj)
-        for instance, count, template in zip(ids, replica_counts(component, obj, ids), templates, strict=True)
-        if template is not None
-    ]
-    names = unique_names([(component, instance) for component, instance, _, _ in found])
-    return tuple([PodSet(name, *rest) for name, rest in zip(names, found, strict=True)])
+    return _named(
+        [
+            (component.name, instance, count, template)
+            for component, ids, templates in _parts(definition.components, obj)
+            for instance, count, template in zip(ids, replica_counts(component, obj, ids), templates, strict=True)
+            if template is not None
+        ]
+    )
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:
     """The places of the counts of each existing pod set, in the order of `pod_sets`; errors as there."""
-    found = iter(pod_sets(definition, obj))
-    return tuple(
-        ScaleLocation(next(found), scale, *places)
-        for component, ids, templates in _parts(definition, obj)
-        for scale, places, template in zip(
-            scales(component, obj, ids), _Places.of(component, obj).of_each(len(ids)), templates, strict=True
-        )
-        if template is not None
-    )
+    sets: list[_Unnamed] = []
+    counts: list[tuple[Scale, _Places, int]] = []
+    for component, ids, found in _parts(definition.components, obj):
+        places = _Places(component, obj)
+        for position, (scale, template) in enumerate(zip(scales(component, obj, ids), found, strict=True)):
+            if template is not None:
+                sets.append((component.name, ids[position], scale.effective, template))
+                counts.append((scale, places, position))
+    return tuple([ScaleLocation(pods, *count) for pods, count in zip(_named(sets), counts, strict=True)])
 
 
-def _parts(definition: Definition, obj: Object) -> Iterator[_Part]:
-    for component in definition.components:
+def leaves_count_unset(definition: Definition, obj: Object) -> bool:
+    """Whether the place that says how many pods a pod set has is without a value; no count is read for that."""
+    unsure = [component for component in definition.components if not _is_said(component, obj)]
+    for component, _, found in _parts(unsure, obj):
+        places = _Places(component, obj)
+        counts = [places.count(position) for position, template in enumerate(found) if template is not None]
+        if any(place is not None and place.raw(obj) is None for place in counts):
+            return True
+    return False
+
+
+def _is_said(component: Component, obj: Object) -> bool:
+    """Whether it takes no more to know that all places of its counts have a value."""
+    return all(query is None or query.is_said(obj) for query in (component.replicas, component.min_replicas))
+
+
+def _named(sets: "list[_Unnamed]") -> tuple[PodSet, ...]:
+    names = unique_names([(component, instance) for component, instance, _, _ in sets])
+    return tuple([PodSet(name, *rest) for name, rest in zip(names, sets, strict=True)])
+
+
+def _parts(components: Iterable[Component], obj: Object) -> Iterator[_Part]:
+    for component in components:
         if component.pods is None:
             continue
         ids = instance_ids(component, obj)
@@ -86,25 +127,32 @@ def _parts(definition: Definition, obj: Object) -> Iterator[_Part]:
             yield component, ids, found
 
 
-class _Places(NamedTuple):
-    """The places of a component's counts, each in the order of its instances."""
+class _Places:
+    """The places of a component's counts, each in the order of its instances, looked for when somebody asks."""
 
-    replicas: list[Location | None]
-    minimum: list[Location | None]
-    maximum: list[Location | None]
+    def __init__(self, component: Component, obj: Object) -> None:
+        self._component = component
+        self._object = obj
 
-    @classmethod
-    def of(cls, component: Component, obj: Object) -> Self:
-        return cls(
-            _locations(component, "replicasPath", component.replicas, obj),
-            _locations(component, "minReplicasPath", component.min_replicas, obj),
-            _locations(component, "maxReplicasPath", component.max_replicas, obj),
-        )
+    @cached_property
+    def replicas(self) -> list[Location | None]:
+        return _locations(self._component, "replicasPath", self._component.replicas, self._object)
 
-    def of_each(self, instances: int) -> Iterator[tuple[Location | None, ...]]:
-        """The places of each instance; None where an expression does not give one for it."""
-        for position in range(instances):
-            yield tuple(locations[position] if position < len(locations) else None for locations in self)
+    @cached_property
+    def minimum(self) -> list[Location | None]:
+        return _locations(self._component, "minReplicasPath", self._component.min_replicas, self._object)
+
+    @cached_property
+    def maximum(self) -> list[Location | None]:
+        return _locations(self._component, "maxReplicasPath", self._component.max_replicas, self._object)
+
+    def count(self, position: int) -> Location | None:
+        return _at(self.replicas, position) or _at(self.minimum, position)
+
+
+def _at(locations: list[Location | None], position: int) -> Location | None:
+    """The place of an instance; None where an expression does not give one for it."""
+    return locations[position] if position < len(locations) else None
 
 
 def _locations(component: Component, field: str, query: Query | None, obj: Object) -> list[Location | None]:

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from interpreter.k8s.edit import get
-from interpreter.k8s.values import Object, Path
+from interpreter.k8s.values import JSON, Object, Path
 from interpreter.karta.definition import Definition
 from interpreter.query import Query
 
@@ -25,20 +25,28 @@ class Correspondence:
         self._desired = desired
         self._observed = observed
 
-    def shared(self, query: Query, template: Object) -> Iterator[tuple[Path, Path]]:
-        """Yield the places that an expression names in both objects, as the template's and the observed one's.
+    def values(self, query: Query, template: Object) -> list[JSON]:
+        """Return what an expression gives for the template."""
+        return query.evaluate(self._asked(template))
+
+    def shared(self, query: Query, template: Object) -> Iterator[tuple[Path, JSON]]:
+        """Yield the template's place and the observed value for what an expression names in both objects.
 
         What the template has dropped is not named in it: neither the entry of a map or a list, nor what a condition
-        selects. Templates come without a status, so conditions about it are asked of the observed object's.
+        selects. What the observed object does not have stays the template's.
         """
-        places = query.paths(self._observed)
-        if not places:
+        values = query.evaluate(self._observed)
+        if all(value is None for value in values):
             return
-        ours = frozenset(query.paths({**template, "status": self._observed.get("status")}))
-        for path in places:
-            place = self._moved(path)
+        ours = frozenset(query.paths(self._asked(template)))
+        for path, value in zip(query.paths(self._observed), values, strict=True):
+            place = None if value is None else self._moved(path)
             if place in ours and _has_elements(template, place):
-                yield place, path
+                yield place, value
+
+    def _asked(self, template: Object) -> Object:
+        """Templates come without a status, so conditions about it are asked of the observed object's."""
+        return {**template, "status": self._observed.get("status")}
 
     def _moved(self, path: Path) -> Path | None:
         """Return the path with the template's indices; None for an instance that the template does not have."""

@@ -38,8 +38,8 @@ class Lever:
 
     def write(self, obj: Object, units: int) -> Object:
         """Return the object with ``units`` at this place; `QueryWriteError` when that cannot be."""
-        scale = next(scale for scale in self.scales if _factor(scale))
-        count = units * _factor(scale)
+        scale, place = next((scale, place) for scale in self.scales if (place := scale.count) and place.factor)
+        count = units * place.factor
         if scale.replicas is not None:
             revised: Object = scale.replicas.write(obj, count)
             return revised
@@ -61,48 +61,40 @@ def levers_of(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[
 
     A pod set that shares its place with an elastic one moves with it.
     """
-    places: dict[Path, list[ScaleLocation]] = {}
+    places: dict[Path, list[_Placed]] = {}
     for scale in scales:
-        location = _location(scale)
-        if location is not None:
-            places.setdefault(location.path, []).append(scale)
-    levers = []
-    for sharing in places.values():
-        is_elastic = any(scale.pod_set.name in elastic for scale in sharing)
-        if is_elastic and any(_factor(scale) for scale in sharing):
-            levers.append(_lever(tuple(sharing)))
-    return levers
+        if (place := scale.count) is not None:
+            places.setdefault(place.path, []).append((scale, place))
+    return [
+        _lever(sharing)
+        for sharing in places.values()
+        if any(scale.pod_set.name in elastic for scale, _ in sharing) and any(place.factor for _, place in sharing)
+    ]
 
 
-def _location(scale: ScaleLocation) -> Location | None:
-    return scale.replicas or scale.minimum
+_Placed = tuple[ScaleLocation, Location]
+"""The counts of a pod set and the place that sets them."""
 
 
-def _factor(scale: ScaleLocation) -> int:
-    location = _location(scale)
-    return location.factor if location is not None else 0
-
-
-def _lever(scales: tuple[ScaleLocation, ...]) -> Lever:
-    bounds = [_bounds(scale) for scale in scales if _factor(scale)]
-    first = next(scale for scale in scales if _factor(scale))
+def _lever(sharing: list[_Placed]) -> Lever:
+    moved = [(scale, place) for scale, place in sharing if place.factor]
+    bounds = [_bounds(scale, place) for scale, place in moved]
+    first, place = moved[0]
     return Lever(
-        scales=scales,
-        step=sum(_factor(scale) for scale in scales),
-        units=first.pod_set.replicas // _factor(first),
-        least=max(least for least, _ in bounds),
-        most=min(most for _, most in bounds),
+        scales=tuple([scale for scale, _ in sharing]),
+        step=sum([place.factor for _, place in moved]),
+        units=first.pod_set.replicas // place.factor,
+        least=max([least for least, _ in bounds]),
+        most=min([most for _, most in bounds]),
     )
 
 
-def _bounds(scale: ScaleLocation) -> tuple[int, int]:
+def _bounds(scale: ScaleLocation, place: Location) -> tuple[int, int]:
     """Return the least and the most units that the expression and the pod set's own bounds allow."""
-    factor, location = _factor(scale), _location(scale)
-    if location is None:
-        return 0, UNBOUNDED
-    # A minimum that is the count itself moves, and a maximum that is in its way moves with it if it can be written.
-    minimum = scale.scale.minimum if scale.replicas is not None else None
-    maximum = scale.scale.maximum if scale.replicas is not None or scale.maximum is None else None
-    least = max(bound for bound in (0, location.floor, minimum) if bound is not None)
-    most = min(bound for bound in (UNBOUNDED, location.cap, maximum) if bound is not None)
-    return ceil(least / factor), floor(most / factor)
+    minimum, maximum = scale.scale.minimum, scale.scale.maximum
+    if scale.replicas is None:
+        # A minimum that is the count itself moves, and a maximum that is in its way moves with it if it can be written.
+        minimum, maximum = None, maximum if scale.maximum is None else None
+    least = max([bound for bound in (0, place.floor, minimum) if bound is not None])
+    most = min([bound for bound in (UNBOUNDED, place.cap, maximum) if bound is not None])
+    return ceil(least / place.factor), floor(most / place.factor)

@@ -22,7 +22,6 @@ from interpreter.operations.reduction import (
     WORST_FIRST,
     earliest,
     is_end,
-    is_number,
     is_start,
     is_time,
     latest,
@@ -51,13 +50,14 @@ class Merging:
             return None
         if path in self._rules:
             return self._ruled(path, present)
-        if all(isinstance(value, bool) for value in values):
+        kinds = set(map(type, values))
+        if kinds == {bool}:
             return len(present) == len(parts) and all(values)
-        if all(is_number(value) for value in values):
+        if kinds <= {int, float}:
             return total(values)
-        if all(isinstance(value, dict) for value in values):
+        if kinds == {dict}:
             return self._objects(path, _with_silence(parts)) or (None if any(values) else {})
-        if all(isinstance(value, list) for value in values):
+        if kinds == {list}:
             return self._lists(path, parts)
         return _text(path, parts, values)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from interpreter.errors import InterpretationError
 from interpreter.k8s.values import JSON, Object
@@ -41,8 +42,7 @@ class Report:
         return tuple(sorted(_RANK[status] for status in self.matched))
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One cluster's value of one status field; None where the cluster does not have it."""
 
     report: Report

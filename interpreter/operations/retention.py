@@ -7,7 +7,7 @@ from interpreter.k8s.edit import get, set_value
 from interpreter.k8s.metadata import label
 from interpreter.k8s.values import Object, Path
 from interpreter.karta.definition import Definition
-from interpreter.karta.pods import ScaleLocation, scale_locations
+from interpreter.karta.pods import ScaleLocation, leaves_count_unset, scale_locations
 from interpreter.operations.correspondence import Correspondence
 from interpreter.query import Location, Query
 
@@ -24,30 +24,22 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     """
     try:
         places = Correspondence(definition, desired, observed)
-        retained = _retain_scale(definition, _retain_switches(definition, places, desired, observed), observed)
+        retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed)
         for query in definition.annotations.retain:
-            for place, source in places.shared(query, retained):
-                retained = _with(retained, place, observed, source)
+            for place, value in places.shared(query, retained):
+                retained = set_value(retained, place, value)
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error
     return retained
 
 
-def _with(retained: Object, place: Path, observed: Object, source: Path) -> Object:
-    """Return the template with what the member has; what it does not have stays the template's."""
-    value = get(observed, source)
-    if value is None:
-        return retained
-    changed: Object = set_value(retained, place, value)
-    return changed
-
-
-def _retain_switches(definition: Definition, places: Correspondence, desired: Object, observed: Object) -> Object:
+def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
     retained = desired
-    for query in _switches(definition):
-        for place, source in places.shared(query, retained):
-            if get(retained, place) is None:
-                retained = _with(retained, place, observed, source)
+    for query in dict.fromkeys(_switches(definition)):
+        if None in places.values(query, retained):
+            for place, value in places.shared(query, retained):
+                if get(retained, place) is None:
+                    retained = set_value(retained, place, value)
     return retained
 
 
@@ -59,34 +51,23 @@ def _switches(definition: Definition) -> Iterator[Query]:
 
 def _retain_scale(definition: Definition, desired: Object, observed: Object) -> Object:
     leaves_replicas = label(desired, RETAIN_REPLICAS) == "true"
-    scales = scale_locations(definition, desired)
     # Only what is needed is read of the member: a template has to be able to mend an object that cannot be read.
-    if not leaves_replicas and not any(_leaves_something(scale, desired) for scale in scales):
+    if not leaves_replicas and not leaves_count_unset(definition, desired):
         return desired
     members = {_instance(scale): scale for scale in scale_locations(definition, observed)}
     retained = desired
-    for scale in scales:
+    for scale in scale_locations(definition, desired):
         member = members.get(_instance(scale))
         if member is None:
             continue
         for place, source in _pairs(scale, member):
             target = _counterpart(place.path, source.path)
-            is_count = place is scale.replicas or scale.replicas is None
-            is_left = leaves_replicas and is_count and target == place.path
+            is_left = leaves_replicas and target == place.path
             # A bound that the template dropped is gone: kept, it could never be lifted again.
-            if is_left or (place is _count(scale) and _leaves_unset(retained, place, target)):
-                retained = _with(retained, target, observed, source.path)
+            if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
+                value = source.raw(observed)
+                retained = retained if value is None else set_value(retained, target, value)
     return retained
-
-
-def _leaves_something(scale: ScaleLocation, desired: Object) -> bool:
-    count = _count(scale)
-    return count is not None and count.raw(desired) is None
-
-
-def _count(scale: ScaleLocation) -> Location | None:
-    """The place that says how many pods there are; kinds with bounds alone run the least of them."""
-    return scale.replicas or scale.minimum
 
 
 def _instance(scale: ScaleLocation) -> tuple[str, str]:
@@ -116,9 +97,10 @@ def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
 
 
 def _pairs(scale: ScaleLocation, member: ScaleLocation) -> Iterator[tuple[Location, Location]]:
-    """Yield the places that say the same thing in both objects."""
-    places = (scale.replicas, scale.minimum, scale.maximum)
-    sources = (member.replicas, member.minimum, member.maximum)
-    for place, source in zip(places, sources, strict=True):
+    """Yield the places that say the same thing in both objects; beside replicas, bounds do not say how many pods."""
+    pairs = [(scale.replicas, member.replicas)]
+    if scale.replicas is None:
+        pairs = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
+    for place, source in pairs:
         if place is not None and source is not None:
             yield place, source

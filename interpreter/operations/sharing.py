@@ -47,9 +47,10 @@ def _ideals(total: int, levers: Sequence[Lever]) -> list[Fraction]:
         rest = total - sum(units * levers[index].step for index, units in pinned.items())
         shares = _proportional(rest, [levers[index] for index in free])
         ideals = pinned | dict(zip(free, shares, strict=True))
-        excess = {index: _clamped(ideals[index], levers[index]) - ideals[index] for index in free}
+        bounds = {index: _bound(ideals[index], levers[index]) for index in free}
+        excess = {index: bound - ideals[index] for index, bound in bounds.items() if bound is not None}
         balance = sum(amount * levers[index].step for index, amount in excess.items())
-        beyond = [index for index in free if excess[index] * (balance or excess[index]) > 0]
+        beyond = [index for index, amount in excess.items() if amount * (balance or amount) > 0]
         if not beyond:
             return [ideals[index] for index in range(len(levers))]
         pinned |= {index: ideals[index] + excess[index] for index in beyond}
@@ -62,8 +63,11 @@ def _proportional(rest: int | Fraction, levers: Sequence[Lever]) -> list[Fractio
     return [Fraction(rest * weight, sum(weights) * lever.step) for weight, lever in zip(weights, levers, strict=True)]
 
 
-def _clamped(units: Fraction, lever: Lever) -> Fraction:
-    return min(max(units, Fraction(lever.least)), Fraction(lever.most))
+def _bound(units: Fraction, lever: Lever) -> int | None:
+    """Return the bound that a share is beyond; the upper one wins."""
+    if units > lever.most:
+        return lever.most
+    return min(lever.least, lever.most) if units < lever.least else None
 
 
 def _rounded(total: int, levers: Sequence[Lever], ideals: Sequence[Fraction]) -> tuple[int, ...] | None:

@@ -6,7 +6,7 @@ from interpreter.errors import InterpretationError
 from interpreter.k8s import edit
 from interpreter.karta.definition import Definition
 from interpreter.karta.loading import load_definition
-from interpreter.karta.pods import PodSet, pod_sets, scale_locations
+from interpreter.karta.pods import PodSet, leaves_count_unset, pod_sets, scale_locations
 
 Raw = dict[str, Any]
 
@@ -222,3 +222,39 @@ def test_a_count_without_a_place(brew: Raw, expression: str) -> None:
     definition = load_definition(edit.set_value(brew, at, expression))
     (only,) = scale_locations(definition, {"spec": {"template": TEMPLATE}})
     assert only.replicas is None
+
+
+@pytest.mark.parametrize(
+    ("toy", "spec", "is_left"),
+    [
+        pytest.param("brew", {"template": TEMPLATE, "kettles": 0}, False, id="none is a number"),
+        pytest.param("brew", {"template": TEMPLATE}, True, id="a default is not the object's word"),
+        pytest.param("brew", {}, False, id="no pods, no count"),
+        pytest.param("brew", {"template": TEMPLATE, "kettles": "many"}, False, id="nor is one read that is there"),
+        pytest.param(
+            "orchestra", {"conductor": {"pod": POD}, "sections": [section("oboe", players=1)]}, False,
+            id="bounds that nobody needs",
+        ),
+        pytest.param(
+            "orchestra", {"sections": [section("oboe", players=1), section("brass", least=1)]}, True,
+            id="one section of several",
+        ),
+        pytest.param(
+            "orchestra", {"sections": [section("oboe", players=1), {"name": "brass"}]}, False,
+            id="a section that has no pods",
+        ),
+    ],
+)  # fmt: skip
+def test_what_leaves_a_count_unset(compiled: dict[str, Definition], toy: str, spec: Any, is_left: bool) -> None:
+    assert leaves_count_unset(compiled[toy], {"spec": spec}) is is_left
+
+
+def test_a_minimum_counts_where_the_replicas_have_no_place(brew: Raw) -> None:
+    at = ("spec", "structureDefinition", "rootComponent", "scaleDefinition")
+    bounds = {"replicasPath": "if .spec.fixed then 1 else .spec.kettles end", "minReplicasPath": ".spec.least"}
+    definition = load_definition(edit.set_value(brew, at, bounds))
+    unset = [
+        leaves_count_unset(definition, {"spec": {"template": TEMPLATE, **spec}})
+        for spec in ({"fixed": True}, {"fixed": True, "least": 1}, {"kettles": 1}, {"least": 1})
+    ]
+    assert unset == [True, False, False, True]

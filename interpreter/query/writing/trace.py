@@ -134,7 +134,7 @@ def _(node: Alternative) -> _Tracer:
 
         def optional(here: Traced) -> Iterable[Traced]:
             output = ours(here)
-            return [each.instead_of(output) for each in otherwise(here)] if _is_missing(output) else (output,)
+            return (each.instead_of(output) for each in otherwise(here)) if _is_missing(output) else (output,)
 
         return _Tracer(optional)
 

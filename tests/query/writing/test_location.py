@@ -164,6 +164,7 @@ WORKERS = """
         pytest.param(
             "first(.x[]), last(.x[])", {"x": [1, 2]}, [Location(("x", 0)), Location(("x", 1))], id="ends of a generator"
         ),
+        pytest.param('first(.a // (.b, error("x")))', {}, [Location(("b",))], id="what comes later is not run"),
         pytest.param(".x[-1]", {"x": []}, [None], id="no last element"),
         pytest.param(".x[1:][]", {"x": [1, 2]}, [None], id="a slice is computed"),
         pytest.param(".x[] | select(.n > 1).n", {"x": [{"n": 1}, {"n": 2}]}, [Location(("x", 1, "n"))], id="selected"),
