@@ -4,19 +4,34 @@ from dataclasses import asdict, astuple
 
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import Object
+from interpreter.karta.annotations import PREFIX
 from interpreter.karta.definition import Definition
 from interpreter.karta.loading import load_definition
 from interpreter.karta.resolution import Known
 from interpreter.lua.script import Script, Scripts
 
+_LUA = f"{PREFIX}lua"
+
 
 def pack(definition: Definition) -> Object:
-    """What `unpack` needs; compiled expressions stay behind."""
+    """What `unpack` needs; compiled expressions stay behind.
+
+    The scripts of its annotation are among all others, so that nobody has to read and prepare them again.
+    """
     return {
-        "manifest": definition.manifest if definition.has_karta else None,
+        "manifest": _without_scripts(definition.manifest) if definition.has_karta else None,
         "kind": astuple(definition.gvk),
         "scripts": [asdict(script) for script in definition.scripts],
     }
+
+
+def _without_scripts(manifest: Object) -> Object:
+    metadata = manifest.get("metadata", {})
+    annotations = metadata.get("annotations") or {}
+    if _LUA not in annotations:
+        return manifest
+    rest = {name: value for name, value in annotations.items() if name != _LUA}
+    return {**manifest, "metadata": {**metadata, "annotations": rest}}
 
 
 def pack_known(known: Known) -> Object:

@@ -6,6 +6,7 @@ from interpreter.errors import LuaRunError
 from interpreter.k8s.values import JSON, Object
 from interpreter.lua.selectors import invalid, selector_problems
 
+_LONGEST_MESSAGE = 8192
 _ORDER = ("apiVersion", "kind", "namespace", "name")
 
 
@@ -16,7 +17,8 @@ def verify(dependencies: Sequence[Object]) -> None:
     """
     problems = list(dict.fromkeys(_problems(dependencies)))
     if problems:
-        raise LuaRunError(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+        message = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+        raise LuaRunError(message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]} ...")
 
 
 def united(answers: Iterable[Sequence[Object]]) -> list[JSON]:

@@ -43,7 +43,17 @@ def run(
     lines: list[str] = []
     say = lines.append if said else None
     owner = f"{script.source}:{script.name}"
-    call = Call(script.text, script.function, arguments, own or {}, say, script.results, owner, script.is_typed)
+    call = Call(
+        script.text,
+        script.function,
+        arguments,
+        own or {},
+        say,
+        script.results,
+        owner,
+        script.is_typed,
+        script.prepared,
+    )
     try:
         return tuple(_run(call, lines))
     finally:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from interpreter.errors import LuaSyntaxError
 from interpreter.findings import Severity
@@ -11,6 +12,7 @@ from interpreter.lua.grammar.environment import GLOBALS, MODULES
 from interpreter.lua.script import SLOTS
 from interpreter.suggestion import closest
 
+_MOST_SHOWN: Final = 50
 _PARAMETERS = {
     "InterpretReplica": ("desiredObj",),
     "InterpretComponent": ("desiredObj",),
@@ -52,7 +54,17 @@ def judge(operation: str, text: str) -> list[Judgement]:
     except LuaSyntaxError as err:
         return [Judgement(Severity.ERROR, "lua-syntax", str(err), line=err.line, fatal=True)]
     judgements = [*_function(operation, found), *_globals(found), *_refused(found)]
-    return sorted(judgements, key=lambda judgement: judgement.line)
+    return _shortened(sorted(judgements, key=lambda judgement: judgement.line))
+
+
+def _shortened(judgements: list[Judgement]) -> list[Judgement]:
+    """The first of many, and the first fatal one of the others: whether there is one decides about the script."""
+    shown, rest = judgements[:_MOST_SHOWN], judgements[_MOST_SHOWN:]
+    if not rest:
+        return shown
+    fatal = [judgement for judgement in rest if judgement.fatal][:1]
+    message = f"there are {len(rest) - len(fatal)} more findings like these"
+    return [*shown, *fatal, _warning("more-findings", message, "", rest[0].line, "")]
 
 
 def _function(operation: str, found: Survey) -> Iterator[Judgement]:

@@ -65,6 +65,8 @@ class Lines:
     def swallowed(self) -> Iterator[tuple[int, int, str]]:
         """Code that folding has put behind a comment: line, column and text of each first line of it."""
         for group in self._groups:
+            if len(group) == 1:
+                continue  # also every line of a JSON string, which all stand on one that may be long
             texts = [self._source[line - 1].strip() for line in group]
             comment = next((index for index, text in enumerate(texts) if _has_comment(text)), len(texts))
             for line, text in zip(group[comment + 1 :], texts[comment + 1 :], strict=True):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from interpreter.errors import LuaSyntaxError
 from interpreter.findings import Finding, error, warning
 from interpreter.k8s.values import JSON, Path, type_name
 from interpreter.lua.lines import Lines, find_word
@@ -98,6 +99,7 @@ class _Reader:
         lines = self._place.script(path, text) if self._place else None
         script = self._script(operation, text, lines)
         from interpreter.lua.judgement import judge  # noqa: PLC0415 - a parser of Lua, which few definitions need
+        from interpreter.lua.machine.source import prepare  # noqa: PLC0415 - the same
 
         judgements = judge(operation, text)
         findings = [_finding(script, judgement, path, lines) for judgement in judgements]
@@ -105,7 +107,10 @@ class _Reader:
         if any(judgement.fatal for judgement in judgements):
             self.broken.add(operation)
         else:
-            self.scripts.append(script)
+            try:
+                self.scripts.append(replace(script, prepared=prepare(text)))
+            except LuaSyntaxError as err:  # written for the virtual machine it is too long, or nested too deeply
+                self._break(operation, error("lua-syntax", path, str(err)))
 
     def _script(self, operation: str, text: str, lines: Lines | None) -> Script:
         script = Script(operation, text, self._name)

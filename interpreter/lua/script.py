@@ -1,7 +1,8 @@
 """A script and the operation that it answers."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple, Self
 
@@ -34,7 +35,8 @@ class Script:
 
     ``name`` is that of the customization it belongs to; ``line`` is the line of ``source`` on which the script's
     first line stands, 0 when unknown. ``lines`` has one for each line of the script where they do not simply follow
-    one another: YAML that starts with ``>`` is folded, and a JSON string stands on one line.
+    one another: YAML that starts with ``>`` is folded, and a JSON string stands on one line. ``prepared`` is the text
+    as the virtual machine takes it, "" where it is still to be made, which takes a second for the longest scripts.
     """
 
     operation: str
@@ -43,6 +45,7 @@ class Script:
     source: str = ""
     line: int = 0
     lines: tuple[int, ...] = ()
+    prepared: str = field(default="", repr=False, compare=False)
 
     @property
     def function(self) -> str:
@@ -75,8 +78,13 @@ class Script:
         >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine").line_text(2)
         'return a'
         """
-        lines = self.text.split("\n")
+        lines = _lines(self.text)
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+@lru_cache(1)
+def _lines(text: str) -> list[str]:
+    return text.split("\n")
 
 
 class Scripts:

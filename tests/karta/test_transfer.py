@@ -5,8 +5,10 @@ import pytest
 
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
+from interpreter.karta.loading import load_definition
 from interpreter.karta.resolution import Known
 from interpreter.karta.transfer import pack, pack_known, unpack, unpack_known
+from interpreter.lua.machine.source import prepare
 from interpreter.lua.script import Script, Scripts
 
 SCRIPTS = Scripts(
@@ -27,6 +29,22 @@ def _moved(definition: Definition) -> Definition:
 def test_a_karta_arrives_as_it_was(compiled: dict[str, Definition], name: str, scripts: Scripts) -> None:
     definition = compiled[name].overridden(scripts)
     assert replace(_moved(definition), findings=definition.findings) == definition
+
+
+def test_scripts_of_an_annotation_arrive_prepared(compiled: dict[str, Definition]) -> None:
+    script = "function InterpretHealth(o) return true end"
+    annotations = {
+        "karta-interpreter.io/lua": json.dumps({"healthInterpretation": {"luaScript": script}}),
+        "karta-interpreter.io/health": "true",
+    }
+    definition = load_definition(
+        {**compiled["brew"].manifest, "metadata": {"name": "brew", "annotations": annotations}}
+    )
+    moved = _moved(definition)
+    (there,), (here,) = moved.scripts.of("InterpretHealth"), definition.scripts.of("InterpretHealth")
+    assert (there, there.prepared) == (here, prepare(script))
+    assert [*moved.manifest["metadata"]["annotations"]] == ["karta-interpreter.io/health"]
+    assert _moved(moved) == moved
 
 
 def test_known_objects_arrive_as_they_were() -> None:

@@ -1,12 +1,13 @@
 """What a survey of a script says."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from interpreter.lua.grammar.environment import FORBIDDEN, GLOBALS, MODULES
 from interpreter.suggestion import closest
 
+_MOST_GUESSES: Final = 20
 _FOREIGN: Final = {
     **dict.fromkeys(("null", "NULL", "None", "none", "undefined"), "nil"),
     "True": "true",
@@ -86,7 +87,7 @@ class Mentions:
         reads = [(read, near) for read, near in self.reads if not self._is_own(read.name, own)]
         forbidden = [read for read, _ in reads if read.name in FORBIDDEN]
         methods = [each for each in self.methods if not self._is_own(each.name, own)]
-        unknown = [_guess(read, near | own | GLOBALS) for read, near in reads if not _exists(read.name)]
+        unknown = _guessed([(read, near) for read, near in reads if not _exists(read.name)], own | GLOBALS)
         missing = [replace(each, meant=closest(each.name, MODULES)) for each in self.required if not _is_module(each)]
         return Survey(
             tuple(self.functions),
@@ -115,9 +116,18 @@ def _is_module(required: Mention) -> bool:
     return required.name in MODULES or required.name == "_G"
 
 
-def _guess(mention: Mention, names: frozenset[str] | set[str]) -> Mention:
-    module, _, member = mention.name.partition(".")
+def _guessed(reads: Sequence[tuple[Mention, frozenset[str]]], names: set[str]) -> list[Mention]:
+    """Mentions with what was meant by the first names; nobody reads thousands of guesses, each of which takes time."""
+    meant: dict[str, str] = {}
+    for read, near in reads:
+        if read.name not in meant:
+            meant[read.name] = _guess(read.name, near | names) if len(meant) < _MOST_GUESSES else ""
+    return [replace(read, meant=meant[read.name]) for read, _ in reads]
+
+
+def _guess(name: str, names: frozenset[str] | set[str]) -> str:
+    module, _, member = name.partition(".")
     if not member:
-        return replace(mention, meant=_FOREIGN.get(module) or closest(module, names))
+        return _FOREIGN.get(module) or closest(module, names)
     meant = closest(member, MODULES[module])
-    return replace(mention, meant=f"{module}.{meant}" if meant else "")
+    return f"{module}.{meant}" if meant else ""

@@ -13,6 +13,7 @@ from interpreter.lua.grammar.syntax import (
     CallStatement,
     Concatenation,
     Empty,
+    Function,
     Goto,
     Group,
     Label,
@@ -23,27 +24,29 @@ from interpreter.lua.grammar.syntax import (
     Varargs,
     children,
 )
+from interpreter.lua.grammar.varargs import moved, parameter_edits, rest_of
 
 _SEVERAL_VALUES: Final = (Call, MethodCall, Varargs)
 
 _LONGEST_NESTING: Final = 32
 
 
-def rewrite(text: str, concat: str) -> str:
+def rewrite(text: str, concat: str, rest: str = "rest") -> str:
     """The script with calls of the global ``concat`` in place of ``..``, and without what only gopher-lua reads.
 
     The two print numbers differently, and ``..`` is the one place where no function can be put instead. As ``..`` does,
     the calls join from the right, except in chains so long that Lua 5.1 would run out of registers; only literals are
-    left to the operator. Every line keeps its number, and what is not named here every byte.
+    left to the operator. Every line keeps its number, and what is not named here every byte. ``rest`` is a name of
+    ``select``, for functions with too many parameters before ``...``.
 
-    Raises `LuaSyntaxError` as `parse` does, for ``goto`` and labels, and for a script that uses the name ``concat``.
+    Raises `LuaSyntaxError` as `parse` does, for ``goto`` and labels, and for a script that uses one of the two names.
 
     >>> rewrite("return a .. 1 .. f()", "concat")
     'return (concat(a , concat(1 , (f()))))'
     """
     chunk = parse(text)
     tokens = list(scan(text))
-    edits = [*_edits_of_tokens(tokens, concat), *_Rewriter(text, tokens, concat).edits(chunk)]
+    edits = [*_edits_of_tokens(tokens, (concat, rest)), *_Rewriter(text, tokens, concat, rest).edits(chunk)]
     return _edited(text, sorted(edits, key=_place))
 
 
@@ -69,14 +72,14 @@ def _edited(text: str, edits: list[_Edit]) -> str:
     return "".join((*pieces, text[place:]))
 
 
-def _edits_of_tokens(tokens: list[Token], concat: str) -> Iterator[_Edit]:
+def _edits_of_tokens(tokens: list[Token], reserved: tuple[str, str]) -> Iterator[_Edit]:
     for token, following in pairwise(tokens):
         if token.kind is Kind.NUMBER and following.start == token.end and following.kind in (Kind.NAME, Kind.SYMBOL):
             yield from _apart(token, following)
         elif token.kind is Kind.TEXT or token.kind is Kind.COMMENT:
             yield from _deeper_bracket(token)
-        elif token.kind is Kind.NAME and token.text == concat:
-            raise LuaSyntaxError(f"the name `{concat}` is reserved", line=token.line)
+        elif token.kind is Kind.NAME and token.text in reserved:
+            raise LuaSyntaxError(f"the name `{token.text}` is reserved", line=token.line)
 
 
 def _apart(number: Token, following: Token) -> Iterator[_Edit]:
@@ -101,19 +104,24 @@ def _deeper_bracket(token: Token) -> Iterator[_Edit]:
 class _Rewriter:
     """Finds what has to change in a tree, without recursion: a sum of many parts is a deep tree."""
 
-    def __init__(self, text: str, tokens: list[Token], concat: str) -> None:
-        code = [token for token in tokens if token.kind is not Kind.COMMENT]
+    def __init__(self, text: str, tokens: list[Token], concat: str, rest: str) -> None:
+        self._code = code = [token for token in tokens if token.kind is not Kind.COMMENT]
         self._following = {token.end: following.text for token, following in pairwise(code)}
         self._text = text
         self._concat = concat
+        self._rest = rest
         self._returned: set[int] = set()
 
     def edits(self, root: Node) -> Iterator[_Edit]:
         """The edits for a node and everything below it."""
-        waiting = [root]
+        waiting = [(root, "")]
         while waiting:
-            node = waiting.pop()
-            waiting += children(node)
+            node, varargs = waiting.pop()
+            if isinstance(node, Function):
+                varargs = rest_of(node, self._rest) if moved(node) else ""
+            if varargs:
+                yield from self._without_parameters(node, varargs)
+            waiting += ((child, varargs) for child in children(node))
             match node:
                 case Return(values=(Concatenation() as chain,)):
                     self._returned.add(chain.start)
@@ -127,6 +135,13 @@ class _Rewriter:
                     yield _Edit(node.start, node.end, " ")
                 case Goto() | Label():
                     raise LuaSyntaxError("`goto` and its labels are not supported", line=node.line)
+
+    def _without_parameters(self, node: Node, varargs: str) -> Iterator[_Edit]:
+        """What becomes of ``...`` in a function some of whose parameters have to become locals."""
+        if isinstance(node, Function):
+            yield from (_Edit(*edit) for edit in parameter_edits(node, self._text, self._code, self._rest))
+        elif isinstance(node, Varargs):
+            yield _Edit(node.start, node.end, varargs)
 
     def _call(self, chain: Concatenation) -> Iterator[_Edit]:
         """The call that a chain becomes."""

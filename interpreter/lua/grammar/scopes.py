@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 
 from interpreter.lua.grammar.syntax import Call, Group, Name, Node, Text
 
@@ -46,9 +47,9 @@ class Scopes:
         """The module that a local holds; "" when it holds none."""
         return next((scope[name] for scope in reversed(self._scopes) if name in scope), "")
 
-    def locals(self) -> frozenset[str]:
-        """Every local that can be seen."""
-        return frozenset(name for scope in self._scopes for name in scope)
+    def locals(self, most: int) -> frozenset[str]:
+        """The locals that can be seen, the innermost first, but not more than so many."""
+        return frozenset(islice((name for scope in reversed(self._scopes) for name in reversed(scope)), most))
 
     def required(self, node: Node) -> str:
         """The module that an expression asks for, ``require("kube")``; "" for any other expression."""

@@ -35,6 +35,9 @@ from interpreter.lua.grammar.syntax import (
 
 _FORBIDDEN_METHODS: Final = frozenset(name.removeprefix("string.") for name in FORBIDDEN if name.startswith("string."))
 
+_MOST_MET: Final = 1000
+_MOST_NEAR: Final = 200
+
 
 def survey(chunk: Chunk) -> Survey:
     """Look through a script.
@@ -58,6 +61,7 @@ class _Surveyor:
         self.mentions = Mentions()
         self._scopes = Scopes()
         self._modules = {name: name for name in LIBRARIES}
+        self._met: set[str] = set()
 
     def block(self, block: Block, *locals_: Name) -> None:
         """Look through a block that starts with these locals."""
@@ -180,13 +184,19 @@ class _Surveyor:
         match node:
             case Name() | Index():
                 if name := self._global(node) or self._member(node):
-                    near = frozenset() if name in GLOBALS else self._scopes.locals()
-                    self.mentions.reads.append((self._mention(name, node), near))
+                    self.mentions.reads.append((self._mention(name, node), self._near(name)))
             case Call():
                 if module := self._scopes.required(node):
                     self.mentions.required.append(self._mention(module, node))
             case MethodCall(_, Text(method)) if method in _FORBIDDEN_METHODS:
                 self.mentions.methods.append(self._mention(f"string.{method}", node.method))
+
+    def _near(self, name: str) -> frozenset[str]:
+        """The locals that may have been meant where a name is read first; none where nobody would guess any more."""
+        if name in GLOBALS or name in self._met or len(self._met) >= _MOST_MET:
+            return frozenset()
+        self._met.add(name)
+        return self._scopes.locals(_MOST_NEAR)
 
     def _global(self, node: Node) -> str:
         """The global that a name or ``_G.name`` stands for; "" for anything else."""

@@ -19,10 +19,11 @@ _AT_ONCE: Final = 1000
 _TOO_LARGE: Final[Tokens] = (-1,)
 _SHORT: Final = 1024
 _NO_JSON: Final = 0.25
+_MOST_JSON: Final = 64 * 2**20
 
 
-class _TooLargeError(Exception):
-    """A value that a machine with its limits does not take."""
+class TooLargeError(Exception):
+    """A value that a machine with its limits does not take, or that is too much for those behind it."""
 
 
 class Exchange:
@@ -31,11 +32,13 @@ class Exchange:
     ``longest`` is the most characters of a string, at least 1024, and ``most`` the most tokens of all values together.
     """
 
-    __slots__ = ("_lent", "_longest", "_most", "_pending", "_room", "_typed")
+    __slots__ = ("_given", "_json", "_lent", "_most", "_pending", "_room", "_typed", "longest")
 
     def __init__(self, longest: float, most: float) -> None:
-        self._longest, self._most = longest, most
+        self.longest, self._most = longest, most
         self._typed = False
+        self._given: set[int] = set()
+        self._json = 0
         self.clear()
 
     def clear(self) -> None:
@@ -56,7 +59,7 @@ class Exchange:
                     tokens += (None, False)
                 else:
                     self._write(value, tokens)
-        except _TooLargeError:
+        except TooLargeError:
             return _TOO_LARGE
         return self._first(tokens)
 
@@ -80,7 +83,7 @@ class Exchange:
                     append(len(lent))
                 else:
                     self._write(value, tokens)
-        except _TooLargeError:
+        except TooLargeError:
             return _TOO_LARGE
         return self._first(tokens)
 
@@ -92,9 +95,12 @@ class Exchange:
     def read(self, tokens: Sequence[Token], empty: Callable[[], JSON], *, typed: bool = False) -> list[JSON]:
         """The values of tokens that Lua gave; ``empty`` makes what stands for an empty table.
 
-        `Requirements` are kept as such for those who read the values as Go's types: ``typed``.
+        `Requirements` are kept as such for those who read the values as Go's types: ``typed``. Raises TooLargeError
+        for values that are little to Python and much as JSON: one large object, many times.
         """
         self._typed = typed
+        self._json = 0
+        self._given.clear()
         if len(tokens) == 2 and tokens[0] is False and tokens[1] >= 1:  # noqa: PLR2004 - one untouched object
             return [self._object(tokens[1])]
         left = iter(tokens)
@@ -112,8 +118,20 @@ class Exchange:
         return (value if b"null" not in text else _strip(value)), text
 
     def _object(self, number: int) -> JSON:
-        value, _ = self.untouched(number)
+        value, text = self.untouched(number)
+        self._count(number, value, text)
         return dict(value) if type(value) is Requirements and not self._typed else value
+
+    def _count(self, number: int, value: JSON, text: bytes | None) -> None:
+        """Count the JSON that an untouched object is; one that has no text is looked at only when it comes again."""
+        if text is not None:
+            self._json += len(text)
+        elif number in self._given:
+            self._json += len(orjson.dumps(value)) if type(value) is Requirements else _MOST_JSON >> 4
+        else:
+            self._given.add(number)
+        if self._json > _MOST_JSON:
+            raise TooLargeError
 
     def _first(self, tokens: list[Token]) -> Tokens:
         if len(tokens) <= _AT_ONCE:
@@ -124,12 +142,12 @@ class Exchange:
     def _make_room(self, tokens: int) -> None:
         self._room -= tokens
         if self._room < 0:
-            raise _TooLargeError
+            raise TooLargeError
 
     def _write(self, value: JSON, tokens: list[Token]) -> None:
         if isinstance(value, str):
-            if len(value) > self._longest:
-                raise _TooLargeError
+            if len(value) > self.longest:
+                raise TooLargeError
             tokens.append(value)
         elif isinstance(value, Mapping):
             if value:

@@ -19,6 +19,7 @@ _GO_TYPES: Final = {
     "function": "*lua.LFunction",
 }
 _WIDEST: Final = 1_000_000
+_WIDEST_CHARACTER: Final = 12  # of a character: ``% x`` writes three for each of its bytes
 _SMALLEST_INTEGER: Final = -(2**63)
 _INTEGER_BASES: Final = {"b": "b", "d": "d", "i": "d", "o": "o", "x": "x", "X": "X"}
 
@@ -41,6 +42,11 @@ class _Directive:
         sign = text[:1] if text[:1] in "+- " else ""
         return sign + text[len(sign) :].rjust(self.width - len(sign), "0")
 
+    def most(self, value: JSON) -> int:
+        """How long a value may become, but for the few hundred characters of a number."""
+        length = len(value) if isinstance(value, str) else 0
+        return self.width + (self.precision or 0) + length * (1 if self.verb in "sv" else _WIDEST_CHARACTER)
+
     def signed(self, text: str) -> str:
         """A number with the sign that the flags ask for."""
         if text.startswith(("-", "+")):
@@ -48,8 +54,10 @@ class _Directive:
         return ("+" if "+" in self.flags else " " if " " in self.flags else "") + text
 
 
-def sprintf(form: str, *arguments: JSON) -> str:
+def sprintf(form: str, *arguments: JSON, longest: float = math.inf) -> str | None:
     """A form with its values filled in; ``arguments`` are pairs of a Lua type's name and a value.
+
+    None where a part that is still to be made could make it longer than ``longest``.
 
     >>> sprintf("%s-%03d %.1f%% %s", "string", "a", "number", 7.9, "number", 2.25, "nil", None)
     'a-007 2.2% nil'
@@ -60,6 +68,7 @@ def sprintf(form: str, *arguments: JSON) -> str:
     values = values[: max(form.count("%") - form.count("%%"), 0)]
     pieces: list[str] = []
     place = used = 0
+    room = longest - len(form)
     while (found := _VERB.search(form, place)) is not None:
         pieces.append(form[place : found.start()])
         place, verb = found.end(), found[4]
@@ -74,15 +83,19 @@ def sprintf(form: str, *arguments: JSON) -> str:
         elif used >= len(values):
             pieces.append(f"%!{verb}(MISSING)")
         else:
-            pieces.append(_one(found, *values[used]))
+            directive, (kind, value) = _directive(found), values[used]
+            if directive.most(value) > room:
+                return None
+            pieces.append(_value(directive, kind, value))
             used += 1
+            room -= len(pieces[-1])
     return "".join((*pieces, form[place:], _extra(values[used:])))
 
 
-def _one(found: re.Match[str], kind: str, value: JSON) -> str:
+def _directive(found: re.Match[str]) -> _Directive:
     width = min(int(found[2]), _WIDEST) if found[2].isdecimal() else 0
     precision = None if found[3] is None else min(int(found[3] or 0), _WIDEST)
-    return _value(_Directive(found[1], width, precision, found[4]), kind, value)
+    return _Directive(found[1], width, precision, found[4])
 
 
 def _value(directive: _Directive, kind: str, value: JSON) -> str:

@@ -25,8 +25,9 @@ Kube: TypeAlias = Mapping[str, Callable[..., JSON]]
 Say: TypeAlias = Callable[[str], None]
 
 _LATE: Final = "late"
+_LONGEST: Final = 16 * 2**20
+_MOST_SAID: Final = 256 * 1024
 _FUNCTIONS: Final[Mapping[str, Callable[..., object]]] = {
-    "format": sprintf,
     "lower": letters.lower,
     "upper": letters.upper,
     "now": dates.now,
@@ -46,12 +47,14 @@ class Host:
         self._exchange = exchange
         self._kube = kube
         self._sent: list[Token] = []
+        self._said = 0
         self._answered: dict[tuple[str, bytes | None], Tokens] = {}
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
         """Every function, by the name that ``host`` has in Lua."""
         for name, function in _FUNCTIONS.items():
             yield name, _with_decoded(function)
+        yield "format", _with_decoded(partial(sprintf, longest=min(self._exchange.longest, _LONGEST)))
         yield "fetch", self._exchange.content
         yield "fetch_more", self._exchange.more
         yield "send", self._receive
@@ -66,7 +69,7 @@ class Host:
 
     def clear(self) -> None:
         """Forget everything of the last run."""
-        self.own, self.say, self._sent = {}, None, []
+        self.own, self.say, self._sent, self._said = {}, None, [], 0
         self._answered.clear()
         self._exchange.clear()
 
@@ -108,8 +111,10 @@ class Host:
         return _LATE if time.monotonic() > self.end else True, *self._exchange.lend(results)
 
     def _print(self, spelled: str) -> None:
-        if self.say:
-            self.say(decoded(spelled))
+        """Pass on what a script says, up to a length: who listens has to remember it."""
+        if self.say and self._said <= _MOST_SAID:
+            self._said += 1 + len(spelled)
+            self.say(decoded(spelled) if self._said <= _MOST_SAID else "... and more")
 
 
 def _with_decoded(function: Callable[..., object]) -> Callable[..., object]:

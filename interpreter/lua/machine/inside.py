@@ -8,7 +8,7 @@ from interpreter.lua.kube import KUBE
 from interpreter.lua.machine.runtime import Call, Limits, Runtime, StoppedError
 
 SECONDS: Final = 0.025
-LIMITS: Final = Limits(memory=32 * 1024, longest=64 * 1024, tokens=50_000)
+LIMITS: Final = Limits(memory=32 * 1024, longest=64 * 1024, tokens=50_000, passed=4 * 2**20)
 
 _IDLE_MEMORY: Final = 4 * 1024
 _MOST_IDLE: Final = 4

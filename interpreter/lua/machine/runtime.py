@@ -29,7 +29,7 @@ from lupa import lua51
 
 from interpreter.errors import LuaRunError, LuaSyntaxError
 from interpreter.k8s.values import JSON
-from interpreter.lua.machine.exchange import Exchange, Token
+from interpreter.lua.machine.exchange import Exchange, Token, TooLargeError
 from interpreter.lua.machine.host import Host, Kube, Own, Say
 from interpreter.lua.machine.source import placed, prepare
 from interpreter.lua.machine.spelling import decoded
@@ -53,6 +53,7 @@ _PARTS: Final = (
 _LOAD: Final = "local text, machine, host = ... assert(loadstring(text, '=[library]'))(machine, host)"
 _EMPTY: Final = "local globals = _G for name in pairs(globals) do globals[name] = nil end"
 _MOST_CHUNKS: Final = 200
+_COMPILE_SECONDS: Final = 10.0
 _SEED_BITS: Final = 30
 
 
@@ -62,17 +63,22 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What runs in a machine may use: KiB of memory, characters of a string, tokens that are lent."""
+    """What runs in a machine may use.
+
+    KiB of memory, characters of a string, tokens that are lent, and bytes of all strings that are handed over at once.
+    """
 
     memory: float
     longest: float
     tokens: float
+    passed: float = 16 * 2**20
 
 
 class Call(NamedTuple):
     """A function of a script, what it is called with, what it may call, who hears it, and how many results count.
 
-    Calls with one ``owner`` share what runs of their scripts may take; ``typed`` results may be `Requirements`.
+    Calls with one ``owner`` share what runs of their scripts may take; ``typed`` results may be `Requirements`;
+    ``prepared`` is the text as `prepare` gives it, where that is known.
     """
 
     text: str
@@ -83,6 +89,7 @@ class Call(NamedTuple):
     results: int
     owner: str = ""
     typed: bool = False
+    prepared: str = ""
 
 
 class Runtime:
@@ -92,7 +99,7 @@ class Runtime:
         self._limits = limits
         self._exchange = Exchange(limits.longest, limits.tokens)
         self._host = Host(self._exchange, kube)
-        self._machine = _start(self._host, limits.longest)
+        self._machine = _start(self._host, limits)
         self._run, self._rest = self._machine.run, self._machine.rest
         self._chunks: dict[str, Any] = {}
 
@@ -103,11 +110,11 @@ class Runtime:
 
     def compile(self, text: str) -> None:
         """See whether a script can be run; raises LuaSyntaxError."""
-        self._chunk(text)
+        self._chunk(prepare(text), _COMPILE_SECONDS)
 
     def run(self, call: Call, seconds: float) -> list[JSON]:
         """The results of a call that count; raises LuaSyntaxError, LuaRunError and StoppedError."""
-        chunk = self._chunk(call.text)
+        chunk = self._chunk(call.prepared or prepare(call.text), seconds)
         self._host.own, self._host.say, self._host.end = call.own, call.say, time.monotonic() + seconds
         try:
             return self._exchange.read(self._tokens(chunk, call, seconds), list, typed=call.typed)
@@ -115,6 +122,8 @@ class Runtime:
             raise LuaRunError("a string that it passes on is not UTF-8 text") from err
         except RecursionError as err:
             raise LuaRunError("its arguments or results are nested too deep") from err
+        except TooLargeError as err:
+            raise StoppedError("result") from err
         except lua51.LuaMemoryError as err:
             raise StoppedError("memory") from err
         finally:
@@ -138,8 +147,12 @@ class Runtime:
         message, line = self._machine.failed()
         if message is not None:
             raise _run_error(decoded(message), line)
-        left, *rest = self._machine.first_spelled()
-        return [decoded(token) if isinstance(token, str) else token for token in self._all(left, rest)]
+        first = self._machine.first_spelled()
+        if first is None:
+            raise StoppedError("result")
+        left, *rest = first
+        decode = cache(decoded)  # they may be few strings, many times
+        return [decode(token) if isinstance(token, str) else token for token in self._all(left, rest)]
 
     def _all(self, left: int, tokens: list[Token]) -> list[Token]:
         """Tokens that a run gave, with those that it has left."""
@@ -148,20 +161,22 @@ class Runtime:
             tokens += more
         return tokens
 
-    def _chunk(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
-        chunk = self._chunks.get(text)
+    def _chunk(self, prepared: str, seconds: float) -> Any:  # noqa: ANN401 - a function of Lua
+        chunk = self._chunks.get(prepared)
         if chunk is None:
-            chunk, problem = self._machine.load(prepare(text))
+            chunk, problem = self._machine.load(prepared, seconds)
             if chunk is None:
+                if problem is None:
+                    raise StoppedError("time")
                 message, line = placed(problem)
                 raise LuaSyntaxError(message, line=line)
             if len(self._chunks) >= _MOST_CHUNKS:
                 self._chunks.clear()
-            self._chunks[text] = chunk
+            self._chunks[prepared] = chunk
         return chunk
 
 
-def _start(host: Host, longest: float) -> Any:  # noqa: ANN401 - a table of Lua
+def _start(host: Host, limits: Limits) -> Any:  # noqa: ANN401 - a table of Lua
     """The half of a new machine that is written in Lua."""
     lua = lua51.LuaRuntime(
         register_eval=False,
@@ -171,7 +186,7 @@ def _start(host: Host, longest: float) -> Any:  # noqa: ANN401 - a table of Lua
         overflow_handler=_as_float,
     )
     as_function = lua.eval("python.as_function")
-    machine, functions = lua.table(), lua.table(longest=longest)
+    machine, functions = lua.table(), lua.table(longest=limits.longest, passed=limits.passed)
     for name, function in host.functions():
         functions[name] = as_function(function)
     functions.kube = lua.table()

@@ -1,10 +1,10 @@
 """What a worker process does: it runs scripts for the process at the other end of a stream.
 
-A request is the processor time it may take in seconds, a length, and that many bytes of JSON: the script, the function,
-its arguments, the names that ``require("karta")`` offers, how many results count. A message back is a letter, a length,
-and JSON: ``R`` the results, and the places among them at which there are functions; ``E`` the message and the line of
-an error; ``S`` why it was stopped; ``P`` text that it printed; ``C`` a function of ``karta`` and its arguments, which
-is answered by a length and JSON: whether it succeeded, its results or message.
+A request is the processor time it may take in seconds, a length, and that many bytes of JSON: the prepared script, the
+function, its arguments, the names that ``require("karta")`` offers, how many results count. A message back is a letter,
+a length, and JSON: ``R`` the results, and the places among them at which there are functions; ``E`` the message and the
+line of an error; ``S`` why it was stopped; ``P`` text that it printed; ``C`` a function of ``karta`` and its arguments,
+which is answered by a length and JSON: whether it succeeded, its results or message.
 """
 
 import math
@@ -50,10 +50,11 @@ class Service:
 
     def _answer(self, runtime: Runtime, request: list[JSON], seconds: float) -> bool:
         """Answer one request; whether the machine can be used again."""
-        text, function, arguments, names, wanted = request
+        source, function, arguments, names, wanted = request
         own = {name: partial(self._ask, name) for name in names}
         try:
-            results = runtime.run(Call(text, function, arguments, own, partial(self._send, b"P"), wanted), seconds)
+            say = partial(self._send, b"P")
+            results = runtime.run(Call("", function, arguments, own, say, wanted, prepared=source), seconds)
             functions = [place for place, result in enumerate(results) if result is FUNCTION]
             self._send(b"R", [[None if result is FUNCTION else result for result in results], functions])
         except LuaError as error:

@@ -10,24 +10,24 @@ from interpreter.lua.machine.ordering import ordered
 _PLACE: Final = re.compile(r"<string>:(\d+): (.*)", re.DOTALL)
 
 
-@lru_cache(256)
+@lru_cache(32)
 def prepare(text: str) -> str:
-    """A chunk that takes the functions for ``..`` and ``{}`` and gives the script as a function, line by line the same.
+    """A chunk that takes functions for ``..``, ``{}`` and ``...`` and gives the script as a function, line by line.
 
     The script itself gets no arguments, so its ``...`` is as empty as it is for Karmada. Raises LuaSyntaxError.
 
     >>> prepare("return a .. 1").splitlines()
-    ['local concat, ordered = ...; return function() return (concat(a , 1))', 'end']
+    ['local concat, ordered, rest = ...; return function() return (concat(a , 1))', 'end']
     """
-    concat, keep = _unused("concat", text), _unused("ordered", text)
+    concat, keep, rest = (_unused(name, text) for name in ("concat", "ordered", "rest"))
     parameters = "..." if "..." in text else ""  # a function that has them for nothing gets a local `arg` as well
-    return f"local {concat}, {keep} = ...; return function({parameters}) {rewrite(ordered(text, keep), concat)}\nend"
+    body = rewrite(ordered(text, keep), concat, rest)
+    return f"local {concat}, {keep}, {rest} = ...; return function({parameters}) {body}\nend"
 
 
 def _unused(name: str, text: str) -> str:
-    while name in text:
-        name += "_"
-    return name
+    found = re.findall(f"{name}(_*)", text)
+    return f"{name}_{max(found, key=len)}" if found else name
 
 
 def placed(message: str) -> tuple[str, int]:

@@ -1,9 +1,9 @@
 """Text that may be no UTF-8: Lua gives it with each of its bytes spelled as a character."""
 
-from codecs import register_error
+import re
 from typing import Final
 
-_EACH_BYTE: Final = "replace-each-byte"
+_ESCAPED: Final = re.compile("[\udc80-\udcff]")
 
 
 def decoded(spelled: str) -> str:
@@ -12,13 +12,6 @@ def decoded(spelled: str) -> str:
     >>> decoded("gr\u00c3\u00bcn \u00ff") == "gr\u00fcn \ufffd"
     True
     """
-    return spelled if spelled.isascii() else spelled.encode("latin-1").decode("utf-8", _EACH_BYTE)
-
-
-def _replace_each_byte(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    return "\ufffd" * (error.end - error.start), error.end
-
-
-register_error(_EACH_BYTE, _replace_each_byte)
+    if spelled.isascii():
+        return spelled
+    return _ESCAPED.sub("\ufffd", spelled.encode("latin-1").decode("utf-8", "surrogateescape"))

@@ -14,6 +14,7 @@ from interpreter.lua.machine import child
 from interpreter.lua.machine.runtime import Call
 from interpreter.lua.machine.service import ANSWER, MEMORY, REQUEST
 from interpreter.lua.machine.shares import Shares
+from interpreter.lua.machine.source import prepare
 from interpreter.lua.values import FUNCTION
 from interpreter.worker.deadline import remaining
 from interpreter.worker.pool import WorkerPool
@@ -70,7 +71,8 @@ class Worker:
     def run(self, call: Call, seconds: float) -> list[JSON]:
         """The results of a call that count; where stopping it took the process, the worker is not alive any more."""
         end = time.monotonic() + seconds + _GRACE_SECONDS
-        request = _json([call.text, call.function, call.arguments, [*call.own], call.results])
+        source = call.prepared or prepare(call.text)
+        request = _json([source, call.function, call.arguments, [*call.own], call.results])
         try:
             self._process.send(REQUEST.pack(seconds, len(request)) + request, end)
             return self._answer(call, seconds, end)

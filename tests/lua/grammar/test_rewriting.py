@@ -14,6 +14,7 @@ LUA.execute(
     a, b = "A", 2
     t = {x = "X", m = function(self, ...) return "M", ... end}
     function f(...) return ... end
+    rest = select
     """
 )
 
@@ -102,6 +103,49 @@ def test_the_result_gives_the_same(text: str) -> None:
 def test_long_chains_need_few_registers(length: int) -> None:
     program = "return " + " .. ".join(f"f({place})" for place in range(length))
     assert LUA.execute(rewrite(program, "CAT")) == "".join(map(str, range(length)))
+
+
+@pytest.mark.parametrize(
+    ("text", "rewritten"),
+    [
+        pytest.param(
+            "function f(a, b, c, ...) return ... end", "function f(a, b, c, ...) return ... end", id="three are no harm"
+        ),
+        pytest.param("function f(a, b, c, d) end", "function f(a, b, c, d) end", id="nor are any without varargs"),
+        pytest.param(
+            "function f(a, b, c, d, e, ...) return ... end",
+            "function f(a, b, c,...) local d, e = ...; return rest(3, ...) end",
+            id="the others become locals",
+        ),
+        pytest.param(
+            "function o:f(a, b, c, ...) return {...} end",
+            "function o:f(a, b,...) local c = ...; return {rest(2, ...)} end",
+            id="self is one of three",
+        ),
+        pytest.param(
+            "function f(a, b, c, d, -- x\n ...) return function(...) return ... end, ... end",
+            "function f(a, b, c,\n...) local d = ...; return function(...) return ... end, rest(2, ...) end",
+            id="lines stay, and a function inside has varargs of its own",
+        ),
+        pytest.param(
+            "x = function(a, b, c, d, ...) return 'x' .. ... end",
+            "x = function(a, b, c,...) local d = ...; return (CAT('x' , (rest(2, ...)))) end",
+            id="in a concatenation",
+        ),
+    ],
+)
+def test_few_parameters_stay_before_varargs(text: str, rewritten: str) -> None:
+    assert rewrite(text, "CAT") == rewritten
+
+
+@pytest.mark.parametrize("fixed", range(8))
+@pytest.mark.parametrize("given", [0, 2, 4, 7, 8, 11])
+@pytest.mark.parametrize("uses", ["select('#', ...), ...", "arg.n, unpack(arg, 1, arg.n)"], ids=["varargs", "arg"])
+def test_functions_with_varargs_get_the_same(fixed: int, given: int, uses: str) -> None:
+    names = [f"p{place}" for place in range(fixed)]
+    function = f"local function g({', '.join([*names, '...'])}) return {', '.join([*names, uses])} end"
+    program = f"{function} return g({', '.join('nil' if place % 3 == 1 else str(place) for place in range(given))})"
+    assert outcome(rewrite(program, "CAT")) == outcome(program) != ["failed"]
 
 
 def test_a_failing_call_knows_its_line() -> None:

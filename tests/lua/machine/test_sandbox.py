@@ -199,6 +199,8 @@ def test_random_numbers_of_one_script_say_nothing_about_those_of_another() -> No
         pytest.param("local t = {} t[1] = t return t", id="a table in itself"),
         pytest.param("local t = {} for i = 1, 1e4 do t = {t} end require('kube').resourceAdd(t)", id="a deep argument"),
         pytest.param("return unpack({}, 1, 1e7)", id="very many results"),
+        pytest.param("return unpack({}, 0, 2147483647)", id="a count beyond 32 bits"),
+        pytest.param("return unpack({}, -2147483648, -2147483647)", id="an index at their end"),
         pytest.param("error({})", id="an error that is a table"),
         pytest.param("error(nil)", id="an error that is nil"),
         pytest.param("error(print)", id="an error that is a function"),

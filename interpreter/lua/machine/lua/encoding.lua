@@ -8,16 +8,20 @@ local machine, host = ...
 
 local type, error, next, pcall, select, unpack = type, error, next, pcall, select, unpack
 local huge, floor = math.huge, math.floor
-local byte, char, find, gsub = string.byte, string.char, string.find, string.gsub
+local char, find, gsub = string.char, string.find, string.gsub
 local is_index = machine.is_index
-local touch, untouched, text, send, stop = machine.touch, machine.untouched, machine.text, host.send, machine.stop
+local touch, untouched, text, send = machine.touch, machine.untouched, machine.text, host.send
+local check, stop = machine.check, machine.stop
 
 local AT_ONCE = 7000 -- values that the stack of a C function takes
 local IN_A_CALL = 200 -- values that are passed to Python in one call without becoming slow
-local LONGEST = 16 * 2 ^ 20 -- bytes of a string: Python may run out of memory over a longer one, which nobody survives
 local DEEPEST = 200 -- levels of a result: more than any JSON text that the rest of the server reads
 
+-- Bytes of all strings that go out at once: Python makes each of them anew, even where all are the same to Lua.
+local MOST = host.passed
+
 local out, length, visited, may_share = {}, 0, {}, false
+local room = 0 -- what is left of MOST
 
 local function kinds(object)
   local array, highest, numbers, others = 0, 0, 0, 0
@@ -42,11 +46,12 @@ local function complaint(object)
   return "cannot encode mixed or invalid key types"
 end
 
-local function hold(value)
-  if #value > LONGEST then
+-- What was counted goes out, or nothing does.
+local function hold()
+  if room < 0 then
     stop("result")
   end
-  return value
+  return out, length
 end
 
 local give
@@ -73,11 +78,11 @@ local function give_object(object, depth)
     end
     size = size + 1
     length = length + 1
-    out[length] = key
+    out[length], room = key, room - #key
     local kind = type(value)
     if kind == "string" then
       length = length + 1
-      out[length] = hold(value)
+      out[length], room = value, room - #value
     else
       give(value, depth)
     end
@@ -137,7 +142,7 @@ function give(value, depth)
       out[length], value = false, 0
     end
   elseif kind == "string" then
-    hold(value)
+    room = room - #value
   elseif kind ~= "nil" then
     error("cannot encode " .. kind .. " to JSON", 0)
   end
@@ -147,12 +152,12 @@ end
 
 -- The tokens of values, as an array and its length. A table may be in a value twice, but not in itself.
 function machine.give(count, ...)
-  out, length, may_share = {}, 0, true
+  out, length, room, may_share = {}, 0, MOST, true
   for index = 1, count do
     visited = {}
     give((select(index, ...)), 1)
   end
-  return out, length
+  return hold()
 end
 
 -- A value as it is: whether it may be a function or no number is up to who gets it.
@@ -163,7 +168,7 @@ local function give_plainly(value)
     return give_table(value, 1)
   end
   if kind == "string" then
-    hold(value)
+    room = room - #value
   elseif kind == "function" then
     length = length + 1
     out[length], value = false, 0.5
@@ -190,21 +195,22 @@ end
 
 -- The same of arguments for a function of Karmada's, which may have other complaints about them before that one.
 function machine.give_arguments(count, ...)
-  out, length, may_share = {}, 0, false
+  out, length, room, may_share = {}, 0, MOST, false
   for index = 1, count do
     visited = {} -- the same table may be in two values, but not twice in one
     give_argument((select(index, ...)))
   end
-  return out, length
+  return hold()
 end
 
 -- Turn the first results of a run, as many as are wanted, into tokens, of which `machine.first` gives the first.
 function machine.keep(wanted, ...)
-  out, length, may_share = {}, 0, false
+  out, length, room, may_share = {}, 0, MOST, false
   local count = select("#", ...)
   for index = 1, count < wanted and count or wanted do
     give_plainly((select(index, ...)))
   end
+  hold()
 end
 
 -- Hand tokens to Python before a call that takes the last of them.
@@ -230,24 +236,36 @@ function machine.rest()
   return length - to, unpack(out, first, to)
 end
 
+local SPELLED = {}
+for code = 128, 255 do
+  SPELLED[char(code)] = char(192 + floor(code / 64), 128 + code % 64)
+end
+
 -- Text with each byte beyond ASCII as a character of its own: for text that may be no UTF-8.
 local function spelled(word)
   if not find(word, "[\128-\255]") then
     return word
   end
-  return (gsub(word, "[\128-\255]", function(letter)
-    local code = byte(letter)
-    return char(192 + floor(code / 64), 128 + code % 64)
-  end))
+  check() -- what follows takes time without being many instructions
+  return (gsub(word, "[\128-\255]", SPELLED))
 end
 
 machine.spelled = spelled
 
--- The results again, spelled.
+-- The results again, spelled; nil where that would take long: nothing limits a run that is over.
 function machine.first_spelled()
+  local known, total = {}, 0
   for index = 1, length do
-    if type(out[index]) == "string" then
-      out[index] = spelled(out[index])
+    local word = out[index]
+    if type(word) == "string" then
+      if not known[word] then
+        total = total + #word
+        if total > host.longest then
+          return nil
+        end
+        known[word] = spelled(word)
+      end
+      out[index] = known[word]
     end
   end
   return machine.first()

@@ -12,6 +12,8 @@ local string_argument, number_argument, integer_argument, table_argument =
 
 local LARGEST = 1.7976931348623157e308 -- what gopher-lua has for math.huge
 local MODULUS = 2147483647
+local MOST_UNPACKED = 7000 -- values that the stack of a C function takes, where gopher-lua's registry takes some 5000
+local LAST_UNPACKED = 2147483646 -- the C function counts in 32 bits, and up to the index behind the last one
 
 local string_metatable = getmetatable("")
 local seed = 1
@@ -45,6 +47,20 @@ local function modulo(a, b)
   return (b > 0 and rest < 0 or b < 0 and rest > 0) and rest + b or rest
 end
 
+-- The values of an array: the C function computes the number of them before it looks at it, and may get it wrong.
+local function unpacked(array, first, last)
+  array = table_argument(array, "unpack")
+  first = integer_argument(first, 2, "unpack", 1)
+  last = integer_argument(last, 3, "unpack", #array)
+  if first > last then
+    return
+  end
+  if not (last - first < MOST_UNPACKED and first >= -LAST_UNPACKED and last <= LAST_UNPACKED) then
+    raise("registry overflow")
+  end
+  return unpack(array, first, last)
+end
+
 local function field(date, name, default)
   local value = date[name]
   return type(value) == "number" and value or default
@@ -71,7 +87,7 @@ local function date(...)
   return { year = year, month = month, day = day, hour = hour, min = min, sec = sec, wday = wday, yday = 0, isdst = false }
 end
 
-for name, value in next, { type = type, select = select, unpack = unpack, ipairs = ipairs } do
+for name, value in next, { type = type, select = select, unpack = unpacked, ipairs = ipairs } do
   base[name] = value
 end
 base._VERSION, base._GOPHER_LUA_VERSION, base.require = "Lua 5.1", "GopherLua 0.1", machine.require

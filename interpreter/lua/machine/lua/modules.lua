@@ -8,6 +8,7 @@ local check, hold, stop = machine.check, machine.hold, machine.stop
 local raise, raise_argument = machine.raise, machine.raise_argument
 
 local LATE = "late"
+local SHORT = 1024 -- bytes of a string that needs no counting
 
 -- What a function of Python gave: its results, an error with its message, or nothing when it kept us too long.
 local function answer(ok, left, ...)
@@ -36,7 +37,7 @@ local function bridge(call, give)
   return function(...)
     local first, second = ...
     local count, kind = select("#", ...), type(first)
-    if kind == "string" and (count == 1 or count == 2 and type(second) == "string") then
+    if kind == "string" and #first <= SHORT and (count == 1 or count == 2 and type(second) == "string" and #second <= SHORT) then
       return answer(call(...))
     end
     local number = count == 1 and kind == "table" and untouched(first)

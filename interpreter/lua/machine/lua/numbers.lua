@@ -5,7 +5,8 @@ local machine = ...
 local type, tostring, tonumber, format = type, tostring, tonumber, string.format
 local raise, raise_argument, hold_length = machine.raise, machine.raise_argument, machine.hold_length
 local select, join = select, table.concat
-local find, gsub, lower, rep, sub = string.find, string.gsub, string.lower, string.rep, string.sub
+local byte, find, gsub, lower, rep, sub =
+  string.byte, string.find, string.gsub, string.lower, string.rep, string.sub
 
 local INT64 = 2 ^ 63
 local SMALLEST_NORMAL = 2 ^ -1022
@@ -81,7 +82,7 @@ end
 -- What tonumber takes without a base: digits with a sign, 0x and hexadecimal digits, or text with a point.
 local function parse(word)
   if find(word, ".", 1, true) then
-    local number = find(word, "^[%+%-]?%d*%.%d*[eE]?[%+%-]?%d*$") and tonumber(word)
+    local number = not find(word, "[^%d%.eE%+%-]") and tonumber(word) -- without names and hexadecimal digits
     return number and number - number == 0 and number or nil
   end
   local _, _, sign, digits = find(word, "^([%+%-]?)(%d+)$")
@@ -104,6 +105,20 @@ local function parse_in(word, base)
   return sign == "-" and -number or number
 end
 
+local BLANK = { [byte(" ")] = true, [byte("\n")] = true, [byte("\t")] = true }
+
+-- A text without blanks around it: a pattern that took them off would take a time that grows with their square.
+local function trimmed(value)
+  local first, last = find(value, "[^ \n\t]"), #value
+  if not first then
+    return ""
+  end
+  while BLANK[byte(value, last)] do
+    last = last - 1
+  end
+  return sub(value, first, last)
+end
+
 function machine.to_number(value, base)
   if base ~= nil and type(base) ~= "number" then
     raise_argument(2, "tonumber", "number", base)
@@ -111,7 +126,7 @@ function machine.to_number(value, base)
   if type(value) ~= "string" then
     return type(value) == "number" and value or nil
   end
-  local _, _, word = find(value, "^[ \n\t]*(.-)[ \n\t]*$")
+  local word = trimmed(value)
   if base == nil or find(word, ".", 1, true) then
     return parse(word)
   end

@@ -5,7 +5,8 @@ local machine, host = ...
 local type, next, select, unpack = type, next, select, unpack
 local byte, char, find, len, lower, reverse, sub, upper =
   string.byte, string.char, string.find, string.len, string.lower, string.reverse, string.sub, string.upper
-local raise, raise_argument, hold, check = machine.raise, machine.raise_argument, machine.hold, machine.check
+local raise, raise_argument, hold, hold_length, check, stop =
+  machine.raise, machine.raise_argument, machine.hold, machine.hold_length, machine.check, machine.stop
 local string_argument, integer_argument = machine.string_argument, machine.integer_argument
 local hold_work, number_text, text, search, spelled =
   machine.hold_work, machine.number_text, machine.text, machine.search, machine.spelled
@@ -69,7 +70,7 @@ end
 
 function strings.format(...)
   local pattern = string_argument((...), 1, "format")
-  local arguments, count = {}, 0
+  local arguments, count, length = {}, 0, 0
   for index = 2, select("#", ...) do
     local value = select(index, ...)
     local kind = type(value)
@@ -77,11 +78,16 @@ function strings.format(...)
     if kind == "table" or kind == "function" then
       value = text(value)
     end
-    arguments[count + 2] = kind == "string" and spelled(value) or value
+    if kind == "string" then
+      length = length + #value
+      hold_length(length) -- Python has a copy of each, even where all of them are the same to Lua
+      value = spelled(value)
+    end
+    arguments[count + 2] = value
     count = count + 2
   end
   check()
-  return hold(host.format(spelled(hold_work(pattern)), unpack(arguments, 1, count)))
+  return hold(host.format(spelled(hold_work(pattern)), unpack(arguments, 1, count)) or stop("size"))
 end
 
 -- Where to begin, counted from 1, as luaIndex2StringIndex has it.
