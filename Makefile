@@ -28,7 +28,8 @@ serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT
 	$(BIN)/karta-interpreter serve --port $(PORT)
 
 test: .venv/dev.stamp ## Run the tests
-	$(BIN)/pytest --numprocesses auto
+	@$(BIN)/python -m compileall -q interpreter  # once, for the hundreds of processes that tests start
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses auto --dist worksteal
 
 check: .venv/dev.stamp ## Format, lint, types, layers, pages of the catalogue
 	$(BIN)/ruff format --check .

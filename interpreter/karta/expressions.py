@@ -8,7 +8,7 @@ from interpreter.findings import Finding, Severity
 from interpreter.k8s.values import Path
 from interpreter.karta.model import Karta
 from interpreter.karta.notation import ReadFrom, expressions
-from interpreter.query import Refusal, Verdict, parse, vet
+from interpreter.query import Refusal, Verdict, examine
 from interpreter.query.grammar.syntax import Node, Span
 from interpreter.query.vetting.verdict import Note
 
@@ -49,11 +49,10 @@ def judge(
     """
     variables = variables if read_from is ReadFrom.WORKLOAD else frozenset()
     try:
-        node = parse(text)
+        node, vetting = examine(text, variables)
     except QuerySyntaxError as err:
         span = Span(err.start, err.end)
         return None, [_error("expression-syntax", path, text, err.message, err.hint, span)]
-    vetting = vet(node, variables=variables)
     if vetting.refusals:
         return None, [_refused(path, text, refusal) for refusal in vetting.refusals]
     bounded = vetting.verdict is Verdict.BOUNDED and read_from is ReadFrom.WORKLOAD

@@ -10,7 +10,18 @@ from interpreter.query.grammar.parser import parse
 from interpreter.query.plain.given import Unresolved
 from interpreter.query.query import Query
 from interpreter.query.vetting.refusals import Refusal
-from interpreter.query.vetting.verdict import Verdict, vet
+from interpreter.query.vetting.verdict import Verdict, examine, vet
 from interpreter.query.writing.location import Location
 
-__all__ = ["Location", "Query", "Refusal", "Unresolved", "Verdict", "close_workers", "deadline", "parse", "vet"]
+__all__ = [
+    "Location",
+    "Query",
+    "Refusal",
+    "Unresolved",
+    "Verdict",
+    "close_workers",
+    "deadline",
+    "examine",
+    "parse",
+    "vet",
+]

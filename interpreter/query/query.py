@@ -19,7 +19,6 @@ from interpreter.k8s.values import JSON, Path, field_path
 from interpreter.query.bounded.child import MOST_RESULTS
 from interpreter.query.bounded.deadline import remaining
 from interpreter.query.bounded.pool import WORKERS
-from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.printer import render
 from interpreter.query.grammar.syntax import Node
 from interpreter.query.grammar.variables import variables_in
@@ -27,7 +26,7 @@ from interpreter.query.plain.filters import Many
 from interpreter.query.plain.given import given, giving
 from interpreter.query.plain.values import to_json
 from interpreter.query.program import Program
-from interpreter.query.vetting.verdict import Verdict, Vetting, vet
+from interpreter.query.vetting.verdict import Verdict, Vetting, examine
 from interpreter.query.writing.location import Location, says
 from interpreter.query.writing.traced import Traced
 
@@ -61,8 +60,7 @@ class Query:
         >>> Query.compile(".spec.replicas // 1").evaluate({"spec": {}})
         [1]
         """
-        node = parse(text)
-        vetting = vet(node, variables=variables)
+        node, vetting = examine(text, variables)
         if vetting.verdict is Verdict.REFUSED:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
             raise QueryRefusedError(f"{_quote(text)}: {reasons}")

@@ -220,10 +220,11 @@ def _plain(status: Object) -> Object:
     return {key: value for key, value in status.items() if key not in _BOOKKEEPING}
 
 
-def test_no_answer_changes_the_question(definition: Definition, case: Case) -> None:
-    before = deepcopy(case.call)
-    try:
-        interpret(definition, case.call, reader=Known.of(case.references))
-    except InterpretationError:
-        assert case.error is not None
-    assert case.call == before
+def test_no_answer_changes_the_question(definition: Definition, cases: Sequence[Case]) -> None:
+    for case in cases:
+        before = deepcopy(case.call)
+        try:
+            interpret(definition, case.call, reader=Known.of(case.references))
+        except InterpretationError:
+            assert case.error is not None
+        assert case.call == before, f"{case.source}:{case.line}"

@@ -13,10 +13,12 @@ def test_the_answer_is_the_expected_one(definition: Definition, case: Case) -> N
     assert run(definition, case).failures == (), f"{case.source}:{case.line}: {case.description}"
 
 
-def test_each_case_is_about_the_kind_and_says_why(definition: Definition, case: Case) -> None:
-    assert GVK.of(case.call.object) == definition.gvk
-    assert case.description.endswith("."), "the reason, in a sentence"
-    assert case.expected or case.error, "without an expectation any answer would do"
+def test_each_case_is_about_the_kind_and_says_why(definition: Definition, cases: Sequence[Case]) -> None:
+    for case in cases:
+        place = f"{case.source}:{case.line}"
+        assert GVK.of(case.call.object) == definition.gvk, place
+        assert case.description.endswith("."), f"{place}: the reason, in a sentence"
+        assert case.expected or case.error, f"{place}: without an expectation any answer would do"
 
 
 def test_each_operation_has_cases_with_names_of_their_own(definition: Definition, cases: Sequence[Case]) -> None:

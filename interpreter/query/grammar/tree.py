@@ -2,14 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 
-from interpreter.query.grammar.syntax import ArrayPattern, Entry, Node, ObjectPattern
+from interpreter.query.grammar.syntax import ArrayPattern, Entry, Node, ObjectPattern, Span
 
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below one, in the order of the text; keys inside of patterns are among them."""
-    for field in fields(node):
-        yield from _nodes(getattr(node, field.name))
+    for name in _fields(type(node)):  # type: ignore[arg-type]  # mypy asks whether nodes, not their types, have a hash
+        yield from _nodes(getattr(node, name))
+
+
+@cache
+def _fields(kind: type[Node]) -> tuple[str, ...]:
+    """What of a kind of node may hold nodes."""
+    return tuple(field.name for field in fields(kind) if field.type not in (str, Span))
 
 
 def is_deeper(node: Node, limit: int) -> bool:

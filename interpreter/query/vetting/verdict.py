@@ -17,13 +17,18 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from typing import Final
 
+from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
 from interpreter.query.vetting.growth import Note
 from interpreter.query.vetting.meter import find_notes
 from interpreter.query.vetting.refusals import Refusal, find_refusals
 
-__all__ = ["Note", "Refusal", "Verdict", "Vetting", "vet"]
+__all__ = ["Note", "Refusal", "Verdict", "Vetting", "examine", "vet"]
+
+_REMEMBERED: Final = 256  # more than any definition has
 
 
 class Verdict(StrEnum):
@@ -41,6 +46,19 @@ class Vetting:
     verdict: Verdict
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[Note, ...] = ()
+
+
+@lru_cache(_REMEMBERED)
+def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, Vetting]:
+    """Parse and judge an expression, the same one but once: when a definition is checked, and when it is compiled.
+
+    Raises QuerySyntaxError for text that is not jq.
+
+    >>> examine(".a")[1].verdict
+    <Verdict.PLAIN: 'plain'>
+    """
+    node = parse(text)
+    return node, vet(node, variables=variables)
 
 
 def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:
