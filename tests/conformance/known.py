@@ -73,7 +73,7 @@ def _too_many_replicas(_: Question, answered: Outcome, outcomes: Sequence[Outcom
 
 
 def _overflow(_: Question, answered: Outcome, __: Sequence[Outcome]) -> bool:
-    if _TOO_LONG.search(answered.error):
+    if _TOO_LARGE.search(answered.error):
         return True
     amounts = _AMOUNT.findall(json.dumps(answered.results))
     return any(Quantity.parse(amount) >= _MOST[name] for name, amount in amounts)
@@ -86,7 +86,7 @@ def _empty_key(_: Question, __: Outcome, outcomes: Sequence[Outcome]) -> bool:
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _INTEGER = re.compile(r"(?<=[ \[])-?\d{16,}(?=[,\]}])")
 _AMOUNT = re.compile(r'"(cpu|memory)": "([^"]+)"')
-_TOO_LONG = re.compile(r'"\d{64}" is not a quantity')
+_TOO_LARGE = re.compile(r'"\d{64}" is not a quantity|more than an int64 holds')
 _MOST = {"cpu": Quantity.of_milli(2**63 - 1), "memory": Quantity.of_value(2**63 - 1)}
 _LEAST_INT32 = -(2**31)
 _JUDGEMENTS: Mapping[str, Judgement] = {
@@ -94,5 +94,5 @@ _JUDGEMENTS: Mapping[str, Judgement] = {
     "integers beyond 2^53 that a script does not touch keep their digits here, Karmada rounds them": _untouched_digits,
     "a count beyond int32 is an error here; in Go it is whatever the processor makes of it": _too_many_replicas,
     "Karmada cannot put back or remove an empty table below a key that is empty": _empty_key,
-    "Karmada counts bytes and thousandths of CPU in 64 bits, which overflow; here 64 digits are too many": _overflow,
+    "Karmada counts bytes and thousandths of CPU in 64 bits, which overflow; here that is an error": _overflow,
 }
