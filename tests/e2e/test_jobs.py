@@ -89,12 +89,12 @@ def test_the_switch_of_a_job_is_the_templates(plane: ControlPlane) -> None:
 def test_the_switch_of_a_job_is_the_members_when_a_karta_says_so(plane: ControlPlane, interpreter: Interpreter) -> None:
     (karta,) = (karta for karta in kartas() if karta["metadata"]["name"] == "batch-job-v1")
     retain = ("metadata", "annotations", "karta-interpreter.io/retain")
-    places = f"{karta['metadata']['annotations']['karta-interpreter.io/retain']}\n.spec.suspend"
+    places = f"{karta['metadata']['annotations']['karta-interpreter.io/retain']}- .spec.suspend\n"
     template = _JOB.workload("queued")
-    member = _JOB.switched(template, suspended=True)
+    said, member = (_JOB.switched(template, suspended=suspended) for suspended in (False, True))
     plane.karmada.apply(put(karta, retain, places))
     try:
-        until("the Karta is used", lambda: interpreter.ask("Retain", template, observedObject=member).get("patch"))
+        until("the Karta is used", lambda: interpreter.ask("Retain", said, observedObject=member).get("patch"))
         with flowing(plane, _JOB, template, DUPLICATED) as flow:
             flow.members(dict.fromkeys(MEMBERS, (6,)))
             plane.members["member2"].put(template, lambda now: _JOB.switched(now, suspended=True))
