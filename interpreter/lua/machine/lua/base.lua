@@ -8,7 +8,7 @@ local touch, text = machine.touch, machine.text
 local line, placed, raise, raise_argument, as_seen =
   machine.line, machine.placed, machine.raise, machine.raise_argument, machine.as_seen
 local integer_argument, table_argument = machine.integer_argument, machine.table_argument
-local stop, stopped, incomplete = machine.stop, machine.stopped, machine.incomplete
+local stop, stopped, check, incomplete = machine.stop, machine.stopped, machine.check, machine.incomplete
 
 local base = {}
 
@@ -56,8 +56,11 @@ local function is_final(problem)
   return stopped() or type(problem) == "userdata"
 end
 
+-- The results of a protected call. After a failure it looks at the clock itself: where calls are nested as deeply as they
+-- can be, no hook runs, for that needs a call too, and what fails instead of it looks like an error of the script.
 local function finish(ok, ...)
   if not ok then
+    check()
     if (...) == "not enough memory" then
       stop("memory")
     end
