@@ -1,10 +1,10 @@
 """How an expression runs."""
 
-from typing import Any, Self
+from typing import Any, Final, Self
+from weakref import WeakValueDictionary
 
-from interpreter.query.grammar.syntax import Node
-from interpreter.query.plain.compilation import compile_plain
-from interpreter.query.plain.filters import Many, One
+from interpreter.query.grammar.syntax import Binary, Call, Identity, Literal, Node
+from interpreter.query.plain.compilation import One, Outputs, compile_list, compile_one
 from interpreter.query.writing.sources import sources
 from interpreter.query.writing.trace import Trace, compile_trace
 
@@ -12,41 +12,47 @@ from interpreter.query.writing.trace import Trace, compile_trace
 class Program:
     """A plain expression, compiled when it first runs: of the expressions that a server knows, most never do.
 
-    ``many`` gives all outputs; ``one`` the only one, where there is always one; ``trace`` all with their origins,
-    where those can be told. ``sources`` gives what the expression may be written over, where that can be told.
+    ``outputs`` gives a list of all outputs; ``trace`` all with their origins, where those can be told. ``is_said``
+    tells whether all values that the expression may be written over are there, where that can be told.
 
     >>> from interpreter.query.grammar.parser import parse
-    >>> program = Program(parse(".a[]"))
-    >>> list(program.many({"a": [1, 2]})), program.one
-    ([1, 2], None)
+    >>> Program(parse(".a[]")).outputs({"a": [1, 2]})
+    [1, 2]
     """
 
-    __slots__ = ("_node", "many", "one", "sources", "trace")
+    __slots__ = ("__weakref__", "_node", "is_said", "outputs", "trace")
 
-    many: Many
-    one: One | None
+    outputs: Outputs
     trace: Trace | None
-    sources: Many | None
+    is_said: One | None
 
     def __init__(self, node: Node) -> None:
         self._node = node
 
     @classmethod
-    def of(cls, node: Node, many: Many, one: One | None = None, trace: Trace | None = None) -> Self:
+    def plain(cls, text: str, node: Node) -> "Program":
+        """The program of a plain expression, the same one for as long as another expression of this text has it."""
+        return _PROGRAMS.setdefault(text, cls(node))
+
+    @classmethod
+    def of(cls, node: Node, outputs: Outputs, trace: Trace | None = None) -> Self:
         """The program that runs these instead of what the expression says."""
         program = cls(node)
-        program.many, program.one, program.trace, program.sources = many, one, trace, None
+        program.outputs, program.trace, program.is_said = outputs, trace, None
         return program
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - one of those above, asked for the first time
         if name == "trace":
             self.trace = compile_trace(self._node)
-        elif name == "sources":
+        elif name == "is_said":
             node = sources(self._node)
-            self.sources = compile_plain(node).many if node else None
-        elif name in ("many", "one"):
-            plain = compile_plain(self._node)
-            self.many, self.one = plain.many, plain.one
+            self.is_said = compile_one(Call("all", (node, _IS_THERE))) if node else None
+        elif name == "outputs":
+            self.outputs = compile_list(self._node)
         else:
             raise AttributeError(name)
         return getattr(self, name)
+
+
+_IS_THERE: Final = Binary("!=", Identity(), Literal(None))
+_PROGRAMS: Final = WeakValueDictionary[str, Program]()

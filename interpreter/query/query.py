@@ -22,7 +22,7 @@ from interpreter.query.bounded.pool import WORKERS
 from interpreter.query.grammar.printer import render
 from interpreter.query.grammar.syntax import Node
 from interpreter.query.grammar.variables import variables_in
-from interpreter.query.plain.filters import Many
+from interpreter.query.plain.compilation import Outputs
 from interpreter.query.plain.given import given, giving
 from interpreter.query.plain.values import to_json
 from interpreter.query.program import Program
@@ -66,7 +66,7 @@ class Query:
             raise QueryRefusedError(f"{_quote(text)}: {reasons}")
         read = variables_in(node) & variables
         bounded = vetting.verdict is Verdict.BOUNDED
-        program = Program.of(node, _bounded(node, sorted(read))) if bounded else Program(node)
+        program = Program.of(node, _bounded(node, sorted(read))) if bounded else Program.plain(text, node)
         return cls(text, node, vetting, program, read).bound({})
 
     def bound(self, values: Mapping[str, JSON]) -> "Query":
@@ -78,14 +78,16 @@ class Query:
         if not self.variables:
             return self
         program = self._unbound or self._program
-        many, one, trace = program.many, program.one, program.trace
+
+        def trace(here: Traced) -> list[Traced]:
+            return _capped(program.trace(here) if program.trace else ())
+
         return replace(
             self,
             _program=Program.of(
                 self.node,
-                giving(values, lambda value: _capped(many(value))),
-                one and giving(values, one),
-                trace and giving(values, lambda here: _capped(trace(here))),
+                giving(values, lambda value: program.outputs(value)),  # noqa: PLW0108 - it is compiled when it runs
+                giving(values, trace) if self.is_plain else None,
             ),
             values={name: values[name] for name in sorted(self.variables) if name in values},
             _unbound=program,
@@ -103,9 +105,7 @@ class Query:
         outputs and for an evaluation that had to be stopped.
         """
         try:
-            if one := self._program.one:
-                return [one(value)]
-            return _capped(self._program.many(value))
+            return self._program.outputs(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
 
@@ -139,9 +139,9 @@ class Query:
         >>> query.is_said({"replicas": 2, "hosts": 4}), query.is_said({"hosts": 4})
         (True, False)
         """
-        sources = self._program.sources
+        is_said = self._program.is_said
         try:
-            return sources is not None and all(found is not None for found in sources(value))
+            return is_said is not None and bool(is_said(value))
         except (QueryEvaluationError, RecursionError):
             return False
 
@@ -212,22 +212,22 @@ class Query:
         return QueryWriteError(f"{_quote(self.text)}: {reason}")
 
 
-def _bounded(node: Node, variables: Sequence[str]) -> Many:
+def _bounded(node: Node, variables: Sequence[str]) -> Outputs:
     """An expression that runs in a worker process, with the same reading of null as plain ones."""
     program = render(node, lenient=True)
     if variables:
         bindings = "".join(f".[{index}] as ${name} | " for index, name in enumerate(variables, start=1))
         program = f"{bindings}.[0] | {program}"
 
-    def many(value: JSON) -> list[JSON]:
+    def outputs(value: JSON) -> list[JSON]:
         seconds = remaining()
         document = [value, *map(given, variables)] if variables else value
         try:
-            return WORKERS.evaluate(program, to_json(document), seconds)
+            return _capped(WORKERS.evaluate(program, to_json(document), seconds))
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error
 
-    return many
+    return outputs
 
 
 def _capped(outputs: Iterable[T]) -> list[T]:

@@ -4,12 +4,12 @@ The documented differences are taken out of the expression before libjq gets it:
 replaced by a jq function that does what this project says it does.
 """
 
-from dataclasses import fields, replace
 from itertools import islice
 from typing import Any
 
 import jq
 from hypothesis import reject
+from msgspec.structs import replace
 
 from interpreter.k8s.values import JSON
 from interpreter.query.grammar.printer import render
@@ -54,7 +54,7 @@ def libjq(node: Node, value: JSON, most: int = 1000) -> list[JSON] | None:
 
 
 def _comparable(node: Node) -> Node:
-    node = replace(node, **{field.name: _inside(getattr(node, field.name)) for field in fields(node)})
+    node = replace(node, **{name: _inside(getattr(node, name)) for name in type(node).__match_args__})
     match node:
         case Binary(operator, left, right) if operator in _OPERATORS:
             return Call(_OPERATORS[operator], (left, right))

@@ -1,6 +1,7 @@
 """Queries: the whole way from text to results, and back into the object."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 
 import jq
 import pytest
@@ -63,6 +64,22 @@ def test_a_query_keeps_its_text_tree_and_verdict() -> None:
     assert query != Query.compile(".a | .b")
     with pytest.raises(AttributeError):
         query.text = ".c"  # type: ignore[misc] # that it fails is the point
+
+
+def test_expressions_of_the_same_text_are_compiled_once() -> None:
+    first, second = Query.compile(".a.b.c // 7"), Query.compile(".a.b.c // 7")
+    assert first._program is second._program  # noqa: SLF001 - nothing else shows it
+    assert first._program is not Query.compile(".a.b.c // 8")._program  # noqa: SLF001
+
+
+def test_many_threads_may_be_the_first_to_ask() -> None:
+    texts = [f".items[] | select(.n > {n}) | .n * {n} + {n}" for n in range(30)]
+    value = {"items": [{"n": n} for n in range(40)]}
+    with ThreadPoolExecutor(8) as threads:
+        for n, text in enumerate(texts):
+            query = Query.compile(text)
+            expected = [item * n + n for item in range(n + 1, 40)]
+            assert all(found == expected for found in threads.map(query.evaluate, [value] * 16))
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class _Parser(BlockParser):
         body = self.block()
         if self.next.kind is not Kind.END:
             self.fail("expected a statement", f"no block is open that `{self.next.text}` could belong to")
-        return Chunk(body, self._text, start=body.start, end=body.end, line=1)
+        return Chunk(body, text=self._text, start=body.start, end=body.end, line=1)
 
     def statement(self) -> Node:
         """Read one statement, with the semicolon that ends it."""

@@ -3,77 +3,72 @@
 Nodes are frozen and compare by structure: their place in the text takes no part in equality.
 """
 
-from dataclasses import dataclass, field
+from interpreter.query.grammar.structure import Structure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Structure, frozen=True, kw_only=True):
     """Base of every node: a half-open range of offsets into the text, and the line it starts on, from 1."""
 
-    start: int = field(default=0, compare=False, repr=False)
-    end: int = field(default=0, compare=False, repr=False)
-    line: int = field(default=0, compare=False, repr=False)
+    start: int = 0
+    end: int = 0
+    line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Constant(Node):
+class Constant(Node, frozen=True):
     """``nil``, ``true`` or ``false``."""
 
     value: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Number(Node):
+class Number(Node, frozen=True):
     """A number as written."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Text(Node):
+class Text(Node, frozen=True):
     """A string, or a name that stands for one: the ``b`` of ``a.b``. Bytes that are no UTF-8 become surrogates."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Varargs(Node):
+class Varargs(Node, frozen=True):
     """``...`` as an expression."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name(Node):
+class Name(Node, frozen=True):
     """A variable, local or global."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Index(Node):
+class Index(Node, frozen=True):
     """``target.key`` or ``target[key]``."""
 
     target: Node
     key: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments(Node):
-    """What a call passes; ``before`` is where the token in front of the arguments ends."""
+class Enclosed(Node, frozen=True, kw_only=True):
+    """What stands in brackets or alone behind something: ``before`` is where the token in front of it ends."""
+
+    before: int = 0
+
+
+class Arguments(Enclosed, frozen=True):
+    """What a call passes."""
 
     values: tuple[Node, ...]
-    before: int = field(default=0, kw_only=True, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Node):
+class Call(Node, frozen=True):
     """``function(...)``, ``function "..."`` or ``function {...}``."""
 
     function: Node
     arguments: Arguments
 
 
-@dataclass(frozen=True, slots=True)
-class MethodCall(Node):
+class MethodCall(Node, frozen=True):
     """``receiver:method(...)``."""
 
     receiver: Node
@@ -81,43 +76,37 @@ class MethodCall(Node):
     arguments: Arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Group(Node):
+class Group(Node, frozen=True):
     """``(inner)``, which is one value, whatever is inside."""
 
     inner: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Entry(Node):
+class Entry(Node, frozen=True):
     """One ``key = value`` of a table; an entry of its list has no key."""
 
     key: Node | None
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Empty(Node):
+class Empty(Node, frozen=True):
     """A semicolon that ends no statement or a second separator in a table: gopher-lua allows both, Lua 5.1 neither."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table(Node):
+class Table(Node, frozen=True):
     """A table constructor: ``{...}``."""
 
     entries: tuple[Entry | Empty, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unary(Node):
+class Unary(Node, frozen=True):
     """``- not #`` before an operand."""
 
     operator: str
     operand: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Binary(Node):
+class Binary(Node, frozen=True):
     """Arithmetic, comparison and logic: an operator between two operands."""
 
     operator: str
@@ -125,23 +114,25 @@ class Binary(Node):
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Concatenation(Node):
-    """``a .. b .. c``: at least two parts, of which the last two are joined first; ``dots`` is where each ``..`` is."""
+class Dotted(Node, frozen=True, kw_only=True):
+    """What has ``..`` in it: ``dots`` is where each of them is."""
+
+    dots: tuple[int, ...] = ()
+
+
+class Concatenation(Dotted, frozen=True):
+    """``a .. b .. c``: at least two parts, of which the last two are joined first."""
 
     parts: tuple[Node, ...]
-    dots: tuple[int, ...] = field(default=(), kw_only=True, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Block(Node):
+class Block(Node, frozen=True):
     """Statements with a scope of their own."""
 
     statements: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Function(Node):
+class Function(Node, frozen=True):
     """A function; ``parameters`` has the ``self`` of a method, and ``variadic`` says whether ``...`` ends it."""
 
     parameters: tuple[str, ...]
@@ -149,86 +140,75 @@ class Function(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Local(Node):
+class Local(Node, frozen=True):
     """``local a, b = x, y``."""
 
     names: tuple[Name, ...]
     values: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LocalFunction(Node):
+class LocalFunction(Node, frozen=True):
     """``local function name(...)``."""
 
     name: Name
     function: Function
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionStatement(Node):
+class FunctionStatement(Node, frozen=True):
     """``function name(...)``, ``function a.b(...)`` or ``function a.b:c(...)``."""
 
     target: Name | Index
     function: Function
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment(Node):
+class Assignment(Node, frozen=True):
     """``a, b.c = x, y``."""
 
     targets: tuple[Name | Index, ...]
     values: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CallStatement(Node):
+class CallStatement(Node, frozen=True):
     """A call for its effect; gopher-lua allows parentheses around it."""
 
     call: Call | MethodCall | Group
 
 
-@dataclass(frozen=True, slots=True)
-class Do(Node):
+class Do(Node, frozen=True):
     """``do ... end``."""
 
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class While(Node):
+class While(Node, frozen=True):
     """``while condition do ... end``."""
 
     condition: Node
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat(Node):
+class Repeat(Node, frozen=True):
     """``repeat ... until condition``; the condition sees the locals of the body."""
 
     body: Block
     condition: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Branch(Node):
+class Branch(Node, frozen=True):
     """One ``if`` or ``elseif`` with what follows its ``then``."""
 
     condition: Node
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class If(Node):
+class If(Node, frozen=True):
     """``if ... then ... elseif ... else ... end``."""
 
     branches: tuple[Branch, ...]
     otherwise: Block | None
 
 
-@dataclass(frozen=True, slots=True)
-class NumericFor(Node):
+class NumericFor(Node, frozen=True):
     """``for name = start, stop, step do ... end``; ``bounds`` are two or three."""
 
     name: Name
@@ -236,8 +216,7 @@ class NumericFor(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class GenericFor(Node):
+class GenericFor(Node, frozen=True):
     """``for names in sources do ... end``."""
 
     names: tuple[Name, ...]
@@ -245,44 +224,44 @@ class GenericFor(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Return(Node):
+class Return(Node, frozen=True):
     """``return a, b``."""
 
     values: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Break(Node):
+class Break(Node, frozen=True):
     """``break``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Goto(Node):
+class Goto(Node, frozen=True):
     """``goto label``."""
 
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Label(Node):
+class Label(Node, frozen=True):
     """``::label::``."""
 
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk(Node):
-    """A whole script: a block, and the text that it was read from."""
+class Written(Node, frozen=True, kw_only=True):
+    """What knows the ``text`` that it was read from."""
+
+    text: str
+
+
+class Chunk(Written, frozen=True):
+    """A whole script: a block."""
 
     body: Block
-    text: str = field(compare=False, repr=False)
 
 
 def children(node: Node) -> list[Node]:
     """The nodes directly below one, in the order of the text."""
     found: list[Node] = []
-    names: tuple[str, ...] = node.__match_args__
+    names: tuple[str, ...] = type(node).__match_args__
     for name in names:
         value = getattr(node, name)
         if isinstance(value, Node):

@@ -1,7 +1,8 @@
 """The grammar of what brackets and keywords enclose: arrays, objects, ``if``, ``reduce`` and ``foreach``."""
 
 from abc import abstractmethod
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from interpreter.query.grammar.lexer import Kind, Token
 from interpreter.query.grammar.patterns import PatternParser

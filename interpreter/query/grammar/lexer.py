@@ -6,8 +6,9 @@ interpolations and a closing quote. Everything here follows jq 1.7 and gojq 0.12
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+from sys import intern
+from typing import NamedTuple
 
 from interpreter.errors import QuerySyntaxError
 from interpreter.query.grammar.slips import find_slip
@@ -42,8 +43,7 @@ class Kind(StrEnum):
     END = "end of the expression"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token: ``text`` as written, except that ``FIELD``, ``VARIABLE`` and ``FORMAT`` lose their sign.
 
     A ``TEXT`` token holds the characters that its escapes stand for.
@@ -173,7 +173,8 @@ class _Lexer:
     def _token(self, kind: Kind, end: int, text: str | None = None) -> Token:
         span = Span(self.place, end)
         self.place = end
-        return Token(kind, self.text[span.start : end] if text is None else text, span)
+        # Definitions say the same words over and over, and keep them: each once, then.
+        return Token(kind, intern(self.text[span.start : end] if text is None else text), span)
 
     def _unexpected(self) -> QuerySyntaxError:
         character = self.text[self.place]

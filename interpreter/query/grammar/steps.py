@@ -3,7 +3,7 @@
 It covers the step alone: ``.a.b?`` fails where ``.a`` fails. So its tree is that of ``.a | .b?``.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from interpreter.query.grammar.syntax import Identity, Index, Iterate, Literal, Node, Pipe, Slice, Span, Try, Variable
 
@@ -40,3 +40,12 @@ def has_fixed_key(step: Step) -> bool:
             return all(bound is None or isinstance(bound, Literal | Variable) for bound in (start, stop))
         case _:
             return True
+
+
+def split_path(node: Node) -> tuple[Node, tuple[str, ...]]:
+    """What the fields at the end of a path are fields of, and their names."""
+    names: tuple[str, ...] = ()
+    while isinstance(node, Index) and isinstance(node.key, Literal) and isinstance(node.key.value, str):
+        names = (node.key.value, *names)
+        node = node.target
+    return node, names

@@ -3,11 +3,12 @@
 Nodes are frozen and compare by structure: ``span``, the place in the source text, takes no part in equality.
 """
 
-from dataclasses import dataclass, field
+from msgspec import Struct
+
+from interpreter.query.grammar.structure import Structure
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True, gc=False):
     """A half-open range of offsets into the text of an expression."""
 
     start: int
@@ -17,32 +18,27 @@ class Span:
 NOWHERE = Span(0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Structure, frozen=True, kw_only=True):
     """Base of every expression node."""
 
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Identity(Node):
+class Identity(Node, frozen=True):
     """The input itself: ``.``."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecursiveDescent(Node):
+class RecursiveDescent(Node, frozen=True):
     """Recursive descent: ``..``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Literal(Node):
+class Literal(Node, frozen=True):
     """``null``, ``true``, ``false``, a number, or a string without interpolation."""
 
     value: bool | int | float | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Text(Node):
+class Text(Node, frozen=True):
     r"""A string with interpolations, ``"a\(.b)c"``, optionally behind a format, ``@uri "..."``.
 
     ``parts`` alternates freely between plain strings and nodes.
@@ -52,23 +48,20 @@ class Text(Node):
     format: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Format(Node):
+class Format(Node, frozen=True):
     """A format used as a filter, ``@base64``; ``name`` has no ``@``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Index(Node):
+class Index(Node, frozen=True):
     """``target.name``, ``target["name"]`` or ``target[key]``; ``.name`` is an index of the identity."""
 
     target: Node
     key: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Slice(Node):
+class Slice(Node, frozen=True):
     """``target[start:stop]``; at least one bound is given."""
 
     target: Node
@@ -76,76 +69,66 @@ class Slice(Node):
     stop: Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class Iterate(Node):
+class Iterate(Node, frozen=True):
     """Iteration: ``target[]``."""
 
     target: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Try(Node):
+class Try(Node, frozen=True):
     """``try body catch handler``; ``body?`` and ``try body`` have no handler."""
 
     body: Node
     handler: Node | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Array(Node):
+class Array(Node, frozen=True):
     """``[body]``; ``[]`` has no body."""
 
     body: Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True, gc=False):
     """One ``key: value`` of an object construction; short forms are spelled out by the parser."""
 
     key: Node
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Object(Node):
+class Object(Node, frozen=True):
     """Object construction: ``{...}``."""
 
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Negate(Node):
+class Negate(Node, frozen=True):
     """Negation: ``-body``."""
 
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Pipe(Node):
+class Pipe(Node, frozen=True):
     """A pipe: ``left | right``."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Comma(Node):
+class Comma(Node, frozen=True):
     """One after the other: ``left, right``."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative(Node):
+class Alternative(Node, frozen=True):
     """The alternative operator: ``left // right``."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Binary(Node):
+class Binary(Node, frozen=True):
     """Arithmetic ``+ - * / %``, comparison ``== != < <= > >=`` and logic ``and or``; ``operator`` is that text."""
 
     operator: str
@@ -153,8 +136,7 @@ class Binary(Node):
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Assign(Node):
+class Assign(Node, frozen=True):
     """``left = right`` and the updating forms ``|= += -= *= /= %= //=``; ``operator`` is that text."""
 
     operator: str
@@ -162,30 +144,26 @@ class Assign(Node):
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
-class If(Node):
+class If(Node, frozen=True):
     """``if c then a elif d then b else e end``; ``branches`` pairs conditions with results."""
 
     branches: tuple[tuple[Node, Node], ...]
     otherwise: Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class VariablePattern:
+class VariablePattern(Struct, frozen=True, gc=False):
     """``$name`` in a destructuring; ``name`` has no ``$``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayPattern:
+class ArrayPattern(Struct, frozen=True, gc=False):
     """``[p, q]`` in a destructuring."""
 
     elements: "tuple[Pattern, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectPattern:
+class ObjectPattern(Struct, frozen=True, gc=False):
     """``{key: p, $name, "text": q, (expr): r}`` in a destructuring.
 
     ``$name`` alone is the pair of its name as a literal key and its variable; ``$name: p`` binds both, as a key
@@ -198,8 +176,7 @@ class ObjectPattern:
 Pattern = VariablePattern | ArrayPattern | ObjectPattern
 
 
-@dataclass(frozen=True, slots=True)
-class Bind(Node):
+class Bind(Node, frozen=True):
     """A binding: ``source as p ?// q | body``."""
 
     source: Node
@@ -207,8 +184,7 @@ class Bind(Node):
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Reduce(Node):
+class Reduce(Node, frozen=True):
     """A reduction: ``reduce source as p (init; update)``."""
 
     source: Node
@@ -217,8 +193,7 @@ class Reduce(Node):
     update: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Foreach(Node):
+class Foreach(Node, frozen=True):
     """A running reduction: ``foreach source as p (init; update; extract)``."""
 
     source: Node
@@ -228,8 +203,7 @@ class Foreach(Node):
     extract: Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class Define(Node):
+class Define(Node, frozen=True):
     """``def name(params): definition; body``; a value parameter keeps its ``$`` in ``params``."""
 
     name: str
@@ -238,38 +212,33 @@ class Define(Node):
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Node):
+class Call(Node, frozen=True):
     """``name`` or ``name(a; b)``; ``name`` may be qualified, ``module::name``."""
 
     name: str
     arguments: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Variable(Node):
+class Variable(Node, frozen=True):
     """``$name``, without its ``$``; ``$ENV`` and ``$__loc__`` too."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Label(Node):
+class Label(Node, frozen=True):
     """A label: ``label $name | body``."""
 
     name: str
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Break(Node):
+class Break(Node, frozen=True):
     """A jump out of a label: ``break $name``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Import(Node):
+class Import(Node, frozen=True):
     """``import "path" as name; body``, ``import "path" as $name; body`` or ``include "path"; body``.
 
     ``name`` is None for ``include`` and keeps its ``$`` for data.

@@ -1,22 +1,31 @@
 """Walking a syntax tree, whatever its nodes are."""
 
 from collections.abc import Iterator
-from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
+from typing import Any, Final
 
-from interpreter.query.grammar.syntax import ArrayPattern, Entry, Node, ObjectPattern, Span
+from msgspec import Struct
+
+from interpreter.query.grammar.syntax import ArrayPattern, Entry, Identity, Literal, Node, ObjectPattern
+
+_IDENTITY: Final = Identity()
+_SHARED: Final = 512
 
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below one, in the order of the text; keys inside of patterns are among them."""
-    for name in _fields(type(node)):  # type: ignore[arg-type]  # mypy asks whether nodes, not their types, have a hash
-        yield from _nodes(getattr(node, name))
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            yield value
+        else:
+            yield from _nodes(value)
 
 
 @cache
 def _fields(kind: type[Node]) -> tuple[str, ...]:
     """What of a kind of node may hold nodes."""
-    return tuple(field.name for field in fields(kind) if field.type not in (str, Span))
+    return tuple(name for name in kind.__match_args__ if kind.__annotations__[name] is not str)
 
 
 def is_deeper(node: Node, limit: int) -> bool:
@@ -30,6 +39,36 @@ def is_deeper(node: Node, limit: int) -> bool:
         if not level:
             return False
     return True
+
+
+def without_places(node: Node) -> Node:
+    """The same tree for keeping: two thirds smaller without its places in the text, and with leaves that others have.
+
+    >>> from interpreter.query.grammar.parser import parse
+    >>> tree = parse(".a")
+    >>> tree.span, without_places(tree).span, without_places(tree) == tree
+    (Span(start=0, end=2), Span(start=0, end=0), True)
+    """
+    kept: Node = _without_places(node)
+    return kept
+
+
+def _without_places(part: Any) -> Any:  # noqa: ANN401 - a node, or what stands in one
+    kind = type(part)
+    if kind is tuple:
+        return tuple([_without_places(each) for each in part])
+    if kind is Identity:
+        return _IDENTITY
+    if kind is Literal and type(part.value) is str:
+        return _text(part.value)
+    if isinstance(part, Struct):
+        return kind(*[_without_places(getattr(part, name)) for name in kind.__match_args__])
+    return part
+
+
+@lru_cache(_SHARED)
+def _text(value: str) -> Literal:
+    return Literal(value)
 
 
 def _nodes(value: object) -> Iterator[Node]:

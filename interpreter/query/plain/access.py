@@ -1,49 +1,28 @@
 """Reading parts of a value: fields, elements, slices, iteration."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from interpreter.errors import QueryEvaluationError, QueryLimitError
 from interpreter.k8s.values import JSON, type_name
-from interpreter.query.plain.filters import Filter, One, single
 from interpreter.query.plain.values import Number, is_number, normal
 
 MOST_ELEMENTS: Final = 10_000
 """The largest array or object that is iterated over."""
 
 
-def fields(names: Sequence[str]) -> Filter:
-    """``.a.b.c``, fast: most of what definitions do."""
-    if len(names) == 1:
-        return single(_field(names[0]))
+def field(value: JSON, name: str) -> JSON:
+    """``.name`` of an object, or of null.
 
-    def one(value: JSON) -> JSON:
-        for name in names:
-            if type(value) is dict:
-                value = value.get(name)
-            elif value is None:
-                return None
-            else:
-                raise _no_field(value, name)
-        return value
-
-    return single(one)
-
-
-def _field(name: str) -> One:
-    def one(value: JSON) -> JSON:
-        if type(value) is dict:
-            return value.get(name)
-        if value is None:
-            return None
-        raise _no_field(value, name)
-
-    return one
-
-
-def _no_field(value: JSON, name: str) -> QueryEvaluationError:
-    return QueryEvaluationError(f"{type_name(value)} has no field {name!r}")
+    >>> field({"a": 1}, "a"), field({}, "a"), field(None, "a")
+    (1, None, None)
+    """
+    if type(value) is dict:
+        return value.get(name)
+    if value is None:
+        return None
+    raise QueryEvaluationError(f"{type_name(value)} has no field {name!r}")
 
 
 def item(value: JSON, key: JSON) -> JSON:
@@ -91,25 +70,6 @@ def part(value: JSON, start: JSON, stop: JSON) -> JSON:
             raise QueryEvaluationError(f"{type_name(bound)} cannot be the bound of a slice")
     first = None if start is None else math.floor(normal(start))
     return value[first : None if stop is None else math.ceil(normal(stop))]
-
-
-def slices(target: Filter, start: Filter, stop: Filter) -> Filter:
-    """``target[start:stop]`` for bounds that are expressions of the input."""
-    if (values := target.one) and (first := start.one) and (last := stop.one):
-
-        def one(value: JSON) -> JSON:
-            bounds = first(value), last(value)
-            return part(values(value), *bounds)
-
-        return single(one)
-
-    def many(value: JSON) -> Iterator[JSON]:
-        for low in start.many(value):
-            for high in stop.many(value):
-                for whole in target.many(value):
-                    yield part(whole, low, high)
-
-    return Filter(many)
 
 
 def elements(value: JSON) -> Sequence[JSON]:

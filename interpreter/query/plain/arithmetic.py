@@ -10,6 +10,7 @@ from interpreter.k8s.values import JSON, type_name
 from interpreter.query.plain.values import Number, equal, is_number, kind, less, normal, to_json
 
 _EXACT: Final = 2**53
+_SMALL: Final = 2**52  # two of them are no more than _EXACT together
 _INT64: Final = 2**63
 
 
@@ -19,6 +20,8 @@ def add(left: JSON, right: JSON) -> JSON:
     >>> add(1, 2), add(None, "a"), add({"a": 1}, {"a": 2})
     (3, 'a', {'a': 2})
     """
+    if type(left) is int and type(right) is int and -_SMALL < left < _SMALL and -_SMALL < right < _SMALL:
+        return left + right
     if left is None or right is None:
         return right if left is None else left
     if is_number(left) and is_number(right):
@@ -38,6 +41,8 @@ def subtract(left: JSON, right: JSON) -> JSON:
     >>> subtract(1, 2), subtract([1, 2, 1], [1])
     (-1, [2])
     """
+    if type(left) is int and type(right) is int and -_SMALL < left < _SMALL and -_SMALL < right < _SMALL:
+        return left - right
     if is_number(left) and is_number(right):
         return _finite(normal(left) - normal(right))
     if isinstance(left, list) and isinstance(right, list):

@@ -1,16 +1,18 @@
 """jq's functions of arrays and objects."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeAlias
 
 from interpreter.errors import QueryEvaluationError, QueryLimitError
 from interpreter.k8s.values import JSON, type_name
 from interpreter.query.plain.access import elements
-from interpreter.query.plain.filters import Many
 from interpreter.query.plain.values import equal, is_number, kind, normal, order_key
 
 _MOST_COMPARISONS: Final = 10_000
+
+Many: TypeAlias = Callable[[JSON], Iterable[JSON]]
+"""An expression as a function that gives all of its outputs, in order and one by one."""
 
 
 def array_of(name: str, value: JSON) -> list[JSON]:
@@ -23,13 +25,13 @@ def array_of(name: str, value: JSON) -> list[JSON]:
 
 def length(value: JSON) -> JSON:
     """``length``: characters, elements, keys, the magnitude of a number, 0 for null."""
+    if isinstance(value, str | list | dict):
+        return len(value)
     if value is None:
         return 0
     if is_number(value):
         return normal(abs(value))
-    if isinstance(value, bool):
-        raise QueryEvaluationError("a boolean has no length")
-    return len(value)
+    raise QueryEvaluationError("a boolean has no length")
 
 
 def keys(value: JSON) -> list[JSON]:

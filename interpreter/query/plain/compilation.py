@@ -1,4 +1,8 @@
-"""Plain expressions, compiled to closures and run in this process.
+"""Plain expressions, compiled to Python and run in this process.
+
+An expression becomes a function of its input: paths become look-ups, `//`, `if`, `and` and `or` the same in Python,
+and a generator becomes a loop around what is done with its outputs. What cannot be put in place, and what is rare, is
+called: the functions of the modules beside this one, and generators for parts of the expression. `source` shows it.
 
 The results are libjq's, with these differences. The first one is on purpose, some follow gojq, which definitions
 are written for, and the others keep the work of an expression bounded by its input:
@@ -16,178 +20,72 @@ are written for, and the others keep the work of an expression bounded by its in
   comparisons, and ``test`` reads at most 4096 characters.
 """
 
-from functools import singledispatch
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
-from interpreter.query.grammar.syntax import (
-    Alternative,
-    Array,
-    Binary,
-    Call,
-    Comma,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Literal,
-    Negate,
-    Node,
-    Object,
-    Pipe,
-    Slice,
-    Text,
-    Try,
-    Variable,
-)
-from interpreter.query.plain import filters, functions
-from interpreter.query.plain.access import fields, item, part, present_elements, slices
-from interpreter.query.plain.arithmetic import OPERATORS
-from interpreter.query.plain.filters import IDENTITY, Filter, constant, pipe, single
-from interpreter.query.plain.given import given
-from interpreter.query.plain.strings import matches
-from interpreter.query.plain.values import is_number, normal
+from interpreter.k8s.values import JSON
+from interpreter.query.grammar.syntax import Node
+from interpreter.query.plain.code.emitter import Emitter
+from interpreter.query.plain.code.module import Module
 
-_ITERATION: Final = Filter(present_elements)
+One: TypeAlias = Callable[[JSON], JSON]
+Many: TypeAlias = Callable[[JSON], Iterator[JSON]]
+Outputs: TypeAlias = Callable[[JSON], list[JSON]]
 
 
-@singledispatch
-def compile_plain(node: Node) -> Filter:
-    """Compile an expression that vetting calls plain; ValueError for any other.
+def compile_many(node: Node) -> Many:
+    """Compile an expression that vetting calls plain to a generator of its outputs; ValueError for any other.
+
+    Outputs are lazy: the next one is computed when it is asked for, and an error appears exactly where jq has it.
 
     >>> from interpreter.query.grammar.parser import parse
-    >>> list(compile_plain(parse(".a[] | .b // 1")).many({"a": [{"b": 2}, {}]}))
+    >>> list(compile_many(parse(".a[] | .b // 1"))({"a": [{"b": 2}, {}]}))
     [2, 1]
     """
-    raise ValueError(f"{type(node).__name__} is not plain")
+    many: Many = _compiled(lambda writer: writer.produce(node), generates=True)
+    return many
 
 
-@compile_plain.register
-def _(_node: Identity) -> Filter:
-    return IDENTITY
+def compile_one(node: Node) -> One | None:
+    """The same to a function that gives the only output; None where there may be more, or none.
+
+    >>> from interpreter.query.grammar.parser import parse
+    >>> compile_one(parse(".a[]")), (compile_one(parse(".a")) or print)({"a": 1})
+    (None, 1)
+    """
+    return _compiled(lambda writer: writer.give(node)) if node in Module().singles else None
 
 
-@compile_plain.register
-def _(node: Literal) -> Filter:
-    return constant(normal(node.value) if is_number(node.value) else node.value)
+def compile_list(node: Node) -> Outputs:
+    """The same to a function that gives a list of all outputs, and raises QueryLimitError for more than 999."""
+    outputs: Outputs = _compiled(lambda writer: writer.return_list(node))
+    return outputs
 
 
-@compile_plain.register
-def _(node: Index) -> Filter:
-    match node.key:
-        case Literal(str()):
-            target, names = split_path(node)
-            return pipe(compile_plain(target), fields(names))
-        case Literal(key):
-            return pipe(compile_plain(node.target), single(lambda value: item(value, key)))
-        case key:
-            return filters.binary(item, compile_plain(node.target), compile_plain(key))
+def source(node: Node) -> str:
+    """The Python that `compile_list` makes of an expression.
+
+    >>> from interpreter.query.grammar.parser import parse
+    >>> print(source(parse(".groups[] | select(.on) | .replicas // 1")))
+    def f1(v):
+        t1 = []
+        t2 = v.get('groups') if type(v) is dict else None if v is None else field(v, 'groups')
+        for t3 in t2 if type(t2) is list and len(t2) <= 10000 else present_elements(t2):
+            t4 = t3.get('on') if type(t3) is dict else None if t3 is None else field(t3, 'on')
+            if t4 is not None and t4 is not False:
+                t5 = t3.get('replicas') if type(t3) is dict else None if t3 is None else field(t3, 'replicas')
+                if t5 is None or t5 is False:
+                    t5 = 1
+                t1.append(t5)
+                if len(t1) > 999: too_many()
+        return t1
+    """
+    module = Module()
+    Emitter(module).function(lambda writer: writer.return_list(node))
+    return module.source()
 
 
-@compile_plain.register
-def _(node: Variable) -> Filter:
-    return single(lambda _: given(node.name))
-
-
-def split_path(node: Node) -> tuple[Node, tuple[str, ...]]:
-    """What the fields at the end of a path are fields of, and their names."""
-    names: tuple[str, ...] = ()
-    while isinstance(node, Index) and isinstance(node.key, Literal) and isinstance(node.key.value, str):
-        names = (node.key.value, *names)
-        node = node.target
-    return node, names
-
-
-@compile_plain.register
-def _(node: Slice) -> Filter:
-    target = compile_plain(node.target)
-    match node.start, node.stop:
-        case ((None | Literal() as start), (None | Literal() as stop)):
-            low, high = start and start.value, stop and stop.value
-            return pipe(target, single(lambda value: part(value, low, high)))
-        case start, stop:
-            return slices(target, *(compile_plain(bound or Literal(None)) for bound in (start, stop)))
-
-
-@compile_plain.register
-def _(node: Iterate) -> Filter:
-    return pipe(compile_plain(node.target), _ITERATION)
-
-
-@compile_plain.register
-def _(node: Pipe) -> Filter:
-    return pipe(compile_plain(node.left), compile_plain(node.right))
-
-
-@compile_plain.register
-def _(node: Comma) -> Filter:
-    return filters.comma(compile_plain(node.left), compile_plain(node.right))
-
-
-@compile_plain.register
-def _(node: Alternative) -> Filter:
-    return filters.alternative(compile_plain(node.left), compile_plain(node.right))
-
-
-@compile_plain.register
-def _(node: Binary) -> Filter:
-    left, right = compile_plain(node.left), compile_plain(node.right)
-    if node.operator in ("and", "or"):
-        return filters.logic(conjunction=node.operator == "and", left=left, right=right)
-    return filters.binary(OPERATORS[node.operator], left, right)
-
-
-@compile_plain.register
-def _(node: Negate) -> Filter:
-    return filters.negated(compile_plain(node.body))
-
-
-@compile_plain.register
-def _(node: If) -> Filter:
-    result = IDENTITY if node.otherwise is None else compile_plain(node.otherwise)
-    for condition, then in reversed(node.branches):
-        result = filters.conditional(compile_plain(condition), compile_plain(then), result)
-    return result
-
-
-@compile_plain.register
-def _(node: Try) -> Filter:
-    if node.handler is not None:
-        raise ValueError("a handler is not plain")
-    return filters.attempt(compile_plain(node.body))
-
-
-@compile_plain.register
-def _(node: Array) -> Filter:
-    return constant([]) if node.body is None else filters.collect(compile_plain(node.body))
-
-
-@compile_plain.register
-def _(node: Object) -> Filter:
-    entries = [(compile_plain(entry.key), compile_plain(entry.value)) for entry in node.entries]
-    return filters.construct(entries)
-
-
-@compile_plain.register
-def _(node: Text) -> Filter:
-    if node.format is not None:
-        raise ValueError("a format is not plain")
-    parts = [constant(piece) if isinstance(piece, str) else compile_plain(piece) for piece in node.parts]
-    return filters.text(parts)
-
-
-@compile_plain.register
-def _(node: Call) -> Filter:
-    match node.name, node.arguments:
-        case "error", (Literal(str() as message),):
-            return filters.failure(message)
-        case "test", (Literal(str() as pattern),):
-            return single(lambda value: matches(value, pattern, ""))
-        case "test", (Literal(str() as pattern), Literal(None | str() as flags)):
-            return single(lambda value: matches(value, pattern, flags or ""))
-        case name, () if name in functions.VALUES:
-            return single(functions.VALUES[name])
-        case name, (argument,) if name in functions.ARGUMENTS:
-            return filters.binary(functions.ARGUMENTS[name], IDENTITY, compile_plain(argument))
-        case name, arguments if (name, len(arguments)) in functions.FILTERS:
-            return functions.FILTERS[name, len(arguments)](*map(compile_plain, arguments))
-    raise ValueError(f"{node.name}/{len(node.arguments)} is not plain")
+def _compiled(write: Callable[[Emitter], None], *, generates: bool = False) -> Any:  # noqa: ANN401 - one of the above
+    module = Module()
+    name = Emitter(module).function(write, generates=generates)
+    return module.functions()[name]

@@ -1,6 +1,6 @@
 """The values that an expression is given beside its input, for as long as it runs.
 
-They are the same for all of an expression, so they do not have to be handed from filter to filter.
+They are the same for all of an expression, so they do not have to be handed from function to function.
 """
 
 from collections.abc import Callable, Mapping

@@ -173,6 +173,8 @@ def less(left: JSON, right: JSON) -> bool:
     """
     if type(left) is int and type(right) is int and -_EXACT <= left <= _EXACT and -_EXACT <= right <= _EXACT:
         return left < right
+    if type(left) is str and type(right) is str:
+        return left < right
     if is_number(left) and is_number(right):
         return normal(left) < normal(right)
     return order_key(left) < order_key(right)

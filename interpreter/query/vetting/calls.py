@@ -1,8 +1,9 @@
 """What the functions of a plain expression make of their input and their arguments."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from interpreter.query.grammar.syntax import Call, Literal
 from interpreter.query.plain.functions import PLAIN_FUNCTIONS, simple_pattern

@@ -19,9 +19,11 @@ The size of a value is the number of values in it, with one more for every 16 ch
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.query.grammar.syntax import Span
 
@@ -32,8 +34,7 @@ CHARACTERS: Final = 16
 _AS_TEXT: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True, gc=False):
     """A construct that keeps an expression from being plain: its text or name, its place, and why."""
 
     construct: str
@@ -41,8 +42,7 @@ class Note:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True, gc=False):
     """What an expression makes of an input of any size.
 
     ``count`` is the largest number of outputs, None when it depends on the input. ``size`` and ``work`` are

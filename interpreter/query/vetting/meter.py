@@ -1,9 +1,10 @@
 """What the constructs and functions of a plain expression make of their input."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import singledispatch
 from typing import Final
+
+from msgspec.structs import replace
 
 from interpreter.query.grammar.syntax import (
     Alternative,

@@ -22,6 +22,7 @@ from typing import Final
 
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
+from interpreter.query.grammar.tree import without_places
 from interpreter.query.vetting.growth import Note
 from interpreter.query.vetting.meter import find_notes
 from interpreter.query.vetting.refusals import Refusal, find_refusals
@@ -52,13 +53,15 @@ class Vetting:
 def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, Vetting]:
     """Parse and judge an expression, the same one but once: when a definition is checked, and when it is compiled.
 
+    Refusals and notes know their places in the text; the tree, which a definition keeps, has none any more.
+
     Raises QuerySyntaxError for text that is not jq.
 
     >>> examine(".a")[1].verdict
     <Verdict.PLAIN: 'plain'>
     """
     node = parse(text)
-    return node, vet(node, variables=variables)
+    return without_places(node), vet(node, variables=variables)
 
 
 def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:

@@ -12,6 +12,7 @@ from itertools import chain, islice
 from typing import Final, NamedTuple, TypeAlias
 
 from interpreter.errors import QueryEvaluationError, QueryLimitError, QueryReferenceError
+from interpreter.query.grammar.steps import split_path
 from interpreter.query.grammar.syntax import (
     Alternative,
     Array,
@@ -22,16 +23,15 @@ from interpreter.query.grammar.syntax import (
     If,
     Index,
     Iterate,
+    Literal,
     Node,
     Pipe,
     Try,
 )
-from interpreter.query.plain.access import fields
 from interpreter.query.plain.collection import keys
-from interpreter.query.plain.compilation import compile_plain, split_path
-from interpreter.query.plain.filters import Filter
+from interpreter.query.plain.compilation import compile_many, compile_one
 from interpreter.query.plain.functions import SELECTIONS
-from interpreter.query.plain.values import kind, truthy
+from interpreter.query.plain.values import is_number, kind, normal, truthy
 from interpreter.query.writing.traced import Traced, new_array, new_entry
 
 Trace: TypeAlias = Callable[[Traced], Iterable[Traced]]
@@ -43,7 +43,11 @@ def compile_trace(node: Node) -> Trace:
 
 
 class _Tracer(NamedTuple):
-    """What runs an expression, with the fields of `Filter`."""
+    """What runs an expression.
+
+    ``many`` gives the outputs for an input in order. ``one`` is there for an expression that never gives more or less
+    than one, ``terms`` for one that is a list of others: ``a, b, c``.
+    """
 
     many: Trace
     one: Callable[[Traced], Traced] | None = None
@@ -60,13 +64,13 @@ _EMPTY: Final = _Tracer(lambda _: ())
 
 @singledispatch
 def _tracer(node: Node) -> _Tracer:
-    return _untraced(compile_plain(node))
+    return _untraced(node)
 
 
-def _untraced(plain: Filter) -> _Tracer:
-    several = plain.many
-    if one := plain.one:
+def _untraced(node: Node) -> _Tracer:
+    if one := compile_one(node):
         return _single(lambda here: Traced(one(here.value)))
+    several = compile_many(node)
     return _Tracer(lambda here: map(Traced, several(here.value)))
 
 
@@ -76,13 +80,17 @@ def _(_node: Identity) -> _Tracer:
 
 
 @_tracer.register
+def _(node: Literal) -> _Tracer:
+    constant = Traced(normal(node.value) if is_number(node.value) else node.value)
+    return _single(lambda _: constant)
+
+
+@_tracer.register
 def _(node: Index) -> _Tracer:
     whole, names = split_path(node)
     if names:
-        read = fields(names).one
-        assert read is not None  # noqa: S101 - for the type checker
-        return _piped(_tracer(whole), _single(lambda here: here.field(names, read)))
-    target, several = _tracer(node.target).many, compile_plain(node.key).many
+        return _piped(_tracer(whole), _single(lambda here: here.field(names)))
+    target, several = _tracer(node.target).many, compile_many(node.key)
     return _Tracer(lambda here: (whole.step(key) for key in several(here.value) for whole in target(here)))
 
 
@@ -161,7 +169,7 @@ def _is_missing(output: Traced) -> bool:
 @_tracer.register
 def _(node: Binary) -> _Tracer:
     if node.operator != "*":
-        return _untraced(compile_plain(node))
+        return _untraced(node)
     left, right = _tracer(node.left), _tracer(node.right)
     if (first := left.one) and (second := right.one):
 
@@ -177,17 +185,18 @@ def _(node: Binary) -> _Tracer:
 def _(node: If) -> _Tracer:
     result = _tracer(node.otherwise or Identity())
     for condition, then in reversed(node.branches):
-        result = _chosen(compile_plain(condition), _tracer(then), result)
+        result = _chosen(condition, _tracer(then), result)
     return result
 
 
-def _chosen(condition: Filter, then: _Tracer, otherwise: _Tracer) -> _Tracer:
-    asked = condition.one
+def _chosen(condition: Node, then: _Tracer, otherwise: _Tracer) -> _Tracer:
+    asked = compile_one(condition)
     if asked and (yes := then.one) and (no := otherwise.one):
         return _single(lambda here: (yes if truthy(asked(here.value)) else no)(here))
-    answers, some, others = condition.many, then.many, otherwise.many
+    some, others = then.many, otherwise.many
     if asked:
         return _Tracer(lambda here: (some if truthy(asked(here.value)) else others)(here))
+    answers = compile_many(condition)
     return _Tracer(
         lambda here: (each for answer in answers(here.value) for each in (some if truthy(answer) else others)(here))
     )
@@ -226,7 +235,7 @@ def _(node: Array) -> _Tracer:
 def _(node: Call) -> _Tracer:
     match node.name, node.arguments:
         case "select", (condition,):
-            return _chosen(compile_plain(condition), _IDENTITY, _EMPTY)
+            return _chosen(condition, _IDENTITY, _EMPTY)
         case "map", (body,):
             each = _piped(_Tracer(Traced.elements), _tracer(body)).many
             return _single(lambda here: new_array(list(each(here))))
@@ -241,7 +250,7 @@ def _(node: Call) -> _Tracer:
         case name, () if name in SELECTIONS:
             kinds = SELECTIONS[name]
             return _Tracer(lambda here: (here,) if kind(here.value) in kinds else ())
-    return _untraced(compile_plain(node))
+    return _untraced(node)
 
 
 def _entries(here: Traced) -> Traced:

@@ -5,10 +5,9 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from interpreter.k8s.values import JSON
-from interpreter.query.plain.access import elements, item, position
+from interpreter.query.plain.access import elements, field, item, position
 from interpreter.query.plain.arithmetic import multiply
 from interpreter.query.plain.collection import greatest, keys, least
-from interpreter.query.plain.filters import One
 from interpreter.query.plain.strings import to_number
 from interpreter.query.plain.values import Number, is_number, normal
 from interpreter.query.writing.location import Location
@@ -33,14 +32,16 @@ class Traced(NamedTuple):
             return self.parts[name]
         return Traced(value, self.location and _inside(self.location, (name,), value))
 
-    def field(self, names: tuple[str, ...], read: One) -> "Traced":
-        """``.a.b.c``, all steps at once; ``read`` gives the value."""
+    def field(self, names: tuple[str, ...]) -> "Traced":
+        """``.a.b.c``, all steps at once."""
         here = self
         if self.parts:
             for name in names:
                 here = here.step(name)
             return here
-        value = read(self.value)
+        value = self.value
+        for name in names:
+            value = value.get(name) if type(value) is dict else field(value, name)
         return Traced(value, self.location and _inside(self.location, names, value))
 
     def elements(self) -> "Iterator[Traced]":

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Set as AbstractSet
-from dataclasses import fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any
+
+from msgspec.structs import fields, replace
 
 from interpreter.karta.pod_rules import PodQuery
 from interpreter.query import Query, parse

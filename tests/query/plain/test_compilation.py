@@ -9,7 +9,7 @@ from interpreter.errors import QueryEvaluationError, QueryLimitError
 from interpreter.k8s.values import JSON
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
-from interpreter.query.plain.compilation import compile_plain
+from interpreter.query.plain.compilation import Outputs, compile_list, compile_many, compile_one
 from interpreter.query.plain.values import order_key
 from tests.query.expressions import objects, plain_expressions
 from tests.query.oracle import libjq
@@ -29,7 +29,7 @@ JOB_SET = {
 
 def run(node: Node, value: JSON) -> list[JSON] | None:
     try:
-        return list(islice(compile_plain(node).many(value), 1000))
+        return list(islice(compile_many(node)(value), 1000))
     except QueryEvaluationError:
         return None
 
@@ -42,6 +42,51 @@ def comparable(outputs: list[JSON] | None) -> list[JSON] | None:
 @given(plain_expressions, objects)
 def test_every_plain_expression_gives_what_libjq_gives(node: Node, value: JSON) -> None:
     assert comparable(run(node, value)) == comparable(libjq(node, value))
+
+
+@settings(max_examples=200, deadline=None)
+@given(plain_expressions, objects)
+def test_a_list_and_the_only_output_are_what_the_generator_gives(node: Node, value: JSON) -> None:
+    expected, only = run(node, value), compile_one(node)
+    assert comparable(attempted(compile_list(node), value)) == comparable(expected)
+    if only:
+        assert comparable(attempted(lambda here: [only(here)], value)) == comparable(expected)
+
+
+def attempted(outputs: Outputs, value: JSON) -> list[JSON] | None:
+    try:
+        return outputs(value)
+    except QueryEvaluationError:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param(".[]", [0] * 1000, id="one for each element"),
+        pytest.param(".[], .[]", [0] * 500, id="in two loops"),
+        pytest.param(".[] | .a, .b", [{}] * 500, id="several for each element"),
+        pytest.param(".[] | .a", [{}] * 1000 + [1], id="before anything fails"),
+    ],
+)
+def test_a_list_has_at_most_999_outputs(text: str, value: list[JSON]) -> None:
+    outputs = compile_list(parse(text))
+    assert len(outputs(value[:400])) >= 400
+    with pytest.raises(QueryLimitError, match="it gives more than 999 results"):
+        outputs(value)
+
+
+@pytest.mark.parametrize("text", [".[] | .a", ".[].a", ".[] | [.a, 1] | .[0]", ".[] | .a // .b", ".[] | .a?, .a"])
+def test_an_error_before_there_are_too_many_outputs_is_that_error(text: str) -> None:
+    with pytest.raises(QueryEvaluationError, match="a number has no field 'a'"):
+        compile_list(parse(text))([{"a": 0}] * 400 + [1] + [{"a": 0}] * 2000)
+
+
+def test_outputs_are_computed_when_they_are_asked_for() -> None:
+    outputs = compile_many(parse(".[] | .a"))([{"a": 1}, {"a": 2}, 3])
+    assert [next(outputs), next(outputs)] == [1, 2]
+    with pytest.raises(QueryEvaluationError, match="a number has no field 'a'"):
+        next(outputs)
 
 
 @pytest.mark.parametrize(
@@ -125,16 +170,16 @@ def test_laziness(text: str, expected: list[JSON]) -> None:
 )
 def test_errors_name_types(text: str, message: str) -> None:
     with pytest.raises(QueryEvaluationError, match=message):
-        list(compile_plain(parse(text)).many(1))
+        list(compile_many(parse(text))(1))
 
 
 def test_a_limit_cannot_be_caught() -> None:
     with pytest.raises(QueryLimitError, match="more than 10000 elements"):
-        list(compile_plain(parse("[.[]?]")).many([0] * 10_001))
+        list(compile_many(parse("[.[]?]"))([0] * 10_001))
 
 
 def test_results_are_shared_with_the_object_not_copied() -> None:
-    (job,) = compile_plain(parse(".spec.replicatedJobs[0]")).many(JOB_SET)
+    (job,) = compile_many(parse(".spec.replicatedJobs[0]"))(JOB_SET)
     assert job is JOB_SET["spec"]["replicatedJobs"][0]  # type: ignore[index] # the literal above has it
 
 
@@ -143,4 +188,4 @@ def test_results_are_shared_with_the_object_not_copied() -> None:
 )
 def test_what_is_not_plain_is_not_compiled(text: str) -> None:
     with pytest.raises(ValueError, match="is not plain"):
-        compile_plain(parse(text))
+        compile_many(parse(text))

@@ -8,12 +8,12 @@ from interpreter.errors import QueryEvaluationError, QueryLimitError
 from interpreter.k8s.values import JSON
 from interpreter.query.grammar.parser import parse
 from interpreter.query.plain.arithmetic import OPERATORS, total
-from interpreter.query.plain.compilation import compile_plain
+from interpreter.query.plain.compilation import compile_many
 from interpreter.query.plain.functions import PLAIN_FUNCTIONS
 
 
 def run(text: str, value: JSON = None) -> list[JSON]:
-    return list(compile_plain(parse(text)).many(value))
+    return list(compile_many(parse(text))(value))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from interpreter.k8s.extent import Extent
 from interpreter.k8s.values import JSON
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
-from interpreter.query.plain.compilation import compile_plain
+from interpreter.query.plain.compilation import compile_many
 from interpreter.query.plain.reach import reach
 from tests.query.expressions import objects, plain_expressions
 
@@ -36,7 +36,7 @@ def cut(value: JSON, extent: Extent) -> JSON:
 
 def outcome(node: Node, value: JSON) -> Any:
     try:
-        return list(compile_plain(node).many(value))
+        return list(compile_many(node)(value))
     except QueryEvaluationError as error:
         return str(error)
 

@@ -9,7 +9,7 @@ from interpreter.errors import QueryEvaluationError
 from interpreter.k8s.values import JSON
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
-from interpreter.query.plain.compilation import compile_plain
+from interpreter.query.plain.compilation import compile_many
 from interpreter.query.plain.functions import LITERALS, PLAIN_FUNCTIONS
 from interpreter.query.vetting.builtins import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
 from interpreter.query.vetting.calls import MEASURES
@@ -514,7 +514,7 @@ def size(value: JSON) -> int:
 
 def outputs(node: Node, value: JSON) -> Iterator[JSON]:
     try:
-        yield from islice(compile_plain(node).many(value), 100_000)
+        yield from islice(compile_many(node)(value), 100_000)
     except QueryEvaluationError:
         return
 

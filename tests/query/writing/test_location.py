@@ -16,7 +16,7 @@ from interpreter.k8s.values import JSON
 from interpreter.query import Query
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
-from interpreter.query.plain.compilation import compile_plain
+from interpreter.query.plain.compilation import compile_many
 from interpreter.query.plain.values import order_key
 from interpreter.query.writing.location import Location
 from interpreter.query.writing.trace import compile_trace
@@ -33,7 +33,7 @@ def trace(node: Node, value: JSON) -> list[Traced] | None:
 
 def evaluate(node: Node, value: JSON) -> list[JSON] | None:
     try:
-        return list(islice(compile_plain(node).many(value), 1000))
+        return list(islice(compile_many(node)(value), 1000))
     except QueryEvaluationError:
         return None
 

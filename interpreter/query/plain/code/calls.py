@@ -1,0 +1,139 @@
+"""Python for calls of functions."""
+
+from abc import ABC
+from typing import Final
+
+from interpreter.query.grammar.syntax import Call, Identity, If, Literal, Node
+from interpreter.query.plain.code.choices import Choices, elements_in
+from interpreter.query.plain.code.flow import terms_of
+from interpreter.query.plain.code.writer import INPUT, Sink, untruth
+from interpreter.query.plain.functions import ARGUMENTS, SELECTIONS, VALUES
+from interpreter.query.plain.regex import compile_pattern
+
+_TYPES: Final = {
+    "null": "{0} is None",
+    "boolean": "{0} is True or {0} is False",
+    "number": "type({0}) is int or type({0}) is float",
+    "string": "type({0}) is str",
+    "array": "type({0}) is list",
+    "object": "type({0}) is dict",
+}
+_ORDERED: Final = frozenset(("group_by", "max_by", "min_by", "sort_by", "unique_by"))
+_EMPTY: Final = Call("empty")
+
+
+class Calls(Choices, ABC):
+    """Writes calls: those of functions of values as calls in Python, those of filters as what they do."""
+
+    def call(self, node: Call, here: str, sink: Sink) -> None:
+        """Write a call; ValueError for a function that is not plain."""
+        match node.name, node.arguments:
+            case "not", ():
+                sink.write(self.bind(untruth(self.named(here))))
+            case name, () if name in VALUES:
+                sink.write(self.bind(f"jq_{name}({here})"))
+            case name, () if name in SELECTIONS:
+                here = self.named(here)
+                with self.block(f"if {' or '.join(_TYPES[kind] for kind in SELECTIONS[name]).format(here)}:"):
+                    sink.write(here)
+            case name, (argument,) if name in ARGUMENTS:
+                self.each(argument, here, Sink(lambda value: sink.write(self.bind(f"jq_{name}_1({here}, {value})"))))
+            case "select", (condition,):
+                self.construct(If(((condition, Identity()),), _EMPTY), here, sink)
+            case (("first" | "last"), (source,)):
+                self._end(node.name, source, here, sink)
+            case _:
+                sink.write(self._answer(node, here))
+
+    def _end(self, name: str, source: Node, here: str, sink: Sink) -> None:
+        if source in self.module.singles:
+            sink.write(self.value(source, here))
+            return
+        if name == "first":
+            first = self.function(lambda writer: writer.return_first(source, "return {}", "NOTHING"))
+            output = self.bind(f"{first}({here})")
+        else:
+            output = self.bind("NOTHING")
+            self.each(source, here, self.template(f"{output} = {{}}"))
+        with self.block(f"if {output} is not NOTHING:"):
+            sink.write(output)
+
+    def _answer(self, node: Call, here: str) -> str:
+        """Write a call that has one output, and return an atom for that."""
+        match node.name, node.arguments:
+            case "error", (Literal(str() as message),):
+                self.line(f"refuse({self.module.constant(message)})")
+                return "None"
+            case "test", (Literal(str() as pattern),):
+                return self._match(pattern, "", here)
+            case "test", (Literal(str() as pattern), Literal(None | str() as flags)):
+                return self._match(pattern, flags or "", here)
+            case "IN", (candidates,):
+                return self._among(candidates, here)
+            case (("any" | "all"), (*source, condition)) if len(source) < 2:  # noqa: PLR2004 - one source, or elements
+                return self._decide(node.name, source[0] if source else None, condition, here)
+            case "isempty", (source,):
+                asked = self.function(lambda writer: writer.return_first(source, "return False", "True"))
+                return self.bind(f"{asked}({here})")
+            case name, (body,):
+                return self._collection(name, body, here)
+        raise ValueError(f"{node.name}/{len(node.arguments)} is not plain")
+
+    def _collection(self, name: str, body: Node, here: str) -> str:
+        """Write a call that makes something new of all outputs of an expression, or orders by them."""
+        if name in _ORDERED:
+            return self.bind(f"{name}({here}, {self.generator(body)})")
+        match name:
+            case "add":
+                return self.bind(f"total({self.collected(body, here)})")
+            case "map":
+                return self._mapped(body, here)
+            case "map_values":
+                return self.bind(f"map_values({here}, {self.generator(body)})")
+            case "with_entries":
+                entries = self._mapped(body, self.bind(f"jq_to_entries({here})"))
+                return self.bind(f"jq_from_entries({entries})")
+        raise ValueError(f"{name}/1 is not plain")
+
+    def return_first(self, source: Node, found: str, otherwise: str) -> None:
+        """Write the body of a function that stops at the first output."""
+        self.each(source, INPUT, self.template(found))
+        self.line(f"return {otherwise}")
+
+    def _match(self, pattern: str, flags: str, here: str) -> str:
+        search = self.module.constant(compile_pattern(pattern, flags).search)
+        return self.bind(f"{search}(text_of('test', {here})) is not None")
+
+    def _among(self, candidates: Node, here: str) -> str:
+        texts = [term.value for term in terms_of(candidates) if isinstance(term, Literal)]
+        if len(texts) == len(terms_of(candidates)) and all(isinstance(text, str) for text in texts):
+            return self.bind(f"{here} in ({''.join(f'{self.module.constant(text)}, ' for text in texts)})")
+        return self.bind(f"among({here}, {self.generator(candidates)}({here}))")
+
+    def _decide(self, name: str, source: Node | None, condition: Node, here: str) -> str:
+        decider = self.function(lambda writer: writer.return_decision(name, source, condition))
+        return self.bind(f"{decider}({here})")
+
+    def return_decision(self, name: str, source: Node | None, condition: Node) -> None:
+        """Write the body of ``any`` or ``all``, which ends at the first answer that decides."""
+
+        def write(atom: str) -> None:
+            self.asked(condition, atom, decide)
+
+        def decide(text: str) -> None:
+            with self.block(f"if {text}:" if name == "any" else f"if not ({text}):"):
+                self.line(f"return {name == 'any'}")
+
+        if source is None:
+            self.loop(elements_in("elements", INPUT), Sink(write))
+        else:
+            self.each(source, INPUT, Sink(write))
+        self.line(f"return {name == 'all'}")
+
+    def _mapped(self, body: Node, here: str) -> str:
+        """``map(body)``; the elements of null are an error here."""
+        array = self.bind("[]")
+        here = self.named(here)
+        append = self.template(f"{array}.append({{}})")
+        self.loop(elements_in("elements", here), Sink(lambda element: self.each(body, element, append)))
+        return array

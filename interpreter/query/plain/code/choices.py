@@ -1,0 +1,202 @@
+"""Python for what asks whether a value is true."""
+
+from abc import ABC
+from collections.abc import Callable
+
+from interpreter.query.grammar.syntax import (
+    Alternative,
+    Binary,
+    Call,
+    Identity,
+    If,
+    Index,
+    Iterate,
+    Literal,
+    Node,
+    Pipe,
+    Try,
+)
+from interpreter.query.plain.access import MOST_ELEMENTS
+from interpreter.query.plain.code.flow import DEEPEST, Flow, is_empty
+from interpreter.query.plain.code.operators import comparison, is_comparison
+from interpreter.query.plain.code.writer import Sink, is_name, truth, untruth
+
+
+class Choices(Flow, ABC):
+    """Writes conditions, and the constructs that choose by them."""
+
+    def condition(self, node: Node, here: str) -> str:
+        """Write what an expression with one output needs, and return Python that says whether it is true."""
+        if self.depth >= DEEPEST:
+            return truth(self.named(self.value(node, here)))
+        self.depth += 1
+        text = self._condition(node, here)
+        self.depth -= 1
+        return text
+
+    def _condition(self, node: Node, here: str) -> str:
+        match node:
+            case Binary("and" | "or"):
+                return self._decided(node, here)
+            case Binary(operator, left, right) if is_comparison(operator):
+                other = self.value(right, here)
+                return comparison(operator, self.named(self.value(left, here)), other)
+            case Pipe(left, right) if left in self.module.singles:
+                return self.condition(right, self.value(left, here))
+            case Call("not", ()):
+                return untruth(self.named(here))
+        return truth(self.named(self.value(node, here)))
+
+    def logic(self, node: Binary, here: str, sink: Sink) -> None:
+        """``left and right`` or ``left or right``; the left one is asked first and may decide alone."""
+        if node in self.module.singles:
+            sink.write(self._decided(node, here))
+            return
+        if not sink.short:
+            self.stream(node, here, sink)
+            return
+        decided = "False" if node.operator == "and" else "True"
+
+        def write(own: str) -> None:
+            with self.block(f"if {_unless(node, truth(self.named(own)))}:"):
+                self.each(node.right, here, Sink(lambda other: sink.write(self.bind(truth(self.named(other))))))
+            with self.block("else:"):
+                sink.write(decided)
+
+        self.each(node.left, here, Sink(write))
+
+    def _decided(self, node: Binary, here: str) -> str:
+        """``and`` or ``or`` of two expressions with one output; a variable that holds a boolean."""
+        own = self.condition(node.left, here)
+        result = own if is_name(own) else self.bind(own)
+        with self.block(f"if {_unless(node, result)}:"):
+            self.line(f"{result} = {self.condition(node.right, here)}")
+        return result
+
+    def alternative(self, node: Alternative, here: str, sink: Sink) -> None:
+        """``left // right``: the true outputs of ``left``, or ``right`` when there is none.
+
+        Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
+        """
+        if node in self.module.singles:
+            result = self.own(self.value(node.left, here), here)
+            with self.block(f"if {untruth(result)}:"):
+                self.line(f"{result} = {self.value(node.right, here)}")
+            sink.write(result)
+        elif is_empty(node.right):
+            self.each(node.left, here, Sink(lambda output: self._present(output, sink)))
+        elif not sink.short:
+            self.stream(node, here, sink)
+        elif node.left in self.module.singles:
+            result = self.named(self.value(node.left, here))
+            self.choose(untruth(result), lambda: self.each(node.right, here, sink), lambda: sink.write(result))
+        else:
+            self._first_or_other(node, here, sink)
+
+    def _present(self, output: str, sink: Sink) -> None:
+        output = self.named(output)
+        with self.block(f"if {truth(output)}:"):
+            sink.write(output)
+
+    def _first_or_other(self, node: Alternative, here: str, sink: Sink) -> None:
+        found = self.bind("False")
+
+        def write(output: str) -> None:
+            output = self.named(output)
+            with self.block(f"if {truth(output)}:"):
+                self.line(f"{found} = True")
+                sink.write(output)
+
+        self.each(node.left, here, Sink(write))
+        with self.block(f"if not {found}:"):
+            self.each(node.right, here, sink)
+
+    def conditional(self, node: If, here: str, sink: Sink) -> None:
+        """``if condition then ... else ... end``, once for every output of the condition."""
+        (condition, then), *others = node.branches
+        other = self._else(others, node.otherwise or Identity())
+        if node in self.module.singles:
+            result = self.new()
+            with self.block(f"if {self.condition(condition, here)}:"):
+                self.line(f"{result} = {self.value(then, here)}")
+            with self.block("else:"):
+                self.line(f"{result} = {self.value(other, here)}")
+            sink.write(result)
+        elif not (sink.short or is_empty(then) or is_empty(other)):
+            self.stream(node, here, sink)
+        else:
+            self.asked(
+                condition,
+                here,
+                lambda text: self.choose(
+                    text, lambda: self.each(then, here, sink), lambda: self.each(other, here, sink)
+                ),
+            )
+
+    def _else(self, branches: list[tuple[Node, Node]], otherwise: Node) -> Node:
+        """What ``elif`` stands for: an ``if`` inside of ``else``."""
+        for branch in reversed(branches):
+            otherwise = If((branch,), otherwise)
+            _ = (
+                otherwise in self.module.singles
+            )  # from the inside out: there may be more of them than Python can recurse
+        return otherwise
+
+    def asked(self, condition: Node, here: str, use: Callable[[str], None]) -> None:
+        """Write what is done with the answer to every output of a condition, Python that says whether it is true."""
+        if condition in self.module.singles:
+            use(self.condition(condition, here))
+        else:
+            self.each(condition, here, Sink(lambda output: use(truth(self.named(output)))))
+
+    def choose(self, condition: str, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """Write an ``if`` of Python, without the branch that is empty."""
+        with self.block(f"if {condition}:"):
+            then()
+        size = len(self.lines)
+        with self.block("else:"):
+            otherwise()
+        if self.lines[size + 1 :] == [f"{self.lines[-1][: -len('pass')]}pass"]:
+            del self.lines[size:]
+
+    def attempt(self, node: Try, here: str, sink: Sink) -> None:
+        """``try body``: its outputs up to the first error that can be caught; limits and missing references cannot."""
+        match node.body:
+            case _ if node.handler is not None:
+                raise ValueError("a handler is not plain")
+            case Index(Identity(), Literal(str())) as field:
+                here = self.named(here)
+                with self.block(f"if type({here}) is dict or {here} is None:"):
+                    sink.write(self.value(field, here))
+            case Iterate(Identity()):
+                self.loop(elements_in("optional_elements", self.named(here)), sink)
+            case body if body in self.module.singles:
+                self._tried(lambda: self.bind(self.value(body, here)), sink)
+            case body:
+                caught = self.function(lambda writer: writer.produce_tried(body), generates=True)
+                self.loop(f"{caught}({here})", sink)
+
+    def produce_tried(self, body: Node) -> None:
+        """Write the body of a generator of all outputs up to the first error."""
+        self._tried(lambda: self.produce(body), None)
+
+    def _tried(self, write: Callable[[], str | None], sink: Sink | None) -> None:
+        with self.block("try:"):
+            output = write()
+        with self.block("except UNCAUGHT:"):
+            self.line("raise")
+        with self.block("except QueryEvaluationError:"):
+            pass
+        if sink is not None and output is not None:
+            with self.block("else:"):
+                sink.write(output)
+
+
+def elements_in(function: str, here: str) -> str:
+    """Python for the elements of a value, mostly of a list; ``function`` is called for any other value."""
+    return f"{here} if type({here}) is list and len({here}) <= {MOST_ELEMENTS} else {function}({here})"
+
+
+def _unless(node: Binary, own: str) -> str:
+    """Python that says whether the left side does not decide alone."""
+    return own if node.operator == "and" else f"not ({own})"
