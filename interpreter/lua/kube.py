@@ -11,12 +11,14 @@ from interpreter.k8s.dependencies import pod_dependencies
 from interpreter.k8s.quantity import Quantity
 from interpreter.k8s.requirements import pod_requirements
 from interpreter.k8s.values import JSON, Object
+from interpreter.lua.machine.exchange import without_nulls
 from interpreter.lua.machine.numbers import number_text
 from interpreter.lua.results import lua_type, read_table
-from interpreter.lua.typed import Requirements, decode, encode
+from interpreter.lua.typed import Requirements, decode, encode, fitter
 from interpreter.lua.typed.quantities import approximate, read_quantity
 
 _ZERO = Quantity(0)
+_is_template: Final = fitter("PodTemplateSpec")
 _NONE: Final[Object] = {}
 _KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in the order in which Karmada gives them
 
@@ -35,17 +37,18 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
     requirements = pod_requirements(template).to_json()
     if not requirements:
         return None
-    if "nodeClaim" in requirements:
-        requirements["nodeClaim"] = encode("NodeClaim", requirements["nodeClaim"])
-    return Requirements(requirements) if _comes_back(requirements) else requirements
+    claim = requirements.get("nodeClaim")
+    if claim is not None and not _is_full(claim):
+        return {**requirements, "nodeClaim": encode("NodeClaim", claim)}
+    request = requirements.get("resourceRequest", _NONE)
+    return Requirements(requirements) if decode("map[string]Quantity", request) is request else requirements
 
 
-def _comes_back(requirements: Object) -> bool:
-    """Whether requirements would be the same to one who reads them: nothing is empty, and amounts stay as they are."""
-    request, claim = requirements.get("resourceRequest", _NONE), requirements.get("nodeClaim")
-    if claim is not None and not (claim and "hardNodeAffinity" not in claim and all(claim.get("tolerations", ()))):
+def _is_full(claim: Object) -> bool:
+    """Whether nothing in a claim is empty, which `encode` would leave out; a node affinity is not looked through."""
+    if not claim or "hardNodeAffinity" in claim:
         return False
-    return decode("map[string]Quantity", request) is request
+    return all(one and all(one.values()) for one in claim.get("tolerations", ()))
 
 
 def _get_pod_dependencies(*arguments: JSON) -> JSON:
@@ -79,8 +82,11 @@ def _table(function: str, value: JSON) -> JSON:
 
 
 def _template(table: JSON, go_type: str) -> Object:
+    template: Object = table
+    if _is_template(table):
+        return template
     try:
-        template: Object = read_table("PodTemplateSpec", table)
+        template = read_table("PodTemplateSpec", without_nulls(table))
     except LuaRunError as err:
         raise LuaRunError(f"fail to convert lua value to {go_type}: {err}") from err
     return template

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from interpreter.errors import LuaSyntaxError
-from interpreter.findings import Finding, error, warning
+from interpreter.findings import Finding, Severity, error, warning
 from interpreter.k8s.values import JSON, Path, type_name
 from interpreter.lua.lines import Lines, find_word
 from interpreter.lua.place import Place
@@ -98,19 +98,21 @@ class _Reader:
     def _read_script(self, operation: str, text: str, path: Path) -> None:
         lines = self._place.script(path, text) if self._place else None
         script = self._script(operation, text, lines)
-        from interpreter.lua.judgement import judge  # noqa: PLC0415 - a parser of Lua, which few definitions need
+        from interpreter.lua.engine import compile_script  # noqa: PLC0415 - Lua, which few definitions need
+        from interpreter.lua.judgement import Judgement, judge  # noqa: PLC0415 - the same
         from interpreter.lua.machine.source import prepare  # noqa: PLC0415 - the same
 
         judgements = judge(operation, text)
-        findings = [_finding(script, judgement, path, lines) for judgement in judgements]
-        self._report(*findings, *(_swallowed(lines, path) if lines else ()))
+        if not any(judgement.fatal for judgement in judgements):
+            try:
+                compile_script(text)
+                self.scripts.append(replace(script, prepared=prepare(text)))
+            except LuaSyntaxError as err:  # what only the compiler says, such as too many local variables
+                judgements.append(Judgement(Severity.ERROR, "lua-syntax", str(err), line=err.line, fatal=True))
         if any(judgement.fatal for judgement in judgements):
             self.broken.add(operation)
-        else:
-            try:
-                self.scripts.append(replace(script, prepared=prepare(text)))
-            except LuaSyntaxError as err:  # written for the virtual machine it is too long, or nested too deeply
-                self._break(operation, error("lua-syntax", path, str(err)))
+        findings = [_finding(script, judgement, path, lines) for judgement in judgements]
+        self._report(*findings, *(_swallowed(lines, path) if lines else ()))
 
     def _script(self, operation: str, text: str, lines: Lines | None) -> Script:
         script = Script(operation, text, self._name)

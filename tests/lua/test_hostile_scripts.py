@@ -184,8 +184,8 @@ def seconds_to_read(text: str) -> tuple[Reading, float]:
         pytest.param(
             "".join(f"do local {', '.join(f'v{depth}_{n}' for n in range(190))} " for depth in range(60))
             + "".join(f"q{number}() " for number in range(10_000)) + "end " * 60
-            + "function InterpretHealth(o) return true end", 51,
-            id="very many unknown names among very many others",
+            + "function InterpretHealth(o) return true end", 52,
+            id="very many unknown names among more local variables than there may be",
         ),
         pytest.param("x = 1 " * 43_000, 2, id="a very long script"),
     ],

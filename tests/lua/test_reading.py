@@ -1,3 +1,5 @@
+import pytest
+
 from interpreter.findings import format_path
 from interpreter.lua.reading import read_scripts
 
@@ -19,3 +21,37 @@ def test_findings_without_a_file_name_the_line_of_the_script() -> None:
     assert format_path(finding.path) == 'metadata.annotations["karta-interpreter.io/lua"].retention.luaScript'
     assert finding.message == "line 2 of the script: nope is nil: nothing sets it"
     assert (finding.line, finding.expression) == (0, "return nope")
+
+
+@pytest.mark.parametrize(
+    ("script", "line", "message"),
+    [
+        pytest.param(
+            "function Retain(a, b)\n" + "".join(f"  local v{n}\n" for n in range(201)) + "  return a\nend",
+            201,
+            "has more than 200 local variables",
+            id="local variables, of which a and b are two; it is noticed behind the last of them",
+        ),
+        pytest.param(
+            "".join(f"local v{n}\n" for n in range(61))
+            + f"function Retain(a, b)\n  return {{{', '.join(f'v{n}' for n in range(61))}}}\nend",
+            63,
+            "has more than 60 upvalues",
+            id="variables from outside of a function",
+        ),
+    ],
+)
+def test_what_only_the_compiler_refuses_is_found_when_it_is_read(script: str, line: int, message: str) -> None:
+    reading = read_scripts({"retention": {"luaScript": script}}, "mine", _PATH)
+
+    (finding,) = reading.findings
+    assert (finding.rule, set(reading.broken), bool(reading.scripts)) == ("lua-syntax", {"Retain"}, False)
+    assert finding.message.startswith(f"line {line} of the script: ")
+    assert message in finding.message
+
+
+def test_a_script_that_was_read_is_run_as_it_is() -> None:
+    """Only the compiler sees its text: nothing runs before a call."""
+    reading = read_scripts({"retention": {"luaScript": "error('ran')\nfunction Retain(a, b) return a end"}}, "mine")
+    assert not reading.findings
+    assert reading.scripts.of("Retain")

@@ -106,30 +106,33 @@ class Exchange:
         left = iter(tokens)
         return [self._read(token, left, empty) for token in left]
 
-    def untouched(self, number: int) -> tuple[JSON, bytes | None]:
-        """An object that was lent as it comes back from Lua, without nulls, and its text; None where it has none."""
+    def lent(self, number: int) -> JSON:
+        """An object that was lent."""
+        return self._lent[number - 1]
+
+    def _object(self, number: int) -> JSON:
+        """An untouched object as it comes back from Lua, without nulls; its JSON is counted."""
         value = self._lent[number - 1]
         if type(value) is Requirements:
-            return value, None
+            self._count_again(number, value)
+            return value if self._typed else dict(value)
         try:
             text = orjson.dumps(value)
         except TypeError:  # something that is no JSON of 64 bits
-            return _strip(value), None
-        return (value if b"null" not in text else _strip(value)), text
+            self._count_again(number, None)
+            return without_nulls(value)
+        self._count(len(text))
+        return value if b"null" not in text else without_nulls(value)
 
-    def _object(self, number: int) -> JSON:
-        value, text = self.untouched(number)
-        self._count(number, value, text)
-        return dict(value) if type(value) is Requirements and not self._typed else value
-
-    def _count(self, number: int, value: JSON, text: bytes | None) -> None:
-        """Count the JSON that an untouched object is; one that has no text is looked at only when it comes again."""
-        if text is not None:
-            self._json += len(text)
-        elif number in self._given:
-            self._json += len(orjson.dumps(value)) if type(value) is Requirements else _MOST_JSON >> 4
+    def _count_again(self, number: int, value: JSON) -> None:
+        """Count an object whose text takes long to write, or cannot be written, when it comes a second time."""
+        if number in self._given:
+            self._count(len(orjson.dumps(value)) if value else _MOST_JSON >> 4)
         else:
             self._given.add(number)
+
+    def _count(self, length: int) -> None:
+        self._json += length
         if self._json > _MOST_JSON:
             raise TooLargeError
 
@@ -186,19 +189,24 @@ class Exchange:
             return NoJson(next(tokens))
         if number >= 0:
             return FUNCTION if number else False
-        size, is_object = divmod(-number, 2)
+        size, is_object = divmod(-int(number), 2)
         if not is_object:
-            return [self._read(next(tokens), tokens, empty) for _ in range(int(size))]
+            return [self._read(next(tokens), tokens, empty) for _ in range(size)]
         fields = {}
-        for _ in range(int(size)):
+        for _ in range(size):
             key, value = next(tokens), next(tokens)
-            fields[key] = value if type(value) is str else self._read(value, tokens, empty)
+            if value is False:
+                value = self._read_marked(next(tokens), tokens, empty)
+            elif type(value) is not str:
+                value = self._read(value, tokens, empty)
+            fields[key] = value
         return fields
 
 
-def _strip(value: JSON) -> JSON:
+def without_nulls(value: JSON) -> JSON:
+    """A value without the fields and elements that are null, as Lua has it."""
     if isinstance(value, Mapping):
-        return {key: _strip(item) for key, item in value.items() if item is not None}
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_strip(item) for item in value if item is not None]
+        return [without_nulls(item) for item in value if item is not None]
     return value

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
+import orjson
+
 from interpreter.errors import InterpreterError
 from interpreter.k8s.values import JSON
 from interpreter.lua.machine import dates, letters
@@ -20,13 +22,14 @@ Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 """What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
 
 Kube: TypeAlias = Mapping[str, Callable[..., JSON]]
-"""What ``require("kube")`` offers: functions with one result, None for nil."""
+"""What ``require("kube")`` offers: functions with one result, None for nil; objects they get may have nulls in them."""
 
 Say: TypeAlias = Callable[[str], None]
 
 _LATE: Final = "late"
 _LONGEST: Final = 16 * 2**20
 _MOST_SAID: Final = 256 * 1024
+_NOTHING_ASKED: Final[tuple[str, JSON, Tokens]] = "", None, ()
 _FUNCTIONS: Final[Mapping[str, Callable[..., object]]] = {
     "lower": letters.lower,
     "upper": letters.upper,
@@ -48,7 +51,7 @@ class Host:
         self._kube = kube
         self._sent: list[Token] = []
         self._said = 0
-        self._answered: dict[tuple[str, bytes | None], Tokens] = {}
+        self._last = _NOTHING_ASKED
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
         """Every function, by the name that ``host`` has in Lua."""
@@ -62,15 +65,16 @@ class Host:
         yield "own", self._call_own
         yield "say", self._print
 
-    def kube(self) -> Iterator[tuple[str, Callable[..., Tokens]]]:
-        """The functions of ``require("kube")``, called with tokens."""
+    def kube(self) -> Iterator[tuple[str, Callable[..., Tokens], Callable[[int], Tokens]]]:
+        """The functions of ``require("kube")`` by name: called with tokens, and with the number of one lent object."""
         for name, function in self._kube.items():
-            yield name, partial(self._answer_kube, name, _with_one_result(function))
+            call = _with_one_result(function)
+            yield name, partial(self._answer, call), partial(self._answer_about, name, call)
 
     def clear(self) -> None:
         """Forget everything of the last run."""
         self.own, self.say, self._sent, self._said = {}, None, [], 0
-        self._answered.clear()
+        self._last = _NOTHING_ASKED
         self._exchange.clear()
 
     def _receive(self, *tokens: Token) -> None:
@@ -90,16 +94,14 @@ class Host:
             tokens, self._sent = (*self._sent, *tokens), []
         return self._ask(function, *self._exchange.read(tokens, dict))
 
-    def _answer_kube(self, name: str, function: Callable[..., Sequence[JSON]], *tokens: Token) -> Tokens:
-        """Call a function of ``kube``, once for all untouched objects that are the same: there may be many of them."""
-        if len(tokens) != 2 or tokens[0] is not False or tokens[1] < 1 or self._sent:  # noqa: PLR2004 - one object
-            return self._answer(function, *tokens)
-        value, text = self._exchange.untouched(tokens[1])
-        answer = self._answered.get((name, text))
-        if answer is None:
+    def _answer_about(self, name: str, function: Callable[..., Sequence[JSON]], number: int) -> Tokens:
+        """Call a function with an untouched object, once for all in a row that are the same: there may be many."""
+        value = self._exchange.lent(number)
+        asked, about, answer = self._last
+        if asked != name or not _is_same(value, about):
             answer = self._ask(function, value)
-            if text and answer[:2] == (True, 0):  # complete, and no error
-                self._answered[name, text] = answer
+            complete = answer[:2] == (True, 0)  # and no error
+            self._last = (name, value, answer) if complete else _NOTHING_ASKED
         return answer
 
     def _ask(self, function: Callable[..., Sequence[JSON]], *arguments: JSON) -> Tokens:
@@ -115,6 +117,14 @@ class Host:
         if self.say and self._said <= _MOST_SAID:
             self._said += 1 + len(spelled)
             self.say(decoded(spelled) if self._said <= _MOST_SAID else "... and more")
+
+
+def _is_same(one: JSON, other: JSON) -> bool:
+    """Whether two values are the same JSON: to Python 1, 1.0 and True are equal."""
+    try:
+        return bool(one == other and orjson.dumps(one) == orjson.dumps(other))
+    except TypeError:  # something that is no JSON of 64 bits
+        return False
 
 
 def _with_decoded(function: Callable[..., object]) -> Callable[..., object]:

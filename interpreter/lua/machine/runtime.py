@@ -53,7 +53,7 @@ _PARTS: Final = (
 _LOAD: Final = "local text, machine, host = ... assert(loadstring(text, '=[library]'))(machine, host)"
 _EMPTY: Final = "local globals = _G for name in pairs(globals) do globals[name] = nil end"
 _MOST_CHUNKS: Final = 200
-_COMPILE_SECONDS: Final = 10.0
+_COMPILE_SECONDS: Final = 1.0
 _SEED_BITS: Final = 30
 
 
@@ -189,9 +189,9 @@ def _start(host: Host, limits: Limits) -> Any:  # noqa: ANN401 - a table of Lua
     machine, functions = lua.table(), lua.table(longest=limits.longest, passed=limits.passed)
     for name, function in host.functions():
         functions[name] = as_function(function)
-    functions.kube = lua.table()
-    for name, function in host.kube():
-        functions.kube[name] = as_function(function)
+    functions.kube, functions.kube_about = lua.table(), lua.table()
+    for name, call, about in host.kube():
+        functions.kube[name], functions.kube_about[name] = as_function(call), as_function(about)
     for part in _PARTS:
         lua.execute(_LOAD, _text(part), machine, functions)
     lua.execute(_EMPTY)

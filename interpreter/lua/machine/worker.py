@@ -147,6 +147,6 @@ def _too_long(seconds: float) -> str:
 
 def _folders() -> list[str]:
     """Where the packages are that the program of a worker needs."""
-    names = ("interpreter", "lupa", "orjson")
+    names = ("interpreter", "lupa", "msgspec", "orjson")
     origins = [spec.origin for name in names if (spec := find_spec(name)) and spec.origin]
     return [*dict.fromkeys(str(Path(origin).parent.parent) for origin in origins)]

@@ -4,9 +4,10 @@ Here belong the declarations of those types, reading and writing them by the rul
 scalars that Kubernetes reads in its own way.
 """
 
+from interpreter.lua.typed.fitting import fitter
 from interpreter.lua.typed.mismatch import MismatchError
 from interpreter.lua.typed.reading import decode
 from interpreter.lua.typed.requirements import Requirements
 from interpreter.lua.typed.writing import encode
 
-__all__ = ["MismatchError", "Requirements", "decode", "encode"]
+__all__ = ["MismatchError", "Requirements", "decode", "encode", "fitter"]

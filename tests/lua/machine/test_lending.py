@@ -164,7 +164,7 @@ def test_what_is_too_much_for_one_call_crosses_in_pieces(count: int, make: Any) 
     assert result == value["a"]
 
 
-def test_kube_is_asked_once_about_the_same_untouched_object() -> None:
+def test_kube_is_asked_once_about_untouched_objects_that_are_the_same() -> None:
     seen: list[JSON] = []
 
     def count(value: JSON) -> JSON:
@@ -181,10 +181,26 @@ def test_kube_is_asked_once_about_the_same_untouched_object() -> None:
           return found
         end
     """
-    objects = {"list": [{"a": 1}, {"a": 1, "b": None}, {"a": 1}, {"a": True}, {"a": 1.5}]}
+    objects = {"list": [{"a": 1}, {"a": 1}, {"a": True}, {"a": 1.0}, {"a": 1.0, "b": None}]}
     found = Runtime(LIMITS, {"count": count}).run(Call(script, "F", (objects,), {}, None, 1), seconds=20)
-    assert seen == [{"a": 1}, {"a": 1}, {"a": True}, {"a": 1.5}, {"a": 1}]
-    assert found == [[{"n": 11}, {"n": 2}, {"n": 1}, {"n": 3}, {"n": 4}, {"n": 5}]]
+    assert repr(seen) == repr([{"a": 1}, {"a": True}, {"a": 1.0}, {"a": 1.0, "b": None}, {"a": 1}])
+    assert found == [[{"n": 11}, {"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}, {"n": 5}]]
+
+
+def test_two_functions_are_asked_about_the_same_object() -> None:
+    kube = {"one": lambda value: {"one": value}, "two": lambda value: {"two": value}}
+    script = "function F(o) local k = require('kube') return {k.one(o.a), k.two(o.a), k.one(o.a)} end"
+    found = Runtime(LIMITS, kube).run(Call(script, "F", ({"a": {"b": 1}},), {}, None, 1), seconds=20)
+    assert found == [[{"one": {"b": 1}}, {"two": {"b": 1}}, {"one": {"b": 1}}]]
+
+
+def test_a_refusal_is_not_remembered_as_an_answer() -> None:
+    def refuse(value: JSON) -> JSON:
+        raise LuaRunError(f"not {value['a']}")
+
+    script = "function F(o) local f = require('kube').refuse return {pcall(f, o.a)}, {pcall(f, o.a)} end"
+    found = Runtime(LIMITS, {"refuse": refuse}).run(Call(script, "F", ({"a": {"a": 1}},), {}, None, 2), seconds=20)
+    assert found == [[False, "<string>:1: not 1"]] * 2
 
 
 def test_long_lists_of_arguments() -> None:

@@ -33,7 +33,7 @@ local function answer(ok, left, ...)
 end
 
 -- A function of Lua that stands for a function of Python; strings and an untouched object need no work.
-local function bridge(call, give)
+local function bridge(call, about, give)
   return function(...)
     local first, second = ...
     local count, kind = select("#", ...), type(first)
@@ -42,7 +42,7 @@ local function bridge(call, give)
     end
     local number = count == 1 and kind == "table" and untouched(first)
     if number then
-      return answer(call(false, number))
+      return answer(about(number))
     end
     return answer(call(send(give(count, ...))))
   end
@@ -50,7 +50,7 @@ end
 
 local kube = {}
 for name, call in next, host.kube do
-  kube[name] = bridge(call, machine.give_arguments)
+  kube[name] = bridge(call, host.kube_about[name], machine.give_arguments)
 end
 
 local function load_kube()
@@ -67,6 +67,8 @@ local function load_karta()
   for _, name in next, { host.names() } do
     functions[name] = bridge(function(...)
       return host.own(name, ...)
+    end, function(number)
+      return host.own(name, false, number)
     end, machine.give)
   end
   return functions
