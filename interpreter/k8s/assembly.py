@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Any
 
 import yaml
@@ -181,7 +182,7 @@ def _key(event: yaml.ScalarEvent, mapping: _Mapping, mark: Mark) -> str:
         raise _error(f"the key {shown} is {type_name(key)}, not a string; quote it", mark)
     if key in mapping.value:
         raise _error(f'the key "{key}" appears twice in one mapping', mark)
-    return key
+    return intern(key)  # definitions are kept, and have the same keys
 
 
 def _value(event: yaml.ScalarEvent, mark: Mark) -> JSON:

@@ -1,14 +1,12 @@
 """Group, version and kind: which type an object has."""
 
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 from interpreter.errors import InterpretationError
 from interpreter.k8s.values import JSON, Object, type_name
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class GVK:
+class GVK(NamedTuple):
     """A Kubernetes type.
 
     >>> GVK("apps", "v1", "Deployment").api_version

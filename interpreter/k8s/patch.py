@@ -58,10 +58,19 @@ def _is_opaque(place: str) -> bool:
 def _diff_objects(place: str, old: Object, new: Object) -> tuple[list[Operation], list[_Pair]]:
     """What comes and goes, and the pairs that may differ."""
     place += "/"
-    removed = [{"op": "remove", "path": place + _escape(key)} for key in sorted(old.keys() - new.keys())]
-    added = [{"op": "add", "path": place + _escape(key), "value": new[key]} for key in sorted(new.keys() - old.keys())]
-    changed = sorted(key for key in old if key in new and old[key] is not new[key])
-    return removed + added, [(place + _escape(key), old[key], new[key]) for key in changed]
+    changes: list[Operation] = []
+    if old.keys() != new.keys():
+        gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
+        changes += [{"op": "remove", "path": place + _escape(key)} for key in gone]
+        changes += [{"op": "add", "path": place + _escape(key), "value": new[key]} for key in come]
+    changed = sorted(
+        [
+            key
+            for key, value in old.items()
+            if key in new and value is not new[key] and not (type(value) is str and value == new[key])
+        ]
+    )
+    return changes, [(place + _escape(key), old[key], new[key]) for key in changed]
 
 
 def _diff_lists(place: str, old: list[JSON], new: list[JSON]) -> tuple[list[Operation], list[_Pair]]:
@@ -75,7 +84,10 @@ def _diff_lists(place: str, old: list[JSON], new: list[JSON]) -> tuple[list[Oper
     come = range(paired, len(new) - tail)
     removed = [{"op": "remove", "path": f"{place}/{index}"} for index in reversed(gone)]
     added = [{"op": "add", "path": f"{place}/{index}", "value": new[index]} for index in come]
-    return removed + added, [(f"{place}/{index}", old[index], new[index]) for index in range(head, paired)]
+    pairs = [
+        (f"{place}/{index}", old[index], new[index]) for index in range(head, paired) if old[index] is not new[index]
+    ]
+    return removed + added, pairs
 
 
 def _common_head(old: list[JSON], new: list[JSON]) -> int:
@@ -239,5 +251,5 @@ def _tokens(operation: Object, field: str) -> list[str]:
     return [token.replace("~1", "/").replace("~0", "~") for token in text.split("/")[1:]]
 
 
-def _escape(step: str | int) -> str:
-    return str(step).replace("~", "~0").replace("/", "~1")
+def _escape(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1") if "~" in step or "/" in step else step

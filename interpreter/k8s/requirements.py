@@ -110,7 +110,7 @@ def _resource_request(spec: Object) -> dict[str, int]:
     if "initContainers" in spec:
         _cover_init_containers(totals, objects_field(spec, "initContainers", _SPEC))
     if "overhead" in spec:
-        _add(totals, object_field(spec, "overhead", _SPEC), ("spec", "overhead"))
+        _add(totals, object_field(spec, "overhead", _SPEC), _SPEC, "overhead")
     return {name: total for name, total in totals.items() if total > 0}
 
 
@@ -128,28 +128,30 @@ def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object])
 
 def _add_container(totals: dict[str, int], container: Object, place: Path) -> None:
     """Add a container's requests, and its limits where it has no request for the same resource."""
+    if container.get("resources") is None:
+        return
     resources = object_field(container, "resources", place)
     place = (*place, "resources")
     requests = object_field(resources, "requests", place)
-    _add(totals, requests, (*place, "requests"))
+    _add(totals, requests, place, "requests")
     limits = object_field(resources, "limits", place)
     if not limits.keys() <= requests.keys():
         unrequested = {name: value for name, value in limits.items() if name not in requests}
-        _add(totals, unrequested, (*place, "limits"))
+        _add(totals, unrequested, place, "limits")
 
 
-def _add(totals: dict[str, int], quantities: Object, place: Path) -> None:
+def _add(totals: dict[str, int], quantities: Object, place: Path, field: str) -> None:
     for name, value in quantities.items():
         if len(name) > _LONGEST_NAME:
             continue
         try:
-            amount = _amount(name, value if type(value) is str else _text(value, (*place, name)))
+            amount = _amount(name, value if type(value) is str else _text(value, (*place, field, name)))
         except QuantityError as err:
-            raise InterpretationError(f"{field_path((*place, name))}: {err}") from err
+            raise InterpretationError(f"{field_path((*place, field, name))}: {err}") from err
         if amount is not None:
             total = totals.get(name, 0) + amount
             if abs(total) > _LARGEST:
-                raise InterpretationError(f"{field_path((*place, name))}: {_TOO_LARGE}")
+                raise InterpretationError(f"{field_path((*place, field, name))}: {_TOO_LARGE}")
             totals[name] = total
 
 

@@ -22,7 +22,7 @@ def unique_names(parts: list[tuple[str, str]]) -> list[str]:
     >>> unique_names([("worker", "a-group-with-quite-a-descriptive-name")])
     ['a-group-with-quite-a-de-a3005776']
     """
-    names = [_shortened(instance or component) for component, instance in parts]
+    names = [sole_name(component, instance) for component, instance in parts]
     if len(set(names)) == len(names):
         return names
     qualified = [f"{component}-{instance}" if instance else component for component, instance in parts]
@@ -32,6 +32,15 @@ def unique_names(parts: list[tuple[str, str]]) -> list[str]:
     return [
         name if counts[name] == 1 else _digested(name, "\0".join(pair)) for name, pair in zip(names, parts, strict=True)
     ]
+
+
+def sole_name(component: str, instance: str) -> str:
+    """The name of a pair without another one that could have the same name.
+
+    >>> sole_name("worker", ""), sole_name("worker", "small")
+    ('worker', 'small')
+    """
+    return _shortened(instance or component)
 
 
 def _shortened(name: str) -> str:

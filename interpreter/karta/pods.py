@@ -1,7 +1,6 @@
 """The pod sets of a workload: what runs, how often, from which template."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from interpreter.k8s.values import Object
 from interpreter.karta.definition import Component, Definition
 from interpreter.karta.evaluation import query_failure
 from interpreter.karta.instances import instance_ids
-from interpreter.karta.naming import unique_names
+from interpreter.karta.naming import sole_name, unique_names
 from interpreter.karta.scale import Scale, replica_counts, scales
 from interpreter.karta.templates import templates
 from interpreter.query import Location, Query
@@ -30,34 +29,36 @@ class PodSet(NamedTuple):
     template: Object
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleLocation:
-    """The counts of a pod set as its object gives them, and where they are written."""
+class ScaleLocation(NamedTuple):
+    """The counts of a pod set as its object gives them, and where they are written.
+
+    It is the one at that ``position`` of the ``places`` of its component.
+    """
 
     pod_set: PodSet
     scale: Scale
-    _places: "_Places" = field(compare=False, repr=False)
-    _position: int
+    places: "_Places"
+    position: int
 
     @property
     def replicas(self) -> Location | None:
         """The place of the replicas; None where they have none of their own, such as a literal."""
-        return _at(self._places.replicas, self._position)
+        return _at(self.places.replicas, self.position)
 
     @property
     def minimum(self) -> Location | None:
         """The place of the least replicas, as that of the replicas."""
-        return _at(self._places.minimum, self._position)
+        return _at(self.places.minimum, self.position)
 
     @property
     def maximum(self) -> Location | None:
         """The place of the most replicas."""
-        return _at(self._places.maximum, self._position)
+        return _at(self.places.maximum, self.position)
 
     @property
-    def count(self) -> Location | None:
+    def count(self) -> Location | None:  # type: ignore[override]  # nobody counts what is in this tuple
         """The place that says how many pods there are; kinds with bounds alone run the least of them."""
-        return self._places.count(self._position)
+        return self.places.count(self.position)
 
 
 _Unnamed = tuple[str, str, int, Object]
@@ -72,14 +73,13 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
 
     Raises InterpretationError when an expression fails, or its results do not fit the instances or the types.
     """
-    return _named(
-        [
-            (component.name, instance, count, template)
-            for component, ids, templates in _parts(definition.components, obj)
-            for instance, count, template in zip(ids, replica_counts(component, obj, ids), templates, strict=True)
-            if template is not None
-        ]
-    )
+    sets: list[_Unnamed] = []
+    for component, ids, found in _parts(definition.components, obj):
+        counts = replica_counts(component, obj, ids)
+        for instance, count, template in zip(ids, counts, found, strict=True):
+            if template is not None:
+                sets.append((component.name, instance, count, template))
+    return _named(sets)
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:
@@ -112,6 +112,9 @@ def _is_said(component: Component, obj: Object) -> bool:
 
 
 def _named(sets: "list[_Unnamed]") -> tuple[PodSet, ...]:
+    if len(sets) == 1:
+        component, instance, count, template = sets[0]
+        return (PodSet(sole_name(component, instance), component, instance, count, template),)
     names = unique_names([(component, instance) for component, instance, _, _ in sets])
     return tuple([PodSet(name, *rest) for name, rest in zip(names, sets, strict=True)])
 

@@ -33,9 +33,8 @@ class Scale(NamedTuple):
 def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int]:
     """The effective replicas of each instance; the bounds are read only where they matter."""
     replicas = _replicas(component, obj, ids)
-    known = [count for count in replicas if count is not None]
-    if len(known) == len(replicas):
-        return known
+    if component.min_replicas is None or None not in replicas:
+        return [1 if count is None else count for count in replicas]
     minimum = _bounds(component, "minReplicasPath", component.min_replicas, obj, ids)
     return [Scale(count, least, None).effective for count, least in zip(replicas, minimum, strict=True)]
 
@@ -62,7 +61,10 @@ def _replicas(component: Component, obj: Object, ids: tuple[str, ...]) -> list[i
     if query is None:
         return [None] * len(ids)
     results = aligned(component, "replicasPath", query, obj, ids)
-    return [_count(component, "replicasPath", query, value) for value in results]
+    return [
+        value if type(value) is int and 0 <= value <= LARGEST else _count(component, "replicasPath", query, value)
+        for value in results
+    ]
 
 
 def _bounds(

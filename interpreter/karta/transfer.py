@@ -1,6 +1,6 @@
 """A definition on its way to another process, as JSON."""
 
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import Object
@@ -20,7 +20,7 @@ def pack(definition: Definition) -> Object:
     """
     return {
         "manifest": _without_scripts(definition.manifest) if definition.has_karta else None,
-        "kind": astuple(definition.gvk),
+        "kind": tuple(definition.gvk),
         "scripts": [asdict(script) for script in definition.scripts],
     }
 
@@ -37,7 +37,7 @@ def _without_scripts(manifest: Object) -> Object:
 def pack_known(known: Known) -> Object:
     """What `unpack_known` needs."""
     objects = [obj for found in known.objects.values() for obj in found]
-    return {"objects": objects, "complete": [astuple(gvk) for gvk in sorted(known.complete)]}
+    return {"objects": objects, "complete": [tuple(gvk) for gvk in sorted(known.complete)]}
 
 
 def unpack_known(packed: Object) -> Known:

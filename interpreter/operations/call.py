@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from interpreter.errors import InterpretationError
 from interpreter.k8s.values import JSON, Object, type_name
@@ -82,8 +82,7 @@ class StatusItem:
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One question about one object.
 
     ``object`` is the resource template or, for InterpretStatus and InterpretHealth, the live object; Retain also

@@ -14,6 +14,7 @@ behind their names, and the latest of their times.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 from interpreter.k8s.values import JSON, Object
 from interpreter.karta.status import Status
@@ -50,16 +51,16 @@ class Polarity:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(NamedTuple):
     """What one cluster says about a condition type; an absent condition is empty."""
 
     part: Part
     condition: Object
+    status: JSON
 
-    @property
-    def status(self) -> JSON:
-        return self.condition.get("status")
+    @classmethod
+    def of(cls, part: Part, condition: Object) -> Self:
+        return cls(part, condition, condition.get("status"))
 
     @property
     def fails(self) -> bool:
@@ -83,7 +84,7 @@ def merge_conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
     # Of a type that is there twice the last one counts, as Karta's status rules read them.
     found = [(part, {condition["type"]: condition for condition in part.value}) for part in parts]
     types = dict.fromkeys(name for _, conditions in found for name in conditions)
-    merged = (_merge(polarity, name, [_Told(part, known.get(name, {})) for part, known in found]) for name in types)
+    merged = (_merge(polarity, name, [_Told.of(part, known.get(name, {})) for part, known in found]) for name in types)
     return [condition for condition in merged if condition is not None]
 
 

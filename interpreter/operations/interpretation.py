@@ -23,7 +23,8 @@ def interpret(
     ``said`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to.
     Where nobody may wait (`interpreter.lua.without_waiting`), a script that takes long raises LuaWaitError instead.
     """
-    definition = resolved(definition, call.object, reader)
+    if definition.references:
+        definition = resolved(definition, call.object, reader)
     if definition.scripts.of(call.operation):
         return scripted_answer(definition, call, options, said)
     if not definition.answers(call.operation):

@@ -1,8 +1,8 @@
 """The places in an object that set how many pods it has."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import ceil, floor
+from typing import NamedTuple
 
 from interpreter.k8s.values import Object, Path
 from interpreter.karta.pods import ScaleLocation
@@ -12,8 +12,7 @@ UNBOUNDED = 2**31 - 1
 """Karmada counts replicas in 32 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lever:
+class Lever(NamedTuple):
     """One place and the pod sets it moves together.
 
     A LeaderWorkerSet's ``.spec.replicas`` sets the number of its leaders and of its workers: one unit of it is

@@ -21,7 +21,8 @@ _Conditions = Mapping[str, Object]
 
 def has_ended(definition: Definition, status: JSON) -> bool:
     """Tell whether a status has come to one of the definition's outcomes."""
-    return not definition.annotations.outcomes.keys().isdisjoint(_true_conditions(status))
+    outcomes = definition.annotations.outcomes
+    return bool(outcomes) and not outcomes.keys().isdisjoint(_true_conditions(status))
 
 
 def concluded(definition: Definition, merged: dict[str, JSON], before: JSON, *, over: bool) -> dict[str, JSON]:

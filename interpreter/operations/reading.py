@@ -8,6 +8,7 @@ from interpreter.karta.definition import Component, Definition, Fragments, PodSp
 from interpreter.karta.status_rules import StatusRules
 from interpreter.operations.call import Operation
 from interpreter.operations.reflection import TEMPLATE_GENERATION
+from interpreter.operations.retention import RETAIN_REPLICAS
 from interpreter.query import Query
 from interpreter.query.plain.reach import reach
 
@@ -15,27 +16,71 @@ Mark: TypeAlias = Callable[[Definition, Extent], None]
 
 _REQUIREMENTS: Final = ("overhead", "affinity", "nodeSelector", "tolerations", "priorityClassName")
 _CONTAINERS: Final = ("containers", "initContainers")
+_NEEDED: Final = ("serviceAccountName", "imagePullSecrets", "volumes")
+_ALL_CONTAINERS: Final = (*_CONTAINERS, "ephemeralContainers")
 
 
 def extent_of(definition: Definition, operation: Operation) -> Extent | None:
-    """Return what answering an operation reads of an object, None when that is, or may be, all of it."""
-    mark = _MARKS.get(operation)
-    if mark is None or definition.uses_bounded or definition.references or definition.scripts.of(operation):
+    """Return what the definition's own answer reads of an object, None when that is, or may be, all of it.
+
+    It also is None where the answer takes more than the object and expressions that run in this process. Of Retain's
+    two objects the same is read. What an answer writes over is among what it reads.
+    """
+    if definition.uses_bounded or definition.references:
+        return None
+    if definition.scripts.of(operation) or not definition.answers(operation):
         return None
     extent = Extent()
     for field in ("apiVersion", "kind"):
         extent.at(field).take()
-    mark(definition, extent)
+    _MARKS[operation](definition, extent)
     return None if extent.is_whole else extent
 
 
 def _pods(definition: Definition, extent: Extent) -> None:
     extent.at("metadata", "namespace").take()
+    for spec in _pod_sets(definition, extent):
+        _requirements(spec)
+
+
+def _dependencies(definition: Definition, extent: Extent) -> None:
+    extent.at("metadata", "namespace").take()
+    for spec in _pod_sets(definition, extent):
+        _references(spec)
+    for extra in definition.annotations.dependencies:
+        _take(extent, (extra.name, extra.namespace))
+
+
+def _revision(definition: Definition, extent: Extent) -> None:
+    _pod_sets(definition, extent)
+    _take(extent, (component.max_replicas for component in definition.components))
+
+
+def _retention(definition: Definition, extent: Extent) -> None:
+    extent.at("metadata", "labels", RETAIN_REPLICAS).take()
+    _revision(definition, extent)
+    for component in definition.components:
+        _take(extent, [component.instance_ids])
+        _take(extent, (action.path for action in (*component.suspend, *component.resume)))
+    _take(extent, definition.annotations.retain)
+
+
+def _aggregation(definition: Definition, extent: Extent) -> None:
+    extent.at("status").take()
+    extent.at("metadata", "generation").take()
+    if definition.status is not None:
+        _status_rules(definition.status, extent)
+    _take(extent, (action.path for action in definition.suspend))
+
+
+def _pod_sets(definition: Definition, extent: Extent) -> list[Extent]:
+    """Mark which pod sets there are and their counts; return their pods' specs, of which nothing else is marked."""
+    specs: list[Extent] = []
     for component in definition.components:
         if component.pods is not None:
             _take(extent, (component.instance_ids, component.replicas, component.min_replicas))
-            for spec in _pod_specs(component, extent):
-                _requirements(spec)
+            specs += _pod_specs(component, extent)
+    return specs
 
 
 def _pod_specs(component: Component, extent: Extent) -> Iterable[Extent]:
@@ -58,6 +103,16 @@ def _requirements(spec: Extent) -> None:
         spec.at(field).take()
     for field in _CONTAINERS:
         spec.at(field).each().at("resources").take()
+
+
+def _references(spec: Extent) -> None:
+    """Mark what `interpreter.k8s.dependencies` reads of a pod's spec."""
+    for field in _NEEDED:
+        spec.at(field).take()
+    for field in _ALL_CONTAINERS:
+        container = spec.at(field).each()
+        container.at("envFrom").take()
+        container.at("env").each().at("valueFrom").take()
 
 
 def _health(definition: Definition, extent: Extent) -> None:
@@ -97,4 +152,8 @@ _MARKS: Final[Mapping[Operation, Mark]] = {
     Operation.INTERPRET_COMPONENT: _pods,
     Operation.INTERPRET_HEALTH: _health,
     Operation.INTERPRET_STATUS: _status,
+    Operation.INTERPRET_DEPENDENCY: _dependencies,
+    Operation.REVISE_REPLICA: _revision,
+    Operation.RETAIN: _retention,
+    Operation.AGGREGATE_STATUS: _aggregation,
 }

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add
 
 from interpreter.errors import InterpretationError, QuantityError
@@ -71,6 +71,7 @@ def latest(values: Sequence[JSON]) -> JSON:
     return max(values, key=_time_or_raise)
 
 
+@lru_cache(maxsize=1024)
 def _time(text: str) -> datetime | None:
     if len(text) < len("2026-01-01T00:00:00Z") or text[10] != "T":
         return None

@@ -14,6 +14,8 @@ def interpret_replica(definition: Definition, obj: Object) -> tuple[int, PodRequ
     scaled to zero have no say, unless all are.
     """
     sets = pod_sets(definition, obj)
+    if len(sets) == 1:
+        return sets[0].replicas, requirements_of(definition, sets[0])
     asking = [pods for pods in sets if pods.replicas] or sets
     requirements = merge_requirements([requirements_of(definition, pods) for pods in asking])
     return sum([pods.replicas for pods in sets]), requirements

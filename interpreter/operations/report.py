@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from interpreter.errors import InterpretationError
@@ -39,7 +40,12 @@ class Report:
     @property
     def severity(self) -> tuple[int, ...]:
         """A sort key, worst first: clusters that share a status are told apart by their others."""
-        return tuple(sorted(_RANK[status] for status in self.matched))
+        return _severity(self.matched)
+
+
+@lru_cache(maxsize=512)
+def _severity(matched: tuple[Status, ...]) -> tuple[int, ...]:
+    return tuple(sorted(_RANK[status] for status in matched))
 
 
 class Part(NamedTuple):

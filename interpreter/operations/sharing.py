@@ -1,7 +1,6 @@
 """Sharing a number of pods among levers: in proportion, within bounds, in whole steps."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import floor, lcm
 from typing import NamedTuple, Self
@@ -32,6 +31,9 @@ def share(total: int, levers: Sequence[Lever]) -> tuple[int, ...] | None:
         <= sum(lever.most * lever.step for lever in levers)
     ):
         return None
+    if len(levers) == 1:
+        units, rest = divmod(total, levers[0].step)
+        return None if rest else (units,)
     ideals = _ideals(total, levers)
     return _rounded(total, levers, ideals) or _stepped(total, levers, ideals)
 
@@ -99,7 +101,7 @@ def _stepped(total: int, levers: Sequence[Lever], ideals: Sequence[Fraction]) ->
         return None
     units = dict[int, int]()
     for each, count in zip(places.values(), settled, strict=True):
-        alone = [replace(levers[index], step=1) for index in each]
+        alone = [levers[index]._replace(step=1) for index in each]
         units |= zip(each, share(count, alone) or (), strict=True)
     return tuple(units[index] for index in range(len(levers)))
 

@@ -8,9 +8,9 @@ answered with its uid, if need be with ``successful: false`` and the reason (`en
 shows to users.
 """
 
-from interpreter.protocol.glance import Glance
+from interpreter.protocol.glance import Glance, Glanced
 from interpreter.protocol.request import Request, decode
 from interpreter.protocol.response import encode_failure, encode_results
 from interpreter.protocol.status import encode_status
 
-__all__ = ["Glance", "Request", "decode", "encode_failure", "encode_results", "encode_status"]
+__all__ = ["Glance", "Glanced", "Request", "decode", "encode_failure", "encode_results", "encode_status"]

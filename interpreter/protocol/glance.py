@@ -5,14 +5,16 @@ So what it asks is known before its object is read, and of that only what the an
 
 import re
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
+from interpreter.errors import InterpretationError
+from interpreter.k8s.extent import Extent
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
 from interpreter.operations import Call, Operation
 from interpreter.operations.reading import extent_of
 from interpreter.protocol.partial import UNREAD, Read, partial_reader
-from interpreter.protocol.request import OPERATIONS, Request
+from interpreter.protocol.request import OPERATIONS, Request, call_of
 
 # Go writes the fields in the order of Karmada's types, and the values here have nothing that it would escape.
 _HEAD: Final = re.compile(
@@ -23,19 +25,43 @@ _HEAD: Final = re.compile(
 )
 _UID, _KIND, _NAME, _NAMESPACE, _OPERATION = 1, 2, 6, 7, 8
 _PARTS_OF_KIND: Final = (3, 4, 5)
-_TAIL: Final = b',"replicas":0}}\n'
+_BEFORE, _AFTER = len('"object":'), len("}\n")
+_FIELDS: Final = {
+    Operation.RETAIN: ("object", "observedObject", "replicas"),
+    Operation.AGGREGATE_STATUS: ("object", "replicas", "aggregatedStatus"),
+}
+"""What Karmada writes from the object on; for all other operations it is the object and ``replicas``."""
+_OBJECTS: Final = frozenset(("object", "observedObject"))
+_ABOUT_MORE: Final = frozenset((Operation.REVISE_REPLICA, *_FIELDS))
+"""The operations that need more than an object."""
 # Skipping takes less than a nanosecond for each byte, and what is read of a hostile body of this size 30 ms.
 _LONGEST: Final = 2**20
+_UNCLEAR: Final = (*UNREAD, InterpretationError)
+
+
+class Glanced(NamedTuple):
+    """A request, and the definition that answers it: with its own expressions, all of which run in this process."""
+
+    request: Request
+    definition: Definition
 
 
 class _Question(NamedTuple):
-    """What a head asks, what an object of that kind says of itself, and how it is read."""
+    """What a head asks of which definition, what an object of that kind says of itself, and how the rest is read."""
 
-    gvk: GVK
+    definition: Definition
+    kind: str
     api_version: str
     operation: Operation
     operation_name: str
+    fields: tuple[str, ...]
     read: Read
+
+    @classmethod
+    def of(cls, definition: Definition, operation: Operation, extent: Extent) -> Self:
+        gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
+        read = partial_reader({field: extent if field in _OBJECTS else None for field in fields})
+        return cls(definition, gvk.kind, gvk.api_version, operation, operation.value, fields, read)
 
 
 class Glance:
@@ -45,29 +71,36 @@ class Glance:
         self._find = find
         self._questions: dict[tuple[bytes, bytes], _Question | None] = {}
 
-    def request(self, body: bytes) -> Request | None:
-        """Return what `decode` would, but that unread parts of the object are missing; None where that has to look."""
+    def read(self, body: bytes) -> Glanced | None:
+        """Return what `decode` would, but that unread parts of objects are missing; None where that has to look."""
         head = _HEAD.match(body)
-        if head is None or not body.endswith(_TAIL) or len(body) > _LONGEST:
+        if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
             return None
-        uid, kind, name, namespace, operation = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
-        question = self._questions.get((kind, operation)) or self._learn(head)
+        uid, asked, name, namespace, asks = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
+        question = self._questions.get((asked, asks)) or self._learn(head)
         if question is None:
             return None
+        definition, kind, api_version, operation, operation_name, fields, read = question
         try:
-            obj = question.read(body[head.end() : -len(_TAIL)])
-        except UNREAD:
+            values = read(b"{" + body[head.end() - _BEFORE : -_AFTER])
+            obj = values[0]
+            if obj.get("kind") != kind or obj.get("apiVersion") != api_version:
+                return None
+            if operation in _ABOUT_MORE:
+                call = call_of(dict(zip(fields, values, strict=True), operation=operation_name), definition.gvk)
+            else:
+                call = Call(operation, obj)
+        except _UNCLEAR:
             return None
-        if obj.get("kind") != question.gvk.kind or obj.get("apiVersion") != question.api_version:
-            return None
-        return Request(
+        request = Request(
             uid.decode(),
-            question.gvk,
+            definition.gvk,
             namespace.decode() if namespace else "",
             name.decode(),
-            question.operation_name,
-            Call(question.operation, obj),
+            operation_name,
+            call,
         )
+        return Glanced(request, definition)
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
         """Find out what a head asks, once; None when that is nothing to be read in parts."""
@@ -79,9 +112,6 @@ class Glance:
         known = OPERATIONS.get(operation.decode())
         if definition is None or known is None:
             return None
-        question = None
-        if extent := extent_of(definition, known):
-            gvk = definition.gvk
-            question = _Question(gvk, gvk.api_version, known, known.value, partial_reader(extent))
-        self._questions[kind, operation] = question
+        extent = extent_of(definition, known)
+        question = self._questions[kind, operation] = _Question.of(definition, known, extent) if extent else None
         return question

@@ -4,16 +4,17 @@ What is read is what orjson would make of it. What is skipped is checked to be J
 may be larger than any double, and nesting deeper than orjson allows.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias, TypedDict, Union
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, TypeAlias, TypedDict, Union
 
 import msgspec
 import orjson
+from msgspec.structs import astuple
 
 from interpreter.k8s.extent import Extent
 from interpreter.k8s.values import JSON
 
-Read: TypeAlias = Callable[[bytes], JSON]
+Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
 """Reads a text; raises one of `UNREAD` when that is to be done in full, and perhaps cannot be done."""
 
 UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
@@ -21,26 +22,47 @@ UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjso
 _MOST: Final = 2**16
 """Bytes that are read of a text, written again; answering takes longer the more it is."""
 
+_DISTRUST: Final = 15
+"""After a text with more than that, so many others are taken to have more, too, if they are as long."""
+
 _SCALARS: Final = (int, float, str, bool, None)
 
 
-def partial_reader(extent: Extent) -> Read:
-    """Return what reads an object as far as the extent goes; objects in it have only the fields that it names.
+_TOO_MUCH: Final = "there is too much to read"
+
+_Key: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+"""A patch cannot name what is below an empty key and holds all of that, so it has to be read in full."""
+
+
+def partial_reader(extents: Mapping[str, Extent | None]) -> Read:
+    """Return what reads an object that has these fields and no others, and gives their values in the same order.
+
+    A value with an extent is an object and read as far as that goes: objects in it have only the fields that it names.
+    Any other is read in full, and is None if it is missing.
 
     >>> extent = Extent()
     >>> extent.at("spec", "replicas").take()
-    >>> partial_reader(extent)(b'{"kind": "Job", "spec": {"replicas": 1, "template": {}}}')
-    {'spec': {'replicas': 1}}
+    >>> read = partial_reader({"object": extent, "replicas": None})
+    >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
+    ({'spec': {'replicas': 1}}, None)
     """
-    decoder = msgspec.json.Decoder(_object_type(extent))
+    fields = [(name, _object_type(extent)) if extent else (name, Any, None) for name, extent in extents.items()]
+    decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
+    too_long = distrust = 0
 
-    def read(text: bytes) -> JSON:
-        text.decode()  # msgspec does not look whether what it skips is UTF-8
-        value = decoder.decode(text)
+    def read(text: bytes) -> tuple[JSON, ...]:
+        nonlocal too_long, distrust
+        if distrust and len(text) >= too_long:
+            distrust -= 1
+            raise msgspec.ValidationError(_TOO_MUCH)
+        if not text.isascii():
+            text.decode()  # msgspec does not look whether what it skips is UTF-8
+        values = astuple(decoder.decode(text))
         # This fails on integers that orjson would have read as doubles: it has no larger ones.
-        if len(orjson.dumps(value)) > _MOST:
-            raise msgspec.ValidationError("what is read is too large")
-        return value
+        if len(orjson.dumps(values)) > _MOST:
+            too_long, distrust = len(text), _DISTRUST
+            raise msgspec.ValidationError(_TOO_MUCH)
+        return values
 
     return read
 
@@ -54,8 +76,8 @@ def _type(extent: Extent) -> Any:  # noqa: ANN401 - a type
 
 def _object_type(extent: Extent) -> Any:  # noqa: ANN401 - a type
     if extent.elements and not extent.fields:
-        return dict[str, _type(extent.elements)]  # type: ignore[misc]  # made at run time
-    if extent.elements or extent.is_whole:
+        return dict[_Key, _type(extent.elements)]  # type: ignore[misc]  # made at run time
+    if extent.elements or extent.is_whole or "" in extent.fields:
         return dict[str, Any]
     # The functional form takes names that are no identifiers.
     fields = {name: _type(below) for name, below in extent.fields.items()}

@@ -54,7 +54,7 @@ def decode(body: bytes) -> Request:
     try:
         _check_version(context)
         gvk = _gvk(request)
-        call = _call(request, gvk)
+        call = call_of(request, gvk)
     except InterpretationError as error:
         problem = error
     namespace, name = _text(request, "namespace"), _text(request, "name")
@@ -99,7 +99,8 @@ def _gvk(request: Object) -> GVK:
     return GVK(group, version, kind)
 
 
-def _call(request: Object, gvk: GVK) -> Call:
+def call_of(request: Object, gvk: GVK) -> Call:
+    """Read what is asked about an object of that kind; raises InterpretationError."""
     operation = _operation(request)
     obj = _object(request, "object", gvk)
     if operation is Operation.REVISE_REPLICA:

@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from interpreter.karta.resolution import Reader
 from interpreter.sources.catalogue import load_catalogue
-from interpreter.sources.cluster import Cluster
 from interpreter.sources.folders import Folder
 from interpreter.sources.overrides import OverrideFolder, Overrides
 from interpreter.sources.precedence import Layer, combine
 from interpreter.sources.selection import Selection
 from interpreter.sources.snapshot import Snapshot
-from interpreter.sources.watching import changes
+
+if TYPE_CHECKING:
+    from interpreter.sources.cluster import Cluster
 
 Subscriber = Callable[[Snapshot], None]
 
@@ -37,7 +39,7 @@ class Store:
         folders: Sequence[Path] = (),
         *,
         catalogue: bool = True,
-        cluster: Cluster | None = None,
+        cluster: "Cluster | None" = None,
         overrides: Sequence[Path] = (),
         selection: Selection = _EVERYTHING,
     ) -> None:
@@ -83,6 +85,9 @@ class Store:
                 group.create_task(self._cluster.run(self._publish))
 
     async def _watch_folders(self, rescan: float) -> None:
+        # What watches folders takes 1.5 MB, which a server without folders never needs.
+        from interpreter.sources.watching import changes  # noqa: PLC0415
+
         async with aclosing(changes(self._roots, rescan=rescan)) as turns:
             async for _ in turns:
                 await self._reload()

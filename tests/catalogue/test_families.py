@@ -1,7 +1,6 @@
 """That no suite leaves out a family of cases; what each case expects is checked in ``test_suites.py``."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from interpreter.errors import InterpretationError
 from interpreter.k8s.metadata import generation
@@ -64,7 +63,7 @@ def _revision(definition: Definition, case: Case) -> Iterator[str]:
 
 
 def _today(definition: Definition, case: Case) -> int | None:
-    call = replace(case.call, operation=Operation.INTERPRET_REPLICA)
+    call = case.call._replace(operation=Operation.INTERPRET_REPLICA)
     try:
         count = interpret(knowing(definition, call.object), call)["replica"]
     except InterpretationError:

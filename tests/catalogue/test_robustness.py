@@ -58,7 +58,7 @@ def spoilt(chance: random.Random, value: Any) -> Any:
 def spoilt_call(chance: random.Random, call: Call) -> Call:
     observed = spoilt(chance, call.observed) if call.observed else None
     items = tuple(replace(item, status=spoilt(chance, item.status)) for item in call.items)
-    return replace(call, object=spoilt(chance, call.object), observed=observed, items=items)
+    return call._replace(object=spoilt(chance, call.object), observed=observed, items=items)
 
 
 def test_junk_gets_an_answer_or_our_own_error(definition: Definition, cases: Sequence[Case]) -> None:

@@ -5,7 +5,6 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +14,11 @@ from hypothesis import strategies as st
 from interpreter.errors import InterpretationError, RequestError
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_documents
-from interpreter.operations import Options, interpret
+from interpreter.operations import Operation, Options, interpret
 from interpreter.protocol import Glance, Request, decode, encode_results
-from interpreter.suites import find_suites, load_suite
+from tests.catalogue.entries import entries
 
-KARTAS = Path(__file__).parents[2] / "kartas"
-AT_A_GLANCE = ("InterpretReplica", "InterpretComponent", "InterpretHealth", "InterpretStatus")
+OPERATIONS = tuple(operation.value for operation in Operation)
 EVERYTHING = Options(resource_quota_estimate=True)
 JUNK: tuple[Any, ...] = (
     None,
@@ -70,11 +67,10 @@ SPLINTERS += (b"\xff", b"\xc3\xbc", b"\\u0073", b"\\ud800", b"null", b'"spec":1,
 def known() -> dict[GVK, tuple[Definition, Sequence[dict[str, Any]]]]:
     """Return the definitions of the catalogue by kind, with the objects of their suites."""
     found: dict[GVK, tuple[Definition, Sequence[dict[str, Any]]]] = {}
-    for path in sorted(KARTAS.rglob("karta.yaml")):
-        (loaded,) = load_documents(path.read_text(encoding="utf-8"), str(path))
-        assert loaded.definition
-        objects = [case.call.object for suite in find_suites(path.parent) for case in load_suite(suite)]
-        found[loaded.definition.gvk] = loaded.definition, [json.loads(json.dumps(one)) for one in objects]
+    for entry in entries():
+        assert entry.definition
+        objects = [json.loads(json.dumps(case.call.object)) for case in entry.cases]
+        found[entry.definition.gvk] = entry.definition, objects
     return found
 
 
@@ -85,16 +81,38 @@ def find(gvk: GVK) -> Definition | None:
 GLANCE = Glance(find)
 
 
-def spelled(operation: str, obj: dict[str, Any], text: bytes | None = None) -> bytes:
-    """Spell a request as Go does for Karmada."""
+def spelled(operation: str, obj: dict[str, Any], text: bytes | None = None, beside: Any = None) -> bytes:
+    """Spell a request as Go does for Karmada; ``beside`` is what some operations need beside the object."""
     group, _, version = obj["apiVersion"].rpartition("/")
     kind = json.dumps({"group": group, "version": version, "kind": obj["kind"]}, separators=(",", ":"))
     head = (
         '{"kind":"ResourceInterpreterContext","apiVersion":"config.karmada.io/v1alpha1","request":{"uid":"a-1",'
         f'"kind":{kind},"name":"rye","namespace":"bakery","operation":"{operation}","object":'
     )
-    written = json.dumps(obj, separators=(",", ":"), ensure_ascii=False).encode() if text is None else text
-    return head.encode() + written + b',"replicas":0}}\n'
+    before, replicas, after = b"", 0, b""
+    if operation == "Retain":
+        before = b',"observedObject":' + written(obj if beside is None else beside)
+    elif operation == "ReviseReplica":
+        replicas = 7 if beside is None else beside
+    elif operation == "AggregateStatus":
+        after = b',"aggregatedStatus":' + written(reported(obj) if beside is None else beside)
+    return b'%b%b%b,"replicas":%d%b}}\n' % (
+        head.encode(),
+        written(obj) if text is None else text,
+        before,
+        replicas,
+        after,
+    )
+
+
+def written(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def reported(obj: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what two clusters report of an object, the second one without saying more than it has to."""
+    status = obj.get("status") or {"replicas": 1}
+    return [{"clusterName": "one", "status": status, "applied": True}, {"clusterName": "two", "status": status}]
 
 
 def answer(request: Request) -> bytes | str:
@@ -116,21 +134,35 @@ def whole(body: bytes) -> tuple[Any, ...]:
 
 
 def in_parts(body: bytes) -> tuple[Any, ...]:
-    request = GLANCE.request(body)
-    return whole(body) if request is None else (*request._replace(call=None, problem=None), answer(request))
+    glanced = GLANCE.read(body)
+    if glanced is None:
+        return whole(body)
+    request, definition = glanced
+    assert definition is find(request.gvk or definition.gvk)
+    return (*request._replace(call=None, problem=None), answer(request))
 
 
-@pytest.mark.parametrize("operation", AT_A_GLANCE)
+@pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("gvk", known(), ids=str)
 def test_every_definition_of_the_catalogue_answers_the_same(gvk: GVK, operation: str) -> None:
     definition, objects = known()[gvk]
-    reads_all = definition.uses_bounded or definition.references or definition.scripts.of(operation)
+    is_own = definition.answers(operation) and not definition.scripts.of(operation)
+    reads_all = definition.uses_bounded or definition.references or not is_own
     chance = random.Random(str(gvk))  # noqa: S311 - the same junk every time
     for obj in objects:
-        assert (GLANCE.request(spelled(operation, obj)) is None) is bool(reads_all)
+        assert (GLANCE.read(spelled(operation, obj)) is None) is bool(reads_all)
         for one in (obj, *(spoilt(chance, obj) for _ in range(0 if reads_all else 3))):
-            body = spelled(operation, one)
-            assert reads_all or in_parts(body) == whole(body)
+            for body in (spelled(operation, one), spelled(operation, one, beside=beside(chance, operation, obj))):
+                assert reads_all or in_parts(body) == whole(body)
+
+
+def beside(chance: random.Random, operation: str, obj: dict[str, Any]) -> Any:
+    """Return something that is asked beside an object, with junk in it."""
+    if operation == "Retain":
+        return spoilt(chance, obj)
+    if operation == "AggregateStatus":
+        return spoilt(chance, {"items": reported(obj)})["items"]
+    return chance.choice((0, 1, 2, 40, 2**31 - 1, 2**31))
 
 
 def test_what_nobody_reads_is_left_out() -> None:
@@ -144,10 +176,10 @@ def test_what_nobody_reads_is_left_out() -> None:
             "template": {"spec": {"containers": [{"name": "web", "image": "web"}]}},
         },
     }
-    request = GLANCE.request(spelled("InterpretReplica", obj))
-    assert request
-    assert request.call
-    assert request.call.object == {
+    glanced = GLANCE.read(spelled("InterpretReplica", obj))
+    assert glanced
+    assert glanced.request.call
+    assert glanced.request.call.object == {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"namespace": "bakery"},
@@ -159,10 +191,14 @@ def test_what_nobody_reads_is_left_out() -> None:
     "body",
     [
         pytest.param(lambda body: body.replace(b'"uid"', b' "uid"'), id="a space"),
-        pytest.param(lambda body: body.replace(b'"replicas":0', b'"replicas":1'), id="another number of replicas"),
         pytest.param(lambda body: body.replace(b"}}\n", b"}}"), id="no line feed"),
         pytest.param(lambda body: body.replace(b'"a-1"', b'"a\\u002d1"'), id="an escape"),
-        pytest.param(lambda body: body.replace(b"InterpretReplica", b"ReviseReplica"), id="an operation that patches"),
+        pytest.param(lambda body: body.replace(b'"replicas":0', b'"uid":"b-2"'), id="a field that comes again"),
+        pytest.param(lambda body: body.replace(b'"replicas":0', b'"replica":0'), id="a field that nobody knows"),
+        pytest.param(
+            lambda body: body.replace(b"InterpretReplica", b"ReviseReplica").replace(b":0}", b":0.0}"), id="no integer"
+        ),
+        pytest.param(lambda body: body.replace(b"InterpretReplica", b"Retain"), id="an object that is missing"),
         pytest.param(lambda body: body.replace(b"InterpretReplica", b"Invented"), id="an unknown operation"),
         pytest.param(lambda body: body.replace(b"Deployment", b"Department"), id="an unknown kind"),
         pytest.param(lambda body: body.replace(b'"Deployment"},"replicas"', b'"Pod"},"replicas"'), id="another kind"),
@@ -170,7 +206,7 @@ def test_what_nobody_reads_is_left_out() -> None:
     ],
 )
 def test_whatever_is_unusual_is_read_as_a_whole(body: Any) -> None:
-    assert GLANCE.request(body(spelled("InterpretReplica", {"apiVersion": "apps/v1", "kind": "Deployment"}))) is None
+    assert GLANCE.read(body(spelled("InterpretReplica", {"apiVersion": "apps/v1", "kind": "Deployment"}))) is None
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -197,7 +233,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     """A request with up to two stretches of its object's bytes replaced."""
     gvk = draw(st.sampled_from(sorted(known())))
     text = json.dumps(draw(st.sampled_from(known()[gvk][1])), separators=(",", ":")).encode()
-    body = spelled(draw(st.sampled_from(AT_A_GLANCE)), {"apiVersion": gvk.api_version, "kind": gvk.kind}, text)
+    body = spelled(draw(st.sampled_from(OPERATIONS)), {"apiVersion": gvk.api_version, "kind": gvk.kind}, text)
     for _ in range(draw(st.integers(1, 2))):
         start = draw(st.integers(0, len(body)))
         end = start + draw(st.integers(0, 4))
@@ -224,12 +260,27 @@ def test_what_could_take_long_is_left_to_others(unread: int, read: int, at_a_gla
     meta = {"apiVersion": "apps/v1", "kind": "Deployment"}
     template = {"spec": {"nodeSelector": {"zone": "z" * read}}}
     body = spelled("InterpretReplica", {**meta, "spec": {"template": template}, "unread": "u" * unread})
-    assert (GLANCE.request(body) is not None) is at_a_glance
+    assert (Glance(find).read(body) is not None) is at_a_glance
+
+
+def test_after_one_that_was_too_much_others_of_its_length_are_not_tried_for_a_while() -> None:
+    def body(read: int, unread: int) -> bytes:
+        spec = {"template": {"spec": {"nodeSelector": {"zone": "z" * read}}}}
+        obj = {"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec, "unread": "u" * unread}
+        return spelled("InterpretReplica", obj)
+
+    glance, short, long, too_much = Glance(find), body(10, 1000), body(10, 70_000), body(66_000, 0)
+    assert glance.read(long)
+    assert glance.read(too_much) is None
+    tried = [glance.read(long) is not None for _ in range(20)]
+    assert tried == [False] * 15 + [True] * 5
+    assert glance.read(too_much) is None
+    assert glance.read(short)
 
 
 def test_numbers_beyond_doubles_are_not_noticed_where_nobody_reads() -> None:
     text = b'{"apiVersion":"apps/v1","kind":"Deployment","spec":{"unread":1e999}}'
     body = spelled("InterpretReplica", {"apiVersion": "apps/v1", "kind": "Deployment"}, text)
-    assert GLANCE.request(body)
+    assert GLANCE.read(body)
     with pytest.raises(RequestError):
         decode(body)

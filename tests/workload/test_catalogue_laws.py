@@ -10,14 +10,14 @@ from interpreter import GVK, Karta, Workload, WorkloadError
 from interpreter.errors import InterpretationError
 from interpreter.karta.catalogue import CORE, catalogue_files
 from interpreter.karta.pods import pod_sets
-from interpreter.suites import find_suites, load_suite
+from tests.catalogue.entries import entries
 
 
 def workloads(path: Path) -> Iterator[Workload]:
     karta = Karta.load(path)
-    for suite in find_suites(path.parent):
-        for case in load_suite(suite):
-            yield Workload(karta, case.call.object)
+    (entry,) = (entry for entry in entries() if path.parent.match(str(entry.folder)))
+    for case in entry.cases:
+        yield Workload(karta, case.call.object)
 
 
 def told_of(workload: Workload) -> list[tuple[str, str, int]] | None:

@@ -1,0 +1,58 @@
+"""The folders of the catalogue, read once: definitions, and the cases of their suites."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from interpreter.k8s.values import Object
+from interpreter.karta.definition import Definition
+from interpreter.karta.loading import Loaded, load_documents
+from interpreter.suites import Case, find_suites, load_suite
+from tests.catalogue.knowledge import remember
+from tests.catalogue.shape import made
+
+_MADE = 60
+_KARTAS = Path(__file__).parents[2] / "kartas"
+
+
+class Entry(NamedTuple):
+    """One folder of the catalogue; ``definition`` is None when the Karta in it has errors.
+
+    ``objects`` are those of the cases and others of the same shape, and so are the ``reported`` statuses.
+    """
+
+    folder: Path
+    text: str
+    loaded: Loaded
+    definition: Definition | None
+    cases: Sequence[Case]
+    objects: Sequence[Object]
+    reported: Sequence[Object]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Return all of them."""
+    return tuple(_entry(path) for path in sorted(_KARTAS.rglob("karta.yaml")))
+
+
+def _entry(path: Path) -> Entry:
+    text = path.read_text(encoding="utf-8")
+    (loaded,) = load_documents(text, str(path.relative_to(_KARTAS)))
+    cases = [case for suite in find_suites(path.parent) for case in load_suite(suite)]
+    if loaded.definition:
+        remember(loaded.definition, cases)
+    calls = [case.call for case in cases]
+    objects = [obj for call in calls for obj in (call.object, call.observed) if obj is not None]
+    statuses = [*(item.status for call in calls for item in call.items), *(obj.get("status") for obj in objects)]
+    reported = [status for status in statuses if status]
+    return Entry(
+        path.parent.relative_to(_KARTAS),
+        text,
+        loaded,
+        loaded.definition,
+        cases,
+        [*objects, *made(objects, _MADE, path.parent.name)],
+        [*reported, *made(reported, _MADE, path.parent.name)],
+    )
