@@ -83,6 +83,9 @@ _OPTIONS: list[click.Parameter] = [
     _option("call_limit", "--call-limit", _SECONDS, "Longest time for one answer.", "SECONDS"),
     _option("header_timeout", "--header-timeout", _SECONDS, "Time for a client to send its headers.", "SECONDS"),
     _option("exchange_timeout", "--exchange-timeout", _SECONDS, "Time for body and answer to travel.", "SECONDS"),
+    _option(
+        "connection_age", "--connection-age", _SECONDS, "When a client has to open a new one; 0: never.", "SECONDS"
+    ),
     _option("grace_period", "--grace-period", _SECONDS, "How long to go on after a signal to stop.", "SECONDS"),
     _option("drain_timeout", "--drain-timeout", _SECONDS, "How long to wait then for running calls.", "SECONDS"),
     _option("log_level", "--log-level", click.Choice(["debug", "info", "warning", "error"]), "What to log."),

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding
-
 from interpreter.errors import ServeError
 from interpreter.k8s.values import Object
+from interpreter.pki.pem import read_certificates
 
 PATH = "/interpret"
 """Where the server answers."""
@@ -92,7 +90,6 @@ def certificates(pem: bytes) -> bytes:
     if not pem.strip():
         return b""
     try:
-        found = x509.load_pem_x509_certificates(pem)
+        return b"".join(read_certificates(pem))
     except ValueError as error:
         raise ServeError(f"the CA bundle holds no PEM certificate: {error}") from error
-    return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in found)

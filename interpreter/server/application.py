@@ -5,14 +5,15 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from urllib.parse import parse_qs
 
-from aiohttp import web
 from multidict import CIMultiDict
 
 from interpreter.errors import RequestError
 from interpreter.protocol import encode_status
 from interpreter.server import metrics as exposition
+from interpreter.server import web
 from interpreter.server.bodies import read_body
 from interpreter.server.calls import Calls
+from interpreter.server.connection import Connection
 from interpreter.server.duration import parse_duration
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
@@ -68,7 +69,7 @@ class Application:
             response = await self._answer(request)
         except RequestError as error:
             response = self.refuse(error.status, str(error))
-        if self._readiness.draining:
+        if self._readiness.draining or (isinstance(request.protocol, Connection) and request.protocol.is_old):
             # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
             response.force_close()
         return response

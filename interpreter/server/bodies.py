@@ -1,8 +1,9 @@
 """Request bodies: which are accepted, and reading them within limits."""
 
-from aiohttp import HttpVersion11, web
+from aiohttp import HttpVersion11
 
 from interpreter.errors import RequestError
+from interpreter.server import web
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 

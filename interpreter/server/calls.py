@@ -15,6 +15,7 @@ from interpreter.karta.definition import Definition
 from interpreter.karta.resolution import Reader, known_to
 from interpreter.lua import engine
 from interpreter.operations import Call, Operation, Options, Results, interpret
+from interpreter.operations.own import own_answer
 from interpreter.protocol import Glance, Request, decode, encode_failure, encode_results
 from interpreter.server.detours import Detours
 from interpreter.server.large_calls import LargeCalls, is_large
@@ -23,7 +24,7 @@ from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
 from interpreter.sources.snapshot import Snapshot
 
-_OPERATIONS = frozenset(Operation)
+_OPERATIONS = frozenset(operation.value for operation in Operation)
 _THREADS = 16
 _THREADS_OF_ONE_KIND = 4
 """So that one slow definition does not have the calls for another one wait."""
@@ -86,7 +87,7 @@ class Calls:
     def answer_at_once(self, body: bytes) -> bytes | None:
         """Return what `answer` would without waiting for anything, None when there is no such way; raises the same."""
         question = self._read(body)
-        if question is None or self._takes_long(question):
+        if question is None or (not question.at_a_glance and self._takes_long(question)):
             return None
         try:
             answer = encode_results(question.request, self._interpret(question))
@@ -110,15 +111,15 @@ class Calls:
         started, snapshot = time.perf_counter(), self._snapshot()
         if snapshot is not self._glanced:
             self._glanced, self._glance = snapshot, self._reads_by(snapshot.find)
-        request = self._glance.request(body)
-        if request is None:
-            if is_large(body):
-                return None
-            request = decode(body)
-        return _Question.of(started, request, snapshot)
+        glanced = self._glance.read(body)
+        if glanced is not None:
+            return _Question(started, glanced.request, snapshot, glanced.definition, at_a_glance=True)
+        if is_large(body):
+            return None
+        return _Question.of(started, decode(body), snapshot)
 
     async def _results(self, question: "_Question", seconds: float) -> Results:
-        if not self._takes_long(question):
+        if question.at_a_glance or not self._takes_long(question):
             try:
                 return self._interpret(question)
             except LuaWaitError:
@@ -141,6 +142,8 @@ class Calls:
 
     def _interpret(self, question: "_Question") -> Results:
         definition, call = question.known()
+        if question.at_a_glance:
+            return own_answer(definition, call, self._options)
         if not definition.scripts.of(call.operation):
             return interpret(definition, call, self._options, reader=self._reader)
         with engine.without_waiting():
@@ -211,12 +214,16 @@ class Calls:
 
 
 class _Question(NamedTuple):
-    """A request, and what there was to answer it with when it came."""
+    """A request, and what there was to answer it with when it came.
+
+    ``at_a_glance`` tells that it was read for the definition's own answer, which is there at once.
+    """
 
     started: float
     request: Request
     snapshot: Snapshot
     definition: Definition | None
+    at_a_glance: bool = False
 
     @classmethod
     def of(cls, started: float, request: Request, snapshot: Snapshot) -> Self:

@@ -1,28 +1,34 @@
 """Certificates from files, such as a mounted Secret."""
 
 import asyncio
-from dataclasses import dataclass
+import time
 from pathlib import Path
 
 from interpreter.errors import ServeError
-from interpreter.server.certificate import Certificate, check_pair
+from interpreter.pki.certificate import Certificate
+from interpreter.pki.pair import check_pair
 
 
-@dataclass(frozen=True, slots=True)
 class CertificateFiles:
     """A chain and a key in PEM files, which somebody else renews.
 
     They are read as a whole each time: that sees every kind of change, also the link that a mounted Secret turns
-    to a new folder, and costs less than asking what has changed.
+    to a new folder, and costs less than asking what has changed. Only what is new is judged.
     """
 
-    chain: Path
-    key: Path
+    def __init__(self, chain: Path, key: Path) -> None:
+        self._chain = chain
+        self._key = key
+        self._good: Certificate | None = None
 
     def read(self) -> Certificate:
         """Return the pair that the files hold now; raises ServeError when they hold none that can be served."""
-        sources = {"chain": self.chain, "key": self.key}
-        return check_pair(_content(self.chain), _content(self.key), sources=sources)
+        chain, key = _content(self._chain), _content(self._key)
+        good = self._good
+        if good and (good.chain, good.key) == (chain, key) and time.time() < good.not_after:
+            return good
+        self._good = check_pair(chain, key, sources={"chain": self._chain, "key": self._key})
+        return self._good
 
     async def look(self) -> Certificate:
         """Return the same, without holding up whoever else runs here."""

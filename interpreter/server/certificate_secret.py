@@ -18,7 +18,7 @@ from typing import Self
 from interpreter.errors import ClusterError, ServeError
 from interpreter.k8s import edit
 from interpreter.k8s.values import JSON, Object
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
 from interpreter.server.keyring import KEYS, Keyring, read_keyring
 from interpreter.server.log import log
 from interpreter.server.rotation import Rotation

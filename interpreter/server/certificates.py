@@ -3,12 +3,10 @@
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from interpreter.errors import ServeError
 from interpreter.server.certificate_files import CertificateFiles
-from interpreter.server.certificate_secret import SecretCertificates, SecretName
-from interpreter.server.rotation import Rotation
 from interpreter.server.self_signed import LOCAL, SelfSignedCertificates
 from interpreter.server.settings import Settings
 from interpreter.server.tls import CertificateSource
@@ -46,6 +44,11 @@ def _files(settings: Settings) -> CertificateSource:
 def _secret(
     settings: Settings, secret: str, names: tuple[str, ...], is_trusted: Callable[[bytes], bool]
 ) -> CertificateSource:
+    # What signs in this process takes 10 MB, for as long as it runs: only for who signs again and again.
+    from interpreter.pki.authority import Authority  # noqa: PLC0415
+    from interpreter.server.certificate_secret import SecretCertificates, SecretName  # noqa: PLC0415
+    from interpreter.server.rotation import Rotation  # noqa: PLC0415
+
     if settings.ca_file:
         raise ServeError("--ca-file is for certificates from files: with --certificate-secret the authority is known")
     if settings.authority_days < _LIVES * settings.certificate_days:
@@ -57,5 +60,7 @@ def _secret(
         haste=random.random(),  # noqa: S311 - keeps replicas apart, hides nothing
         is_trusted=is_trusted,
     )
-    stand_in = replace(SelfSignedCertificates(names).read(), authority=b"", stands_in=True)
+    now = datetime.now(UTC)
+    stand_in = Authority.create(now, rotation.life).issue(dict.fromkeys(rotation.names), now, rotation.life)
+    stand_in = replace(stand_in, authority=b"", stands_in=True)
     return SecretCertificates(ApiServer.of(), SecretName.parse(secret), rotation, stand_in)

@@ -1,11 +1,11 @@
 """One connection of a client: HTTP by aiohttp, with the deadlines and the errors of this server."""
 
 import asyncio
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aiohttp import web
-
+from interpreter.server import web
 from interpreter.server.log import log
 
 Refuse = Callable[[int, str], web.Response]
@@ -17,15 +17,18 @@ _KEEP_ALIVE = 120.0
 _LINGER = 2.0
 _MAX_LINE = 8190
 _MAX_HEADERS = 64
+# Connections that were opened together do not all end together.
+_SPREAD = 0.9, 1.1
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a client may take, in seconds, and how large a body may be."""
+    """How long a client may take, in seconds, how large a body may be, and how old a connection; 0 is for ever."""
 
     headers: float
     exchange: float
     body: int
+    age: float = 0.0
 
 
 class Connection(web.RequestHandler):
@@ -34,9 +37,12 @@ class Connection(web.RequestHandler):
     One for its headers, from their first byte, or from connecting. And one for its body and for taking the answer,
     which is looked at every so often instead of being set for each request, so it may last twice as long. Whoever
     misses one is disconnected without a word.
+
+    A connection that has grown old ends with its next answer, which says so: whoever spreads connections over replicas
+    cannot move the calls of one that is open, and a client that is told loses none.
     """
 
-    __slots__ = ("_exchange_timer", "_expected", "_headers_timer", "_limits", "_refuse")
+    __slots__ = ("_age_timer", "_exchange_timer", "_expected", "_headers_timer", "_limits", "_refuse", "is_old")
 
     def __init__(self, server: web.Server, refuse: Refuse, limits: Limits) -> None:
         super().__init__(
@@ -55,6 +61,8 @@ class Connection(web.RequestHandler):
         self._expected = -1
         self._headers_timer: asyncio.TimerHandle | None = None
         self._exchange_timer: asyncio.TimerHandle | None = None
+        self._age_timer: asyncio.TimerHandle | None = None
+        self.is_old = False
 
     @property
     def is_busy(self) -> bool:
@@ -65,6 +73,8 @@ class Connection(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Expect the first request."""
         super().connection_made(transport)
+        if age := self._limits.age:
+            self._age_timer = self._loop.call_later(age * random.uniform(*_SPREAD), self._grow_old)  # noqa: S311 - no secret
         self._expect_headers()
         self._expect_end()
 
@@ -72,6 +82,7 @@ class Connection(web.RequestHandler):
         """Forget the deadlines."""
         _cancel(self._headers_timer)
         _cancel(self._exchange_timer)
+        _cancel(self._age_timer)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -80,6 +91,9 @@ class Connection(web.RequestHandler):
         super().data_received(data)
         if self._request_count == count != self._expected and not self.is_busy:
             self._expect_headers()
+
+    def _grow_old(self) -> None:
+        self.is_old = True
 
     def _expect_headers(self) -> None:
         _cancel(self._headers_timer)

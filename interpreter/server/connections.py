@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
+from interpreter.server import web
 from interpreter.server.connection import Connection, Limits, Refuse
 from interpreter.server.fast_lane import AtOnce, FastLane
 

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from email.utils import formatdate
 from functools import lru_cache
 
-from aiohttp import web
-
+from interpreter.server import web
 from interpreter.server.connection import Connection, Limits, Refuse
 
 AtOnce = Callable[[bytes], bytes | None]
@@ -99,7 +98,7 @@ class FastLane(Connection):
             self._close_lane(held, data)
 
     def _answer(self, data: bytes) -> None:
-        answer = self._at_once(data[self._start :])
+        answer = None if self.is_old else self._at_once(data[self._start :])
         if answer is None or self.transport is None:
             super().data_received(data)
             return

@@ -21,8 +21,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from interpreter.errors import ServeError
-from interpreter.server.authority import Authority
-from interpreter.server.certificate import Certificate, check_pair
+from interpreter.pki.authority import Authority
+from interpreter.pki.certificate import Certificate
+from interpreter.pki.pair import check_pair
 
 _CHAIN, _KEY, _BUNDLE = "tls.crt", "tls.key", "ca.crt"
 _ROLES = ("authority", "successor")

@@ -5,7 +5,6 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Final, NamedTuple, Self
@@ -20,6 +19,7 @@ from interpreter.karta.transfer import pack, pack_known
 from interpreter.operations import Options
 from interpreter.protocol import Request
 from interpreter.server import large_child as child
+from interpreter.worker.packages import BARE, environment
 
 _PIECE: Final = 2**18
 _REST_SECONDS: Final = 1.0
@@ -71,12 +71,12 @@ class LargeProcess:
             reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_PIECE)
             try:
                 process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own program, no shell; starting takes 1 ms
-                    [sys.executable, "-I", child.__file__],
+                    [*BARE, child.__file__],
                     stdin=theirs.fileno(),
                     stdout=theirs.fileno(),
                     stderr=subprocess.DEVNULL,
                     cwd="/",
-                    env={},
+                    env=environment(),
                     start_new_session=True,  # Ctrl-C in a terminal is for the server, which finishes its calls
                 )
             except OSError as error:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from interpreter.server.log import configure_log, log
-from interpreter.server.runtime import runner, settle_garbage
+from interpreter.server.runtime import keep_imports, runner, settle_garbage
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
 from interpreter.server.startup import Started
@@ -22,6 +22,7 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
     server cannot start.
     """
     configure_log(settings.log_level)
+    keep_imports()
     with runner() as running:
         running.run(_serve(settings, started))
 

@@ -3,20 +3,51 @@
 import logging
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import orjson
-import structlog
-from structlog.typing import EventDict, Processor
 
-log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+NAME = "interpreter.server"
+"""The name of the logger of this room, for `logging`."""
+
+_logger = logging.getLogger(NAME)
+_plain = logging.Formatter()
+
+
+class Log:
+    """Tells of things by a message that is always the same, and fields that are not."""
+
+    def debug(self, message: str, **fields: object) -> None:
+        """Tell what only matters to somebody who looks for a mistake."""
+        _tell(logging.DEBUG, message, fields)
+
+    def info(self, message: str, **fields: object) -> None:
+        """Tell what is as it should be."""
+        _tell(logging.INFO, message, fields)
+
+    def warning(self, message: str, **fields: object) -> None:
+        """Tell what somebody should look at."""
+        _tell(logging.WARNING, message, fields)
+
+    def error(self, message: str, *, exc_info: BaseException | None = None, **fields: object) -> None:
+        """Tell what somebody has to mend."""
+        _tell(logging.ERROR, message, fields, exc_info)
+
+    def exception(self, message: str, **fields: object) -> None:
+        """Tell the same of the exception that is being handled."""
+        _tell(logging.ERROR, message, fields, sys.exception())
+
+    def log(self, level: int, message: str, /, **fields: object) -> None:
+        """Tell something at a level of `logging`."""
+        _tell(level, message, fields)
+
+    def is_enabled_for(self, level: int) -> bool:
+        """Whether something at that level is told at all."""
+        return _logger.isEnabledFor(level)
+
+
+log = Log()
 """The logger of this room."""
-
-_PROCESSORS: tuple[Processor, ...] = (
-    structlog.processors.add_log_level,
-    structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-    # Plain tracebacks: they name functions and lines, but no values.
-    structlog.processors.format_exc_info,
-)
 
 
 def configure_log(level: str, **everywhere: object) -> None:
@@ -24,37 +55,48 @@ def configure_log(level: str, **everywhere: object) -> None:
 
     ``everywhere`` are fields that every line has.
     """
-    processors = [*_PROCESSORS, _adding(everywhere)] if everywhere else _PROCESSORS
-    structlog.configure(
-        processors=[*processors, structlog.processors.EventRenamer("message"), _render_bytes],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
-        cache_logger_on_first_use=True,
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=processors,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.EventRenamer("message"),
-                _render_text,
-            ],
-        )
-    )
+    least = getattr(logging, level.upper())
     # Libraries narrate at info what only their authors want to know.
-    logging.basicConfig(handlers=[handler], level=max(logging.WARNING, getattr(logging, level.upper())), force=True)
+    logging.basicConfig(handlers=[_Lines(everywhere)], level=max(logging.WARNING, least), force=True)
+    _logger.setLevel(least)
 
 
-def _adding(fields: Mapping[str, object]) -> Processor:
-    return lambda _logger, _name, event: {**fields, **event}
+def _tell(level: int, message: str, fields: Mapping[str, object], cause: BaseException | None = None) -> None:
+    if _logger.isEnabledFor(level):
+        _logger.log(level, message, exc_info=cause, extra={"fields": fields})
 
 
-def _render_bytes(_logger: object, _name: str, event: EventDict) -> bytes:
+class _Lines(logging.Handler):
+    """Writes lines that are the same whatever the terminal or the locale is."""
+
+    def __init__(self, everywhere: Mapping[str, object]) -> None:
+        super().__init__()
+        self._everywhere = everywhere
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.buffer.write(_line(self._event(record)))
+            sys.stderr.buffer.flush()
+        except Exception:  # noqa: BLE001 - what is logged must not break what logs it
+            self.handleError(record)
+
+    def _event(self, record: logging.LogRecord) -> dict[str, object]:
+        event = {**self._everywhere, **getattr(record, "fields", {})}
+        event["level"] = record.levelname.lower()
+        event["time"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        if record.exc_info:
+            # A plain traceback: it names functions and lines, but no values.
+            event["exception"] = _plain.formatException(record.exc_info)
+        event["message"] = record.getMessage()
+        return event
+
+
+def _line(event: Mapping[str, object]) -> bytes:
     try:
-        return orjson.dumps(event, default=str)
+        return orjson.dumps(event, default=str, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # a value that JSON has no form for: log it as text, rather than fail what was to be logged
-        return orjson.dumps({_text(name): _text(value) for name, value in event.items()})
+        texts = {_text(name): _text(value) for name, value in event.items()}
+        return orjson.dumps(texts, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _text(value: object) -> str:
@@ -63,7 +105,3 @@ def _text(value: object) -> str:
         return str(value).encode(errors="replace").decode()
     except Exception:  # noqa: BLE001 - its own __str__ may do anything
         return f"<{type(value).__name__}>"
-
-
-def _render_text(logger: object, name: str, event: EventDict) -> str:
-    return _render_bytes(logger, name, event).decode()

@@ -6,14 +6,13 @@ from prometheus_client import (
     CollectorRegistry,
     Counter,
     Gauge,
-    Histogram,
     ProcessCollector,
     disable_created_metrics,
     generate_latest,
 )
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from interpreter.k8s.gvk import GVK
+from interpreter.server.tally import CallTally, kind_label
 from interpreter.sources.snapshot import Snapshot
 
 # One more series for each, with a time that Prometheus does not read.
@@ -22,9 +21,6 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated ther
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 _PREFIX = "karta_interpreter"
-_UNKNOWN = "unknown"
-_OUTCOMES = {200: "success", 400: "invalid", 404: "unknown_kind", 422: "failed", 504: "timeout"}
-_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
 class Metrics:
@@ -37,30 +33,15 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self._calls = self._counter("calls", "Calls answered.", "operation", "kind", "outcome")
-        self._seconds = Histogram(
-            f"{_PREFIX}_call_seconds",
-            "Time from the last byte of a request to the first of its answer.",
-            ["operation", "kind"],
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
+        calls = CallTally(_PREFIX)
+        self.registry.register(calls)
+        self.answered = calls.add
         self._refused = self._counter("http_errors", "Requests that got an HTTP error.", "status")
         self._definitions = self._gauge("definitions", "Definitions by what became of them.", "state")
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
         self._expiry = self._gauge("certificate_expiry_timestamp_seconds", "End of the served certificate.")
         self._reloads = self._counter("certificate_errors", "Certificates that could not be loaded again.")
         self._in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
-        # `labels()` costs more than counting does, so what it returns is kept for the hot path.
-        self._children: dict[tuple[str, GVK | None, int], tuple[Counter, Histogram]] = {}
-
-    def answered(self, operation: str, gvk: GVK | None, code: int, seconds: float) -> None:
-        """Count an answer; ``gvk`` is None for a kind without a definition, ``operation`` empty for no operation."""
-        child = self._children.get((operation, gvk, code))
-        if child is None:
-            child = self._child(operation, gvk, code)
-        child[0].inc()
-        child[1].observe(seconds)
 
     def refused(self, status: int) -> None:
         """Count an HTTP error."""
@@ -92,7 +73,7 @@ class Metrics:
         self._scripts.clear()
         for gvk, entry in snapshot.entries.items():
             for script in entry.definition.scripts:
-                self._scripts.labels(script.operation, _kind(gvk)).inc()
+                self._scripts.labels(script.operation, kind_label(gvk)).inc()
 
     def certificate_loaded(self, not_after: float) -> None:
         """Show until when the certificate is valid, in seconds since 1970."""
@@ -106,19 +87,8 @@ class Metrics:
         """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
-    def _child(self, operation: str, gvk: GVK | None, code: int) -> tuple[Counter, Histogram]:
-        labels = (operation or _UNKNOWN, _kind(gvk) if gvk else _UNKNOWN)
-        outcome = _OUTCOMES.get(code, "error")
-        child = self._calls.labels(*labels, outcome), self._seconds.labels(*labels)
-        self._children[operation, gvk, code] = child
-        return child
-
     def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
         return Counter(f"{_PREFIX}_{name}", help_text, labels, registry=self.registry)
 
     def _gauge(self, name: str, help_text: str, *labels: str) -> Gauge:
         return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self.registry)
-
-
-def _kind(gvk: GVK) -> str:
-    return f"{gvk.api_version}/{gvk.kind}"

@@ -56,7 +56,12 @@ class Reception:
             call_limit=settings.call_limit,
             overview=overview,
         )
-        limits = Limits(settings.header_timeout, settings.exchange_timeout + settings.call_limit, settings.body_limit)
+        limits = Limits(
+            settings.header_timeout,
+            settings.exchange_timeout + settings.call_limit,
+            settings.body_limit,
+            settings.connection_age,
+        )
         self.connections = Connections(application.handle, application.refuse, limits, application.at_once)
         metrics.show_in_flight(lambda: self.connections.busy)
 

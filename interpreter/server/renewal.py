@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from interpreter.errors import ServeError
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
 from interpreter.server.tls import Tls

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from cryptography import x509
 
-from interpreter.server.authority import Authority, issued_at
+from interpreter.pki.authority import Authority, issued_at
 from interpreter.server.keyring import Keyring, signer_of
 
 _RENEWED_AFTER, _SPREAD = 2 / 3, 1 / 20

@@ -4,15 +4,15 @@ import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.resolution import Reader
 from interpreter.server.certificates import certificate_source
-from interpreter.server.control_plane import ControlPlane
 from interpreter.server.front import Front, OwnFront
 from interpreter.server.log import log
 from interpreter.server.metrics import Metrics
+from interpreter.server.no_control_plane import NoControlPlane
 from interpreter.server.overview import OwnOverview
 from interpreter.server.readiness import Readiness
 from interpreter.server.reception import Reception
@@ -20,10 +20,13 @@ from interpreter.server.renewal import Renewal
 from interpreter.server.settings import Settings
 from interpreter.server.startup import Started
 from interpreter.server.tls import CertificateSource, Tls
-from interpreter.server.workers import State, Workers
 from interpreter.sources.selection import Selection
 from interpreter.sources.snapshot import Quarantined, Snapshot
 from interpreter.sources.store import Store
+
+if TYPE_CHECKING:
+    from interpreter.server.control_plane import ControlPlane
+    from interpreter.server.workers import State
 
 _MOST_TOLD = 20
 
@@ -36,7 +39,7 @@ class Server:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._control_plane = ControlPlane(settings)
+        self._control_plane = _control_plane(settings)
         self._tls = None if settings.plain_http else Tls(self._certificates())
         self._store = Store(
             settings.folders,
@@ -110,12 +113,17 @@ class Server:
         return OwnFront(self._settings, reception, self._tls)
 
     def _workers(self) -> Front:
+        # Only who has workers pays for the language they are spoken to in.
+        from interpreter.server.workers import Workers  # noqa: PLC0415
+
         workers = Workers(self._settings, self._state, self._metrics, self._readiness)
         if cluster := self._control_plane.cluster:
             cluster.referenced.subscribe(workers.refresh)
         return workers
 
-    def _state(self) -> State:
+    def _state(self) -> "State":
+        from interpreter.server.workers import State  # noqa: PLC0415 - as above
+
         cluster = self._control_plane.cluster
         return State(
             self._store.snapshot,
@@ -165,6 +173,15 @@ class Server:
         self._front.refresh()
 
 
+def _control_plane(settings: Settings) -> "ControlPlane | NoControlPlane":
+    if not (settings.cluster or settings.register or settings.service or settings.public_url):
+        return NoControlPlane()
+    # Only who has one pays for what watches it and registers there.
+    from interpreter.server.control_plane import ControlPlane  # noqa: PLC0415
+
+    return ControlPlane(settings)
+
+
 def _tell(quarantined: Sequence[Quarantined]) -> None:
     """Log what cannot be used, of one source only so much that the rest of the log can still be found."""
     told = Counter[str]()
@@ -182,7 +199,7 @@ def _tell(quarantined: Sequence[Quarantined]) -> None:
 class _Knowledge:
     """What this process knows by itself (`interpreter.server.reception.Knowledge`)."""
 
-    def __init__(self, store: Store, control_plane: ControlPlane) -> None:
+    def __init__(self, store: Store, control_plane: "ControlPlane | NoControlPlane") -> None:
         self._store = store
         self._control_plane = control_plane
 

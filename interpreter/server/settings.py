@@ -25,6 +25,8 @@ class Settings:
 
     A call may take ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A client has
     ``header_timeout`` to send its headers and ``exchange_timeout`` to send its body and take the answer.
+    After ``connection_age``, or a tenth less or more, it is told with an answer to open a new connection, by which
+    replicas that are new get their share of the calls; 0 lets it keep the one that it has.
 
     ``cluster`` takes Kartas from the API server of ``kubeconfig`` and ``context``, stronger than all others; without
     a kubeconfig that is the one of the cluster that the server runs in. ``register`` keeps the configuration
@@ -59,6 +61,7 @@ class Settings:
     call_limit: float = 2.5
     header_timeout: float = 10.0
     exchange_timeout: float = 30.0
+    connection_age: float = 60.0
     grace_period: float = 5.0
     drain_timeout: float = 10.0
     log_level: str = "info"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
 from interpreter.sources.snapshot import Snapshot
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to

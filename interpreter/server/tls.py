@@ -1,12 +1,11 @@
 """TLS for a server whose certificate changes while it runs."""
 
-import os
 import ssl
-import tempfile
-from typing import IO, Protocol
+from typing import Protocol
 
 from interpreter.errors import ServeError
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
+from interpreter.pki.pair import load_pair
 
 
 class CertificateSource(Protocol):
@@ -59,17 +58,7 @@ def _context() -> ssl.SSLContext:
 
 
 def _load(context: ssl.SSLContext, certificate: Certificate) -> None:
-    with _private_file() as file:
-        file.write(certificate.key + b"\n" + certificate.chain)
-        file.flush()
-        try:
-            context.load_cert_chain(file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}")
-        except ssl.SSLError as error:
-            raise ServeError(f"OpenSSL does not take the certificate: {error.reason or error}") from error
-
-
-def _private_file() -> IO[bytes]:
-    """Return a file for a key: `ssl` reads no other way. In memory where that is possible, so never on a disk."""
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("certificate"), "wb")
-    return tempfile.NamedTemporaryFile("wb")
+    try:
+        load_pair(context, certificate.chain, certificate.key)
+    except (ssl.SSLError, ValueError) as error:
+        raise ServeError(f"OpenSSL does not take the certificate: {getattr(error, 'reason', None) or error}") from error

@@ -80,7 +80,7 @@ def test_it_runs_as_a_module_under_its_own_name(start: Start) -> None:
 
 
 def test_help_imports_no_command() -> None:
-    heavy = {"aiohttp", "yaml", "pydantic", "orjson", "watchfiles", "structlog", "jq"}
+    heavy = {"aiohttp", "yaml", "pydantic", "orjson", "watchfiles", "jq"}
     code = "import sys, interpreter.cli; print(*sys.modules)"
 
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -11,9 +11,8 @@ from itertools import chain, islice, pairwise
 from itertools import count as count_up
 from typing import Any
 
-from interpreter.karta.catalogue import catalogue_files
 from interpreter.operations import Call
-from interpreter.suites import find_suites, load_suite
+from tests.catalogue.entries import entries
 from tests.catalogue.test_robustness import places, spoilt
 from tests.server.client import post
 
@@ -31,7 +30,13 @@ _BEYOND_DOUBLES = re.compile(rb"[0-9.]{300,}|[eE]\+?[0-9]{3}")
 _NESTED = re.compile(rb"(\[){900}")
 _LINES = "\n\t"
 _OPERATION = re.compile(rb'(?<="operation":")[A-Za-z]+')
-AT_A_GLANCE = (b"InterpretReplica", b"InterpretComponent", b"InterpretHealth", b"InterpretStatus")
+ABOUT_ONE_OBJECT = (
+    b"InterpretReplica",
+    b"InterpretComponent",
+    b"InterpretHealth",
+    b"InterpretStatus",
+    b"InterpretDependency",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +50,8 @@ class Spoken:
 @cache
 def suite_cases() -> Sequence[Spoken]:
     """Return every case of the catalogue's suites."""
-    suites = [suite for path in catalogue_files() for suite in find_suites(path.parent)]
-    return [Spoken(f"{case.source}:{case.line}", spoken(case.call)) for suite in suites for case in load_suite(suite)]
+    cases = [case for entry in entries() for case in entry.cases]
+    return [Spoken(f"{case.source}:{case.line}", spoken(case.call)) for case in cases]
 
 
 def spoken(call: Call) -> bytes:
@@ -188,7 +193,7 @@ class Mischief:
 
 
 def bodies(seed: int, count: int, cases: Sequence[Spoken]) -> Iterator[bytes]:
-    """Yield that many bodies, asking each question that is read at a glance about every object."""
+    """Yield that many bodies, asking each question that needs nothing else about every object."""
     mischief = Mischief(seed, cases)
     made = (mischief.body() for _ in count_up())
     return islice(chain.from_iterable(map(asking_all, made)), count)
@@ -197,7 +202,7 @@ def bodies(seed: int, count: int, cases: Sequence[Spoken]) -> Iterator[bytes]:
 def asking_all(body: bytes) -> Iterator[bytes]:
     """Yield a body, and the same with other operations."""
     yield body
-    for operation in AT_A_GLANCE:
+    for operation in ABOUT_ONE_OBJECT:
         yield _OPERATION.sub(operation, body, count=1)
 
 

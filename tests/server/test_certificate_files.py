@@ -1,13 +1,16 @@
 """Certificates in files: which are taken, and what is said about the others."""
 
 import os
-from datetime import timedelta
+import time
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from interpreter.errors import ServeError
+from interpreter.pki import pair
 from interpreter.server.certificate_files import CertificateFiles
 from interpreter.server.tls import Tls
 from tests.server.pairs import chain_pem, key_pem, new_key
@@ -84,3 +87,19 @@ def test_a_key_is_not_shown(tmp_path: Path) -> None:
     certificate = files(tmp_path, chain_pem(KEY), key_pem(KEY)).read()
     assert b"PRIVATE KEY" in certificate.key
     assert "PRIVATE KEY" not in repr(certificate)
+
+
+def test_what_has_not_changed_is_good_until_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = files(tmp_path, chain_pem(KEY), key_pem(KEY))
+    certificate = source.read()
+    assert source.read() is certificate
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.fromtimestamp(certificate.not_after, tz)
+
+    monkeypatch.setattr(time, "time", lambda: certificate.not_after)
+    monkeypatch.setattr(pair, "datetime", Later)
+    with pytest.raises(ServeError, match="expired"):
+        source.read()

@@ -8,7 +8,7 @@ import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
-from interpreter.server.authority import Authority
+from interpreter.pki.authority import Authority
 from interpreter.server.keyring import Keyring, read_keyring, signer_of
 from interpreter.server.rotation import Rotation
 from tests.server.secrets import START

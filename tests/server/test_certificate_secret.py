@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from cryptography import x509
 
 from interpreter.errors import ClusterError, ServeError
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
 from interpreter.server.certificate_secret import SecretCertificates, SecretName
 from interpreter.server.keyring import read_keyring
 from interpreter.server.rotation import Rotation
 from interpreter.sources.api_server import ApiServer
+from tests.server.logs import capture_logs
 from tests.server.secrets import LABEL, PATH, START, Clock, Secrets
 from tests.sources.scripted_api import write_kubeconfig
 
@@ -164,7 +164,7 @@ async def test_a_broken_secret_of_ours_is_mended_from_what_is_known(
     first = await one.look()
     whole |= api.content
     api.put(whole | change)
-    with structlog.testing.capture_logs() as log:
+    with capture_logs() as log:
         assert await one.look() == first
         assert await one.look() == first
     assert api.content == whole
@@ -177,7 +177,7 @@ async def test_a_broken_secret_is_told_of_once_when_it_cannot_be_mended(api: Sec
     api.put(api.content | {"ca.crt": b"junk"})
     api.refused["update"] = 403
     one = replica(api, clock)
-    with structlog.testing.capture_logs() as log:
+    with capture_logs() as log:
         # Certificate and authority are whole, so they are served.
         assert (await one.look()).authority == api.content["authority.crt"]
         for _ in range(3):

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,8 @@ from interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Client, get, post, question
 from tests.server.process import KARTAS
 
-HEADERS, EXCHANGE, BODY = 0.3, 0.4, 10_000
+HEADERS, EXCHANGE, BODY, AGE = 0.3, 0.4, 10_000, 0.2
+PATIENT = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True)
 
 
 @pytest.fixture
@@ -70,6 +72,40 @@ async def test_headers_that_trickle_in_on_a_used_connection_are_not_waited_for_e
 async def test_a_body_that_does_not_come_is_not_waited_for(client: Client) -> None:
     await client.send(post(question())[:-100])
     assert await seconds_until_closed(client) < 2 * (EXCHANGE + 0.1) + 1
+
+
+async def test_a_connection_that_is_old_ends_with_its_next_answer(spell: Callable[[bytes], bytes]) -> None:
+    async with Server(replace(PATIENT, connection_age=AGE)) as server:
+        client = await Client.connect(server.started.port, None, spell)
+        young = await client.ask(post(question()))
+        assert young.response["successful"]
+        assert "connection" not in young.headers
+        await asyncio.sleep(AGE * 1.1 + 0.1)
+        old = await client.ask(post(question()))
+        assert old.response["successful"]
+        assert old.headers["connection"] == "close"
+        assert await client.remainder() == b""
+        await client.close()
+
+
+async def test_a_connection_that_is_old_and_has_nothing_to_answer_is_kept(spell: Callable[[bytes], bytes]) -> None:
+    # Its client may be about to write a call, and would lose it.
+    async with Server(replace(PATIENT, connection_age=AGE)) as server:
+        client = await Client.connect(server.started.port, None, spell)
+        await client.ask(post(question()))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(AGE * 1.1 + 0.3):
+                await client.reader.read()
+        await client.close()
+
+
+async def test_a_connection_may_be_kept_for_ever(spell: Callable[[bytes], bytes]) -> None:
+    async with Server(replace(PATIENT, connection_age=0)) as server:
+        client = await Client.connect(server.started.port, None, spell)
+        for _ in range(2):
+            assert "connection" not in (await client.ask(post(question()))).headers
+            await asyncio.sleep(AGE)
+        await client.close()
 
 
 async def test_an_answer_that_is_not_taken_is_not_kept(port: int) -> None:

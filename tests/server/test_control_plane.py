@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from interpreter.errors import ServeError
 from interpreter.k8s.gvk import GVK
@@ -18,6 +17,7 @@ from tests.registration.control_plane import CONFIGURATIONS, ControlPlane
 from tests.registration.control_plane import running as running_control_plane
 from tests.registration.definitions import karta, replicas
 from tests.server.client import PATIENCE, Client, get, post, trusting
+from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
 
 KARTAS = "/apis/run.ai/v1alpha1/kartas"

@@ -162,4 +162,7 @@ async def test_an_answer_may_not_be_as_large_as_a_body(server: Process) -> None:
 def test_a_body_is_large_by_its_bytes_or_by_its_values() -> None:
     assert not is_large(question() + b" " * MIB)
     assert is_large(LARGE)
-    assert is_large(b"[" + b"1," * 30_000 + b"1]")
+    assert is_large(b"[" + b"1," * 12_000 + b"1]")
+    pair = b'{"object":[%b1],"observedObject":[%b1]}'
+    assert not is_large(pair % (b"1," * 11_000, b"1," * 11_000))
+    assert is_large(pair % (b"1," * 12_000, b"1," * 12_000))

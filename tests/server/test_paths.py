@@ -4,13 +4,13 @@
 """
 
 import asyncio
+import logging
 import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
-import structlog
 
 from interpreter.errors import RequestError
 from interpreter.operations import Options
@@ -19,11 +19,12 @@ from interpreter.server.application import Application
 from interpreter.server.calls import Calls
 from interpreter.server.connection import Connection, Limits
 from interpreter.server.connections import Connections
+from interpreter.server.log import NAME
 from interpreter.server.metrics import Metrics
 from interpreter.server.readiness import Readiness
 from interpreter.sources.store import Store
 from tests.server.client import as_others, post
-from tests.server.conversations import AT_A_GLANCE, Spoken, bodies, conversations, suite_cases
+from tests.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, suite_cases
 from tests.server.wire import Wire
 
 BODIES = int(os.environ.get("FUZZED_BODIES", "4000"))
@@ -36,7 +37,7 @@ _TURNS = 30
 
 
 class Blind(Glance):
-    def request(self, body: bytes) -> None:
+    def read(self, body: bytes) -> None:
         del body
 
 
@@ -84,11 +85,11 @@ class Line:
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
     # Thousands of requests that fail are no news.
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))
+    logging.getLogger(NAME).setLevel(logging.CRITICAL)
     made = Store()
     made.load()
     yield made
-    structlog.reset_defaults()
+    logging.getLogger(NAME).setLevel(logging.NOTSET)
 
 
 async def _settled(connection: Connection) -> None:
@@ -122,7 +123,7 @@ def is_scripted(store: Store, case: Spoken) -> bool:
     """Tell whether scripts answer what is asked: they may take long, and tell the addresses of their tables."""
     request = decode(case.body)
     definition = store.snapshot.find(request.gvk) if request.gvk else None
-    asked = (request.operation_name, *(operation.decode() for operation in AT_A_GLANCE))
+    asked = (request.operation_name, *(operation.decode() for operation in ABOUT_ONE_OBJECT))
     return definition is not None and any(definition.scripts.of(operation) for operation in asked)
 
 

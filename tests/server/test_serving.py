@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from interpreter.operations import Operation
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
 from tests.protocol.karmada import receive
 from tests.server.client import Client, get, post, question, trusting
+from tests.server.logs import capture_logs
 
 
 @pytest.mark.parametrize(

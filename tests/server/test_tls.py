@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-import structlog
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
@@ -17,6 +16,7 @@ from interpreter.errors import ServeError
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
 from tests.server.client import Answer, Client, get, post, question, trusting
+from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.server.process import KARTAS, Process
 
@@ -112,7 +112,7 @@ def errors(answer: Answer) -> float:
 
 async def test_a_broken_pair_is_counted_and_told_once_and_the_old_one_stays(tmp_path: Path) -> None:
     first = write_pair(tmp_path)
-    with structlog.testing.capture_logs() as log:
+    with capture_logs() as log:
         async with serving(tmp_path) as port:
             client = await Client.connect(port, trusting(first))
             (tmp_path / "tls.key").write_bytes(key_pem(new_key()))

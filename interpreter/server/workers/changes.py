@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from interpreter.k8s.gvk import GVK
 from interpreter.karta.transfer import pack
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
 from interpreter.server.workers.messages import (
     Certify,
     Define,

@@ -7,7 +7,7 @@ from msgspec import Struct, msgpack
 
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import Object
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
 from interpreter.server.settings import Settings
 
 Kind = tuple[str, str, str]

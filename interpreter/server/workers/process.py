@@ -11,12 +11,12 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
 from interpreter.server.log import configure_log, log
 from interpreter.server.metrics import Metrics
 from interpreter.server.readiness import Readiness
 from interpreter.server.reception import FAREWELL_SECONDS, HANDSHAKE_SECONDS, Reception
-from interpreter.server.runtime import runner, settle_garbage
+from interpreter.server.runtime import keep_imports, runner, settle_garbage
 from interpreter.server.tls import Tls
 from interpreter.server.workers.channel import Channel
 from interpreter.server.workers.handover import Taking
@@ -45,6 +45,7 @@ from interpreter.server.workers.totals import counted
 def main() -> None:
     """Work until the end."""
     control, way = (socket.socket(fileno=int(handle)) for handle in sys.argv[1:])
+    keep_imports()
     with runner() as running:
         running.run(_work(control, way))
 

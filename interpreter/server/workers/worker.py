@@ -1,9 +1,9 @@
 """One worker, as the server sees it."""
 
 import asyncio
+import os
 import signal
 import socket
-import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from interpreter.errors import ServeError
 from interpreter.server.workers.channel import Channel
 from interpreter.server.workers.handover import give
 from interpreter.server.workers.messages import Ask, Closed, Family, Ready, Report, Reported, ToWorker, to_server
+from interpreter.worker.packages import BARE, environment
 
 _PROGRAM: Final = "interpreter.server.workers.process"
 
@@ -43,10 +44,10 @@ class Worker:
         way.setblocking(False)
         with theirs, their_way:
             ends = theirs.fileno(), their_way.fileno()
-            command = [sys.executable, "-I", "-m", _PROGRAM, *map(str, ends)]
+            command = [*BARE, "-m", _PROGRAM, *map(str, ends)]
             try:
                 process = await asyncio.create_subprocess_exec(
-                    *command, stdin=asyncio.subprocess.DEVNULL, pass_fds=ends
+                    *command, stdin=asyncio.subprocess.DEVNULL, pass_fds=ends, env={**os.environ, **environment()}
                 )
             except OSError as error:
                 ours.close()

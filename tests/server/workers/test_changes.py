@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from interpreter.errors import QueryReferenceError
 from interpreter.k8s.gvk import GVK
-from interpreter.server.certificate import Certificate
+from interpreter.pki.certificate import Certificate
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
 from interpreter.server.workers.changes import State, difference

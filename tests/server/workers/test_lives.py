@@ -7,7 +7,6 @@ import socket
 import time
 
 import pytest
-from structlog.testing import capture_logs
 
 from interpreter.errors import ServeError
 from interpreter.server.serving import Server
@@ -15,6 +14,7 @@ from interpreter.server.settings import Settings
 from interpreter.server.workers import worker as worker_module
 from interpreter.server.workers import workers as workers_module
 from tests.server.client import Client, as_karmada, get, post, question
+from tests.server.logs import capture_logs
 from tests.server.process import KARTAS, Process, running
 from tests.server.test_lifecycle import SLOW, failing
 from tests.server.test_metrics import samples

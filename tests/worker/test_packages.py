@@ -1,0 +1,84 @@
+"""Programs that this process starts find the packages that it has, wherever those are."""
+
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from interpreter.worker.packages import BARE, environment
+
+# Not that of a virtual environment, which would find packages by itself.
+PYTHON = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+LARGE = 3 * 2**20
+
+
+def test_a_program_finds_what_this_process_finds_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, name in (("ours", "wanted"), ("there", "unwanted")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{name}.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path / "ours")
+
+    def finds(name: str) -> bool:
+        command = [*BARE, "-c", f"import {name}"]
+        ran = subprocess.run(command, env=environment(), cwd=tmp_path / "there", capture_output=True, check=False)
+        return ran.returncode == 0
+
+    assert finds("wanted")
+    assert not finds("unwanted"), "where a program is started, anything may lie"
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[int]:
+    """Run a server that only ``PYTHONPATH`` tells of its packages, as in the image; yield its port."""
+    command = [
+        str(PYTHON),
+        "-m",
+        "interpreter",
+        "serve",
+        "--plain-http",
+        "--port",
+        "0",
+        "--grace-period",
+        "0",
+        *options,
+    ]
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
+    with subprocess.Popen(command, env={"PYTHONPATH": path}, stderr=subprocess.PIPE, text=True, cwd="/") as server:
+        assert server.stderr
+        try:
+            said = ""
+            for line in server.stderr:
+                said += line
+                if found := re.match(r"Listening on http://127\.0\.0\.1:(\d+)", line):
+                    yield int(found[1])
+                    break
+            else:
+                pytest.fail(said)
+        finally:
+            server.terminate()
+            server.stderr.read()
+
+
+@pytest.mark.skipif(not PYTHON.exists(), reason="this Python has no other one below it")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_server_in_an_image_starts_its_workers_and_answers_large_calls(workers: str) -> None:
+    obj = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": {"replicas": 2}}
+    kind = {"group": "apps", "version": "v1", "kind": "Deployment"}
+    request = {"uid": "1", "kind": kind, "name": "a", "operation": "InterpretStatus", "object": obj}
+    body = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext", "request": request}
+    obj["status"] = {"note": "x" * LARGE}
+    with serving("--workers", workers) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("POST", "/interpret", json.dumps(body), {"Content-Type": "application/json"})
+        response = json.loads(connection.getresponse().read())["response"]
+        connection.close()
+    assert response["successful"], response
