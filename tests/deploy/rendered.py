@@ -26,6 +26,11 @@ EVERYTHING = ",".join(f"{value}.enabled=true" for value in ON.split(","))
 VALUES = {
     "the defaults": (SERVER,),
     "everything on": (SERVER, EVERYTHING),
+    "an autoscaler in a hurry": (
+        SERVER,
+        "autoscaling.enabled=true,autoscaling.behavior.scaleDown.stabilizationWindowSeconds=60",
+        "autoscaling.targetCPUUtilizationPercentage=150,resources.requests.cpu=1.2,server.workers=2",
+    ),
     "certificates by cert-manager": (
         SERVER,
         "certificate.mode=certManager,certificate.extraNames={10.0.0.1,::1,a.example}",
@@ -50,6 +55,7 @@ VALUES = {
         SERVER,
         "server.catalogue=false,server.resourceQuotaEstimate=true,registration.multiplePodTemplatesScheduling=true",
         "karmada.kubeconfig.context=karmada-apiserver,server.gracePeriod=7.5,server.drainTimeout=20",
+        "server.kinds={RayCluster,batch/v1/Job},server.without={apps/v1/*}",
         "server.workers=2,server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
     ),
     "another name and port": (SERVER, "fullnameOverride=karta,server.port=9443,service.port=8443,image.tag=1.2.3"),

@@ -12,7 +12,7 @@ from deploy.write_readme import BEGIN, END, rows, table
 from tests.deploy import rendered
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
 
-OTHERS = {"karmada.config", "kartas.run.ai", "server.config"}
+OTHERS = {"karmada.config", "kartas.run.ai", "server.config", "server.md"}
 FREE = {"resources.requests", "resources.limits", "dashboard.labels"}
 """Mappings of which the user chooses the keys, though there are some by default."""
 
@@ -71,6 +71,15 @@ TYPOS = [
     ("karta-interpreter", r"overrides.inline.a\.lua=x", "'a.lua' does not match"),
     ("karta-interpreter", "certificate.selfSigned.days=30", "minimum: got 30"),
     ("karta-interpreter", "image.digest=1234", "/image/digest"),
+    ("karta-interpreter", "server.kinds={RayCluster batch/v1}", "/server/kinds/0"),
+    ("karta-interpreter", "server.without={apps/v1/Deploy*}", "/server/without/0"),
+    ("karta-interpreter", "autoscaling.behavior.scaledown.selectPolicy=Min", "'scaledown' not allowed"),
+    ("karta-interpreter", "autoscaling.targetCPUUtilizationPercentage=0", "minimum: got 0"),
+    ("karta-interpreter", "autoscaling.enabled=true,autoscaling.minReplicas=7", "is more than autoscaling.maxReplicas"),
+    ("karta-interpreter", "autoscaling.enabled=true,resources.requests.cpu=null", "needs resources.requests.cpu"),
+    # One worker does not use much more than one CPU, so the mean never gets above the target.
+    ("karta-interpreter", "autoscaling.enabled=true,resources.requests.cpu=2", "would add no pod"),
+    ("karta-interpreter", "autoscaling.enabled=true,resources.requests.cpu=1500m", "would add no pod"),
     ("karta-interpreter", "certificate.mode=existingSecret", "needs certificate.existingSecret"),
     ("karta-interpreter", "karmada.kubeconfig.secret=", "karmada.kubeconfig.secret is needed"),
     ("karta-interpreter-control-plane", "admission.enable=true", "'enable' not allowed"),

@@ -87,10 +87,9 @@ def test_queries_ask_for_series_and_labels_that_there_are(query: str) -> None:
 @pytest.mark.parametrize("query", QUERIES)
 def test_queries_name_outcomes_and_states_that_there_are(query: str) -> None:
     outcomes = {value for text in re.findall(r'outcome=?[!~]?=?"([^"]*)"', query) for value in text.split("|")}
-    text = "\n".join(
-        re.findall(r"^\s*_OUTCOMES = .*$", (ROOT / "interpreter/server/metrics.py").read_text(), re.MULTILINE)
-    )
-    assert outcomes <= {*re.findall(r'"(\w+)"', text), "error"}
+    modules = (file.read_text() for file in (ROOT / "interpreter/server").glob("*.py"))
+    (counted,) = (line for text in modules for line in re.findall(r"^_OUTCOMES\b.* = (.*)$", text, re.MULTILINE))
+    assert outcomes <= {*re.findall(r'"(\w+)"', counted), "error"}
     assert set(re.findall(r'state="(\w+)"', query)) <= {"served", "quarantined"}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import click
 import pytest
 
-from deploy.write_kustomize import is_hook
+from deploy.write_kustomize import is_hook, template
 from interpreter.cli.doctor import command as doctor
 from interpreter.cli.serve import command as serve
 from tests.deploy import rendered
@@ -214,6 +214,44 @@ def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None
 def test_an_autoscaled_deployment_leaves_the_number_to_the_autoscaler() -> None:
     assert "replicas" not in deployment_of("everything on")["spec"]
     assert deployment_of("the defaults")["spec"]["replicas"] == 2
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize(
+    ("case", "target"),
+    [
+        pytest.param("everything on", 70, id="the defaults"),
+        pytest.param("an autoscaler in a hurry", 150, id="more than is requested"),
+    ],
+)
+def test_the_autoscaler_looks_at_the_cpu_of_the_server_and_of_nothing_beside_it(case: str, target: int) -> None:
+    (autoscaler,) = rendered.of_kind(resources_of(case), "HorizontalPodAutoscaler")
+    (metric,) = autoscaler["spec"]["metrics"]
+    assert metric["containerResource"]["container"] == container_of(case)["name"]
+    assert metric["containerResource"]["name"] == "cpu"
+    assert metric["containerResource"]["target"] == {"type": "Utilization", "averageUtilization": target}
+
+
+@rendered.needs_helm
+def test_the_autoscaler_is_as_fast_as_kubernetes_unless_told_otherwise() -> None:
+    (autoscaler,) = rendered.of_kind(resources_of("everything on"), "HorizontalPodAutoscaler")
+    assert "behavior" not in autoscaler["spec"]
+    (hurried,) = rendered.of_kind(resources_of("an autoscaler in a hurry"), "HorizontalPodAutoscaler")
+    assert hurried["spec"]["behavior"] == {"scaleDown": {"stabilizationWindowSeconds": 60}}
+
+
+@rendered.needs_helm
+def test_a_limit_is_a_request_where_there_is_no_other() -> None:
+    values = "autoscaling.enabled=true,resources.requests.cpu=null,resources.limits.cpu=1"
+    assert rendered.of_kind(template(rendered.SERVER, values), "HorizontalPodAutoscaler")
+
+
+@rendered.needs_helm
+def test_kinds_are_named_one_by_one() -> None:
+    chosen = [flag for flag in container_of("every option of the server")["args"] if "--kinds" in flag]
+    assert chosen == ["--kinds=RayCluster", "--kinds=batch/v1/Job"]
+    assert flags_of("every option of the server")["--without"] == "apps/v1/*"
+    assert not {"--kinds", "--without"} & flags_of("the defaults").keys()
 
 
 @rendered.needs_helm

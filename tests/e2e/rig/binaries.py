@@ -1,7 +1,7 @@
 """The programs of a Karmada control plane, built from the Go module proxy once and kept in the user's cache.
 
-One module requires Karmada, Kubernetes and etcd together, so that what they share is compiled once. Run as a program
-it builds and says how long each binary took.
+One module requires Karmada, Kubernetes and etcd together, so that what they share is compiled once; metrics-server
+requires other libraries than they do. Run as a program it builds and says how long each binary took.
 """
 
 import fcntl
@@ -19,17 +19,21 @@ from pathlib import Path
 KARMADA = "v1.18.2"
 KUBERNETES = "v1.35.3"  # the release whose libraries that Karmada requires
 ETCD = "v3.6.7"
+METRICS_SERVER = "v0.9.0"
 
 _KARMADA = "github.com/karmada-io/karmada"
 _PACKAGES = {
     "etcd": "go.etcd.io/etcd/server/v3",
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+    "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
     "karmada-aggregated-apiserver": f"{_KARMADA}/cmd/aggregated-apiserver",
     "karmada-webhook": f"{_KARMADA}/cmd/webhook",
     "karmada-controller-manager": f"{_KARMADA}/cmd/controller-manager",
     "karmada-scheduler": f"{_KARMADA}/cmd/scheduler",
     "karmadactl": f"{_KARMADA}/cmd/karmadactl",
 }
+_METRICS_SERVER = f"metrics-server-{METRICS_SERVER}"
+_CALLER = Path(__file__).with_name("caller.go")
 _MANIFESTS = {"crds": "charts/karmada/_crds/bases", "deploy": "artifacts/deploy"}
 # Members report the version of their API server, and a development version is none that Karmada can compare.
 _LINK = f"-s -w -X k8s.io/component-base/version.gitVersion={KUBERNETES}"
@@ -58,7 +62,20 @@ def build(say: Callable[[str], None] = print) -> Path:
         missing = {name: package for name, package in _PACKAGES.items() if not (folder / name).exists()}
         if missing or not all((folder / name).exists() for name in _MANIFESTS):
             _make(folder, missing, say)
+        if not (folder / _METRICS_SERVER).exists():
+            _make_metrics_server(folder, say)
+        _make_caller(folder)
     return folder
+
+
+def metrics_server(folder: Path) -> Path:
+    """Return where metrics-server is."""
+    return folder / _METRICS_SERVER
+
+
+def caller(folder: Path) -> Path:
+    """Return where the program is that calls as Karmada does."""
+    return folder / _CALLER.stem
 
 
 @contextmanager
@@ -69,8 +86,7 @@ def _alone(lock: Path) -> Iterator[None]:
 
 
 def _make(folder: Path, missing: Mapping[str, str], say: Callable[[str], None]) -> None:
-    if not shutil.which("go"):
-        raise BuildError("the end-to-end tests build Karmada and Kubernetes once: install Go 1.25 or newer")
+    _require_go()
     module = folder / "module"
     module.mkdir(exist_ok=True)
     if not (module / "go.mod").exists():
@@ -83,6 +99,30 @@ def _make(folder: Path, missing: Mapping[str, str], say: Callable[[str], None]) 
         _go("build", "-ldflags", _LINK, "-o", f"{folder / name}.new", package, within=module)
         Path(f"{folder / name}.new").rename(folder / name)
         say(f"built {name:<28} {time.monotonic() - begun:6.0f} s")
+
+
+def _make_metrics_server(folder: Path, say: Callable[[str], None]) -> None:
+    _require_go()
+    begun = time.monotonic()
+    package = f"sigs.k8s.io/metrics-server/cmd/metrics-server@{METRICS_SERVER}"
+    # -mod is for a module of one's own.
+    released = {"GOFLAGS": "-trimpath -buildvcs=false", "GOBIN": str(folder)}
+    _go("install", "-ldflags", "-s -w", package, within=folder, **released)
+    (folder / "metrics-server").rename(folder / _METRICS_SERVER)
+    say(f"built {_METRICS_SERVER:<28} {time.monotonic() - begun:6.0f} s")
+
+
+def _make_caller(folder: Path) -> None:
+    target = folder / _CALLER.stem
+    if target.exists() and target.stat().st_mtime > _CALLER.stat().st_mtime:
+        return
+    _require_go()
+    _go("build", "-ldflags", "-s -w", "-o", str(target), str(_CALLER), within=folder / "module")
+
+
+def _require_go() -> None:
+    if not shutil.which("go"):
+        raise BuildError("the end-to-end tests build Karmada and Kubernetes once: install Go 1.25 or newer")
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -115,9 +155,10 @@ def _module_folder(module: str, version: str) -> Path:
     return Path(answer["Dir"])
 
 
-def _go(*arguments: str, within: Path) -> str:
+def _go(*arguments: str, within: Path, **environment: str) -> str:
+    variables = os.environ | _GO | environment
     done = subprocess.run(
-        ["nice", "go", *arguments], cwd=within, env=os.environ | _GO, capture_output=True, text=True, check=False
+        ["nice", "go", *arguments], cwd=within, env=variables, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise BuildError(f"go {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")

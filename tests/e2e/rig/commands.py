@@ -1,6 +1,16 @@
 """The command lines of the parts."""
 
+from pathlib import Path
+
+from tests.e2e.rig.binaries import metrics_server as metrics_server_binary
 from tests.e2e.rig.layout import MEMBERS, Layout
+
+_CONTROLLERS = (
+    "deployment-controller",
+    "replicaset-controller",
+    "endpointslice-controller",
+    "horizontal-pod-autoscaler-controller",
+)
 
 
 def etcd(layout: Layout) -> list[str]:
@@ -104,6 +114,39 @@ def scheduler(layout: Layout, gates: str) -> list[str]:
         "health-probe-bind-address": layout.local("probe"),
     }
     return _command(layout, "karmada-scheduler", _alone(layout, gates) | flags)
+
+
+def kube_controller_manager(layout: Layout, config: Path) -> list[str]:
+    """The controllers that a cluster needs to scale a Deployment."""
+    flags = {
+        "kubeconfig": config,
+        "controllers": ",".join(_CONTROLLERS),
+        # By default it looks every 15 s.
+        "horizontal-pod-autoscaler-sync-period": "3s",
+        "leader-elect": "false",
+        "secure-port": 0,
+        "v": 2,
+    }
+    return _command(layout, "kube-controller-manager", flags)
+
+
+def metrics_server(layout: Layout, config: Path, port: int) -> list[str]:
+    """It asks kubelets what containers use, and serves that as metrics.k8s.io."""
+    flags = {
+        "kubeconfig": config,
+        "authentication-kubeconfig": config,
+        "authorization-kubeconfig": config,
+        "bind-address": "127.0.0.1",
+        "secure-port": port,
+        "tls-cert-file": layout.pki / "metrics-server.crt",
+        "tls-private-key-file": layout.pki / "metrics-server.key",
+        "kubelet-certificate-authority": layout.authority.file,
+        "kubelet-preferred-address-types": "InternalIP",
+        "kubelet-use-node-status-port": "true",
+        "metric-resolution": "10s",  # the shortest that there is, and longer than the next
+        "kubelet-request-timeout": "5s",
+    }
+    return _command(layout, metrics_server_binary(layout.binaries).name, flags)
 
 
 def _alone(layout: Layout, gates: str) -> dict[str, object]:

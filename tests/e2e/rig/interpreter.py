@@ -7,6 +7,7 @@ import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,11 +117,16 @@ def serve(
 
 
 def start(
-    processes: Processes, name: str, address: tuple[str, int], authority: Path | None, *options: str | Path
+    processes: Processes,
+    name: str,
+    address: tuple[str, int],
+    authority: Path | None,
+    *options: str | Path,
+    environment: Mapping[str, str] | None = None,
 ) -> Interpreter:
-    """Start a server as `serve` does, and wait for nothing."""
+    """Start a server as `serve` does, and wait for nothing; ``environment`` has variables of its own."""
     host, port = address
-    process = processes.start(name, _PROGRAM, "serve", "--port", str(port), *options)
+    process = processes.start(name, _PROGRAM, "serve", "--port", str(port), *options, environment=environment)
     return Interpreter(process, host, port, _trusting(authority))
 
 

@@ -1,9 +1,11 @@
 """Plain processes on loopback: started with a log each, and stopped by their ids."""
 
 import ctypes
+import os
 import signal
 import socket
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,8 +55,11 @@ class Processes:
     folder: Path
     running: dict[str, Process] = field(default_factory=dict)
 
-    def start(self, name: str, *command: str | Path) -> Process:
-        """Start a program; one of the same name is started anew with the same log."""
+    def start(self, name: str, *command: str | Path, environment: Mapping[str, str] | None = None) -> Process:
+        """Start a program; one of the same name is started anew with the same log.
+
+        ``environment`` has variables beside those of the tests.
+        """
         log = self.folder / f"{name}.log"
         with log.open("ab") as output:
             child = subprocess.Popen(
@@ -62,6 +67,7 @@ class Processes:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
                 preexec_fn=_die_with_parent,  # noqa: PLW1509 - one system call, and nothing is left behind by a kill
             )
         self.running[name] = Process(name, child, log)

@@ -39,6 +39,10 @@ class Service:
         """New connections go there no longer."""
         self._write({*self._endpoints()} - {str(port)})
 
+    def replace(self, ports: set[int]) -> None:
+        """New connections go to these, and nowhere else."""
+        self._write({str(port) for port in ports})
+
     def _endpoints(self) -> list[str]:
         return self.file.read_text(encoding="utf-8").split()
 

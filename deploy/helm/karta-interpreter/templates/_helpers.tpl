@@ -102,3 +102,26 @@ labels:
 {{- define "karta-interpreter.needsKarmada" -}}
 {{- if or .Values.karmada.cluster .Values.registration.enabled -}}yes{{- end -}}
 {{- end -}}
+
+{{/* The CPU request in thousandths, 0 where there is none; a container with a limit alone requests that much. */}}
+{{- define "karta-interpreter.requestedCpu" -}}
+{{- $resources := .Values.resources | default dict -}}
+{{- $limit := get ($resources.limits | default dict) "cpu" -}}
+{{- $cpu := get ($resources.requests | default dict) "cpu" | default $limit | toString -}}
+{{- if hasSuffix "m" $cpu -}}{{- trimSuffix "m" $cpu -}}{{- else -}}{{- mulf 1000 (float64 $cpu) -}}{{- end -}}
+{{- end -}}
+
+{{/* Nothing, or why the autoscaler could never do what it is for */}}
+{{- define "karta-interpreter.checkAutoscaling" -}}
+{{- $requested := include "karta-interpreter.requestedCpu" . | float64 -}}
+{{- $target := .Values.autoscaling.targetCPUUtilizationPercentage -}}
+{{- if not $requested -}}
+{{- fail "autoscaling.enabled needs resources.requests.cpu: the target is in percent of it" -}}
+{{- end -}}
+{{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) -}}
+{{- fail "autoscaling.minReplicas is more than autoscaling.maxReplicas" -}}
+{{- end -}}
+{{- if gt (divf (mulf $requested $target) 100) (mulf 1000 .Values.server.workers) -}}
+{{- fail (printf "autoscaling would add no pod: %v %% of resources.requests.cpu is more than one CPU for each of server.workers" $target) -}}
+{{- end -}}
+{{- end -}}
