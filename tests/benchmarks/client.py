@@ -24,6 +24,7 @@ _OPERATIONS: Final = ("InterpretComponent", "InterpretHealth")
 _SIZES: Final = {"5 KB": 5 * 1024, "24 KB": 24 * 1024}
 _OURS, _OURS_RAY = "this server, Workload", "this server, RayCluster"
 _OURS_SCRIPTED, _GO, _LUA = "this server with Karmada's script, RayCluster", "Go example, Workload", "Lua in Karmada"
+_BLANK: Final = "a webhook that reads nothing, RayCluster"
 
 
 def client(field: Field, effort: Effort) -> Part:
@@ -35,6 +36,7 @@ def client(field: Field, effort: Effort) -> Part:
         _GO: (field.peers.example, workload),
         _OURS_RAY: (field.ours, ray_cluster),
         _OURS_SCRIPTED: (field.peers.scripted, ray_cluster),
+        _BLANK: (field.peers.blank, ray_cluster),
         _LUA: (None, ray_cluster),
     }
     columns = [(size, operation) for size in _SIZES for operation in _OPERATIONS]

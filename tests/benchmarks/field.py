@@ -24,7 +24,8 @@ _VARIANTS, _VARIANTS_OF_LARGE, _LARGE = 4, 2, 256 * 1024
 class Peers:
     """Karmada's example webhook: as it is, without its log line per request, and that with GOGC=400.
 
-    ``scripted`` is ours with Karmada's own scripts over the definition of RayCluster.
+    ``scripted`` is ours with Karmada's own scripts over the definition of RayCluster. ``blank`` gives everybody
+    the same answer: no webhook can be faster than that.
     """
 
     programs: Programs
@@ -32,6 +33,7 @@ class Peers:
     quiet: Server
     tuned: Server
     scripted: Server
+    blank: Server
 
     @property
     def ray_scripts(self) -> Path:
@@ -101,8 +103,9 @@ def _peers(programs: Programs, bay: Bay, stack: ExitStack) -> Peers:
     start = stack.enter_context
     return Peers(
         programs=programs,
-        example=start(bay.example("Go example", programs.webhook)),
-        quiet=start(bay.example("Go example, no log line", programs.quiet)),
-        tuned=start(bay.example("Go example, no log line, GOGC=400", programs.quiet, GOGC="400")),
+        example=start(bay.peer("Go example", programs.webhook)),
+        quiet=start(bay.peer("Go example, no log line", programs.quiet)),
+        tuned=start(bay.peer("Go example, no log line, GOGC=400", programs.quiet, GOGC="400")),
         scripted=start(bay.ours("this server, Karmada's scripts", "--overrides", programs.source / _RAY_SCRIPTS)),
+        blank=start(bay.peer("an answer that is always the same", programs.blank)),
     )

@@ -24,7 +24,8 @@ class BuildError(Exception):
 class Programs:
     """The files of the programs, and the versions of what is in them.
 
-    ``quiet`` is the example webhook without the log line that it writes per request; ``source`` is Karmada's.
+    ``quiet`` is the example webhook without the log line that it writes per request; ``blank`` answers without reading
+    an object; ``source`` is Karmada's.
     """
 
     go: str
@@ -33,6 +34,7 @@ class Programs:
     source: Path
     webhook: Path
     quiet: Path
+    blank: Path
     load: Path
     client: Path
     core: Path
@@ -57,9 +59,9 @@ def build() -> Programs | None:
         karmada["Version"],
         gojq["Version"],
         source,
-        **{name: folder / name for name in ("webhook", "quiet", "load", "client", "core")},
+        **{name: folder / name for name in ("webhook", "quiet", "blank", "load", "client", "core")},
     )
-    for name in ("webhook", "load", "client", "core"):
+    for name in ("webhook", "blank", "load", "client", "core"):
         _go("build", "-o", str(folder / name), f"./{name}")
     _go("build", "-overlay", str(overlay), "-o", str(programs.quiet), "./webhook")
     return programs

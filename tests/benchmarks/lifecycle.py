@@ -16,7 +16,16 @@ from tests.benchmarks.program import MeasurementError
 from tests.benchmarks.report import NOTHING, Part, number, table
 from tests.benchmarks.rounds import Effort
 from tests.benchmarks.servers import Server
-from tests.benchmarks.workload import HOT_OPERATIONS, Make, request_body, variant, workload
+from tests.benchmarks.workload import (
+    HOT_OPERATIONS,
+    Make,
+    deployment,
+    pytorch_job,
+    ray_cluster,
+    request_body,
+    variant,
+    workload,
+)
 
 _SIZE: Final = 5 * 1024
 _PATIENCE, _PAUSE = 30.0, 0.005
@@ -28,7 +37,7 @@ def start(field: Field, effort: Effort) -> Part:
         "this server, whole catalogue": lambda: field.bay.ours("fresh")
     }
     if peers := field.peers:
-        named[peers.example.name] = lambda: field.bay.example("fresh example", peers.programs.webhook)
+        named[peers.example.name] = lambda: field.bay.peer("fresh example", peers.programs.webhook)
     found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in named}
     for _ in range(effort.starts):
         for name, started in named.items():
@@ -42,13 +51,19 @@ def start(field: Field, effort: Effort) -> Part:
 
 
 def memory(field: Field, effort: Effort) -> Part:
-    """Measure resident memory after the start and after many requests."""
-    bodies = field.hot_bodies(_SIZE, workload, HOT_OPERATIONS)
+    """Measure resident memory after the start and after many requests, with a folder to watch and without."""
     own = write_definitions(field.folder / "memory", 1)
-    with field.bay.ours("this server, whole catalogue", "--kartas", own) as server:
-        before = server.memory()
-        count = field.load.run(server, bodies, 0, requests=effort.requests).count
-        rows = [(server.name, number(before), f"{count:,}", number(server.memory()))]
+    asked: dict[str, tuple[tuple[Make, ...], tuple[str | Path, ...]]] = {
+        "this server, whole catalogue": ((deployment, pytorch_job, ray_cluster), ()),
+        "the same, watching a folder": ((workload,), ("--kartas", own)),
+    }
+    rows = []
+    for name, (makes, options) in asked.items():
+        bodies = [body for make in makes for body in field.hot_bodies(_SIZE, make, HOT_OPERATIONS)]
+        with field.bay.ours(name, *options) as server:
+            before = server.memory()
+            count = field.load.run(server, bodies, 0, requests=effort.requests).count
+            rows.append((name, number(before), f"{count:,}", number(server.memory())))
     if field.peers:
         example = field.peers.example
         rows.append((example.name, NOTHING, "those of this page", number(example.memory())))

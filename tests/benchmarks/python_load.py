@@ -16,7 +16,7 @@ from typing import Any
 from tests.benchmarks.figures import percentile
 from tests.benchmarks.workload import UID
 
-_HEAD_END, _LENGTH = b"\r\n\r\n", b"content-length:"
+_HEAD_END, _LENGTH, _CLOSE = b"\r\n\r\n", b"content-length:", b"\r\nconnection: close\r\n"
 _PATIENCE = 20.0
 
 
@@ -28,18 +28,21 @@ class _Connection:
     number: int
     requests: list[bytes]
     latencies: list[float] = field(default_factory=list)
+    is_last: bool = False
+    """Whether the server has said that it answers no more on this connection."""
 
     async def open(self) -> None:
         host, _, port = self.order["address"].partition(":")
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         self.reader, self.writer = await asyncio.open_connection(host, int(port), ssl=context)
+        self.is_last = False
 
     async def run(self, until: float, requests: int) -> None:
         count = 0
         while count < requests or time.monotonic() < until:
             asked = time.monotonic()
-            if self.order["fresh"]:
+            if self.order["fresh"] or self.is_last:
                 self.writer.close()
                 await self.open()
             async with asyncio.timeout(_PATIENCE):
@@ -52,6 +55,7 @@ class _Connection:
         request = self.requests[(self.number + count) % len(self.requests)]
         self.writer.write(request.replace(UID.encode(), uid, 1))
         head = await self.reader.readuntil(_HEAD_END)
+        self.is_last = _CLOSE in head.lower()
         length = head.lower().partition(_LENGTH)[2].partition(b"\r\n")[0]
         answer = await self.reader.readexactly(int(length))
         if b'"successful":true' not in answer or uid not in answer:

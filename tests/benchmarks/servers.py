@@ -77,8 +77,8 @@ class Bay:
             yield server
 
     @contextmanager
-    def example(self, name: str, program: Path, **environment: str) -> Iterator[Server]:
-        """Run Karmada's example webhook, which never talks to the API server that it asks for; raises as `ours`."""
+    def peer(self, name: str, program: Path, **environment: str) -> Iterator[Server]:
+        """Run a webhook in Go that has the options of Karmada's example, and no API server; raises as `ours`."""
         command = program, "--cert-dir", self._certificate.parent, "--bind-address", "127.0.0.1", "--secure-port"
         known = {"KUBECONFIG": str(self._folder / "kubeconfig"), **environment}
         with _running(name, command, EXAMPLE, known) as server:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import sysconfig
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,10 +18,16 @@ def setting(effort: Effort, programs: Programs) -> str:
     machine = f"{_processor()} ({os.cpu_count()} cores, of which two are used), {platform.system()}"
     return (
         f"Measured by `make bench` on {machine}. "
-        f"This server: CPython {platform.python_version()}, {packages}. "
+        f"This server: CPython {platform.python_version()} ({_build()}), {packages}. "
         f"Beside it: Karmada {programs.karmada} and gojq {programs.gojq}, built by {programs.go}. "
         f"Each figure is the {effort}.\n"
     )
+
+
+def _build() -> str:
+    """Tell how CPython was compiled, which makes a fifth of its speed."""
+    optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+    return f"built {'with' if optimised else 'without'} profile-guided optimisation"
 
 
 def _processor() -> str:

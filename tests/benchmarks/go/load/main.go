@@ -58,6 +58,7 @@ type connection struct {
 	body      bytes.Buffer
 	requests  []request
 	latencies []float64
+	last      bool // the server has said that it answers no more on this connection
 	err       error
 }
 
@@ -136,7 +137,7 @@ func (c *connection) dial(address string) error {
 	if err != nil {
 		return err
 	}
-	c.conn, c.reader = conn, bufio.NewReaderSize(conn, 32*1024)
+	c.conn, c.reader, c.last = conn, bufio.NewReaderSize(conn, 32*1024), false
 	return nil
 }
 
@@ -184,7 +185,7 @@ func (c *connection) ask(o order, i, n int) {
 	q := c.requests[(i+n)%len(c.requests)]
 	copy(q.uid, fmt.Sprintf("%08x-0000-4000-8000-%012x", i, n))
 	asked := time.Now()
-	if o.Fresh {
+	if o.Fresh || c.last {
 		c.close()
 		if c.err = c.dial(o.Address); c.err != nil {
 			return
@@ -241,6 +242,8 @@ func (c *connection) read() error {
 			}
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 			chunked = true
+		case bytes.EqualFold(name, []byte("Connection")):
+			c.last = bytes.EqualFold(bytes.TrimSpace(value), []byte("close"))
 		}
 	}
 	c.body.Reset()
