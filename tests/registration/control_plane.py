@@ -10,6 +10,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.sources.scripted_api import listening
+
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
 
@@ -155,18 +157,9 @@ class ControlPlane:
 async def running() -> AsyncIterator[ControlPlane]:
     """A control plane that serves, in this event loop."""
     plane = ControlPlane()
-    application = web.Application()
-    application.router.add_route("*", "/{path:.*}", plane.handle)
-    runner = web.AppRunner(application, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        plane.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    async with listening(plane.handle) as port:
+        plane.url = f"http://127.0.0.1:{port}"
         yield plane
-    finally:
-        plane.break_off(available=False)
-        await runner.cleanup()
 
 
 async def _first(*works: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -209,16 +210,27 @@ class ScriptedApi:
 
 @asynccontextmanager
 async def serving(api: ScriptedApi, *, port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[ScriptedApi]:
+    async with listening(api.handle, port=port, tls=tls) as taken:
+        api.url = f"https://localhost:{taken}" if tls else f"http://127.0.0.1:{taken}"
+        yield api
+
+
+@asynccontextmanager
+async def listening(handler: Handler, *, port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """A port on loopback whose requests go to a handler."""
     application = web.Application()
-    application.router.add_route("*", "/{path:.*}", api.handle)
+    application.router.add_route("*", "/{path:.*}", handler)
     runner = web.AppRunner(application, shutdown_timeout=0.01, handler_cancellation=True)
     await runner.setup()
+    listener = socket.create_server(("127.0.0.1", port))
     try:
-        await web.TCPSite(runner, "127.0.0.1", port, ssl_context=tls).start()
-        server = "https://localhost" if tls else "http://127.0.0.1"
-        api.url = f"{server}:{runner.addresses[0][1]}"
-        yield api
+        await web.SockSite(runner, listener, ssl_context=tls).start()
+        yield listener.getsockname()[1]
     finally:
+        # asyncio leaves a connection open for ever whose listener is closed while it is being accepted.
+        asyncio.get_running_loop().remove_reader(listener)
+        for _ in range(5):
+            await asyncio.sleep(0)
         await runner.cleanup()
 
 
