@@ -12,11 +12,13 @@ from interpreter.errors import ClusterError
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON, Object
+from interpreter.registration.admission_trust import AdmissionTrust
 from interpreter.registration.configuration import NAME, left_out, webhook_configuration
 from interpreter.registration.endpoint import Endpoint
 from interpreter.registration.ownership import rival
 from interpreter.registration.patience import Patience
 from interpreter.registration.removal import CONFIGURATIONS, advice
+from interpreter.registration.report import Report
 from interpreter.registration.served import Served, served_kinds
 from interpreter.sources.api_server import ApiServer
 from interpreter.sources.collection import Collection
@@ -40,14 +42,6 @@ class Registration:
     timeout_seconds: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Something to log."""
-
-    level: Literal["info", "warning", "error"]
-    message: str
-
-
 async def _nothing_new() -> None:
     """There is nobody to ask."""
 
@@ -59,7 +53,8 @@ class Registrar:
     often: one that insists is reported. Nothing is applied before the store has definitions and ``ready`` says that
     these are all; ``endpoint`` is asked each time, call `wake` when its answer has changed. ``refresh`` is awaited
     before something is put back: another replica may know of a new authority a moment before this one does.
-    ``in_step`` tells whether the configuration was what it should be when that was last looked at.
+    ``in_step`` tells whether the configuration was what it should be when that was last looked at. Admission webhooks
+    of the same name are told of the authority, too.
     """
 
     def __init__(
@@ -84,6 +79,7 @@ class Registrar:
         self._woken = asyncio.Event()
         self._crds = Collection(api, _CRDS, lambda crd: served_kinds([crd]), _PACE)
         self._present = Collection(api, CONFIGURATIONS, dict, _PACE)
+        self._admission = AdmissionTrust(api, self._authority, registration.name, report=report)
         self._applied: Object | None = None
         self._became: JSON = None
         self._started = 0.0
@@ -94,12 +90,14 @@ class Registrar:
     def wake(self) -> None:
         """Look again soon whether the configuration is what it should be."""
         self._woken.set()
+        self._admission.wake()
 
     def has_announced(self, authority: bytes) -> bool:
-        """Whether Karmada is told, as far as is known, to trust an authority (PEM) wherever it calls this server."""
+        """Whether all who call this server are told, as far as is known, to trust an authority (PEM)."""
         webhooks = edit.get(self._present.objects.get(self._registration.name), ("webhooks",)) or ()
         bundles = [edit.get(webhook, ("clientConfig", "caBundle")) or "" for webhook in webhooks]
-        return bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
+        told = bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
+        return told and self._admission.has_announced(authority)
 
     async def run(self) -> None:
         """Keep the configuration in step until cancelled; nothing that the API server does ends it."""
@@ -110,6 +108,7 @@ class Registrar:
                 tasks.create_task(self._crds.follow(self.wake))
                 tasks.create_task(self._present.follow(self.wake))
                 tasks.create_task(self._keep())
+                tasks.create_task(self._admission.run())
         finally:
             unsubscribe()
 
@@ -169,6 +168,9 @@ class Registrar:
         if asyncio.get_running_loop().time() - self._started > _LONG:
             self._say("apply", "warning", "nothing is registered yet: definitions or certificate are not there")
         return False
+
+    def _authority(self) -> bytes:
+        return self._endpoint().ca_bundle if self._ready() else b""
 
     def _served(self) -> Mapping[GVK, Served] | None:
         if not self._crds.listed:

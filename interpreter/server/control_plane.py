@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from interpreter.errors import ServeError
 from interpreter.k8s.gvk import GVK
 from interpreter.registration import Endpoint
-from interpreter.registration.registrar import Registrar, Registration, Report
+from interpreter.registration.registrar import Registrar, Registration
+from interpreter.registration.report import Report
 from interpreter.server.ca_file import CaFile
 from interpreter.server.log import log
 from interpreter.server.settings import Settings

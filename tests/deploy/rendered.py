@@ -65,7 +65,11 @@ VALUES = {
         "podAnnotations.a=b,imagePullSecrets[0].name=pull,serviceAccount.create=false",
     ),
     "the control plane": (CONTROL_PLANE,),
-    "the control plane with admission": (CONTROL_PLANE, "admission.enabled=true,admission.caBundle=Cg=="),
+    "the control plane with admission": (CONTROL_PLANE, "admission.enabled=true"),
+    "the control plane with admission and its authority": (
+        CONTROL_PLANE,
+        "admission.enabled=true,admission.caBundle=Cg==",
+    ),
     "the control plane with admission by URL": (
         CONTROL_PLANE,
         "admission.enabled=true,admission.url=https://karta.example.com,service.create=false",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
+from interpreter.registration import NAME
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 
@@ -13,6 +14,7 @@ def resources_of(case: str) -> list[Resource]:
     return rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
 
 
+AUTHORITY_IS_FILLED_IN = {"the control plane with admission", "the control plane with admission by URL"}
 CONTROL_PLANES = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.CONTROL_PLANE]
 
 
@@ -32,7 +34,10 @@ def test_permissions_are_the_least(case: str) -> None:
         if verb not in {"get", "list", "watch"}
     }
     configurations = "resourceinterpreterwebhookconfigurations"
+    admission = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+    filled_in = admission if case in AUTHORITY_IS_FILLED_IN else ()
     assert writing == {
+        **{(resource, "patch"): ["karta-interpreter"] for resource in filled_in},
         ("kartas/status", "patch"): [],
         ("resourceinterfaces/status", "patch"): [],
         (configurations, "create"): ["karta-interpreter"],
@@ -83,11 +88,10 @@ def test_admission_calls_the_server_for_both_kinds(case: str, address: dict[str,
     ):
         (configuration,) = rendered.of_kind(rendered.of(case), kind)
         (webhook,) = configuration["webhooks"]
-        client = {name: value for name, value in webhook["clientConfig"].items() if name != "caBundle"}
         if "url" in address:
-            assert client == {"url": address["url"] + path}
+            assert webhook["clientConfig"] == {"url": address["url"] + path}
         else:
-            assert client == {"service": {**address["service"], "path": path}}
+            assert webhook["clientConfig"] == {"service": {**address["service"], "path": path}}
         asked = [(rule["apiGroups"], rule["resources"], rule["operations"]) for rule in webhook["rules"]]
         assert asked == [
             (["run.ai"], ["kartas"], operations),
@@ -95,3 +99,21 @@ def test_admission_calls_the_server_for_both_kinds(case: str, address: dict[str,
         ]
         assert webhook["sideEffects"] == "None"
         assert webhook["failurePolicy"] == "Fail"
+
+
+@rendered.needs_helm
+def test_an_authority_that_is_given_is_that_of_both_webhooks() -> None:
+    resources = rendered.of("the control plane with admission and its authority")
+    webhooks = [webhook for each in resources for webhook in each.get("webhooks", ())]
+    assert [webhook["clientConfig"]["caBundle"] for webhook in webhooks] == ["Cg==", "Cg=="]
+
+
+@rendered.needs_helm
+def test_the_server_looks_for_the_configurations_that_are_installed() -> None:
+    """It knows them by the name of its registration."""
+    resources = rendered.of("the control plane with admission")
+    names = {each["metadata"]["name"] for each in resources if each.get("webhooks")}
+    (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
+    arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    registered = [argument.partition("=")[2] for argument in arguments if argument.startswith("--registration-name=")]
+    assert names == set(registered or [NAME])

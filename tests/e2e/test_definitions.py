@@ -32,12 +32,20 @@ def karta(plane: ControlPlane) -> Iterator[Object]:
 
 @contextmanager
 def _admission(plane: ControlPlane, server: Interpreter) -> Iterator[None]:
-    configurations = admission(server.port, base64.b64encode(plane.authority.bundle).decode())
-    for configuration in configurations:
-        plane.karmada.apply(configuration)
+    manifests = admission(server.port)
+    for manifest in manifests:
+        plane.karmada.apply(manifest)
+    authority = base64.b64encode(plane.authority.bundle).decode()
+    until("the server has filled in its authority", lambda: _trusted(plane, manifests) == {authority})
     yield
-    for configuration in configurations:
-        plane.karmada.delete(configuration)
+    for manifest in manifests:
+        plane.karmada.delete(manifest)
+
+
+def _trusted(plane: ControlPlane, manifests: list[Object]) -> set[str]:
+    """Return what the webhooks among some objects trust on karmada-apiserver, base64."""
+    found = (plane.karmada.find(manifest) or {} for manifest in manifests)
+    return {webhook["clientConfig"].get("caBundle", "") for each in found for webhook in each.get("webhooks", ())}
 
 
 def _counted(server: Interpreter, expected: int) -> float:

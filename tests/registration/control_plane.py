@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from interpreter.registration.admission_trust import PATHS
 from tests.sources.scripted_api import listening
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -23,7 +24,7 @@ class ControlPlane:
     """
 
     def __init__(self) -> None:
-        self.collections: dict[str, dict[str, Any]] = {CRDS: {}, CONFIGURATIONS: {}}
+        self.collections: dict[str, dict[str, Any]] = {place: {} for place in (CRDS, CONFIGURATIONS, *PATHS)}
         self.refused: dict[tuple[str, str], int] = {}
         self.available = True
         self.applied: list[Any] = []
@@ -120,7 +121,13 @@ class ControlPlane:
         self.applied.append(obj)
         labels = {**before["metadata"].get("labels", {}), **obj["metadata"].get("labels", {})}
         merged = {**before, **obj, "metadata": {**before["metadata"], **obj["metadata"], "labels": labels}}
-        merged["webhooks"] = [{**webhook, **self.completion} for webhook in merged["webhooks"]]
+        owned = collection == CONFIGURATIONS  # by whoever applies, as a whole
+        theirs = {} if owned else {webhook["name"]: webhook for webhook in before["webhooks"]}
+        for webhook in obj["webhooks"]:
+            known = theirs.get(webhook["name"], {"clientConfig": {}})
+            client = known["clientConfig"] | webhook["clientConfig"]
+            theirs[webhook["name"]] = known | webhook | {"clientConfig": client} | self.completion
+        merged["webhooks"] = list(theirs.values())
         stored = self.write(collection, name, merged, manager=manager)
         self.on_apply()
         return web.json_response(stored)

@@ -10,7 +10,8 @@ from typing import Any
 
 from interpreter.k8s.gvk import GVK
 from interpreter.registration import Endpoint
-from interpreter.registration.registrar import Registrar, Registration, Report
+from interpreter.registration.registrar import Registrar, Registration
+from interpreter.registration.report import Report
 from interpreter.sources.api_server import ApiServer
 from interpreter.sources.store import Store
 from tests.registration.control_plane import ControlPlane

@@ -34,14 +34,13 @@ def karta_files() -> list[Path]:
     return sorted(_PROJECT / "kartas" / kind.api_version / kind.name / "karta.yaml" for kind in KINDS)
 
 
-def admission(port: int, authority: str) -> list[Object]:
-    """Return the admission configuration for a server behind the Service, at a port; ``authority`` is base64."""
-    configurations = _manifests(_CONTROL_PLANE / "components" / "admission")
-    for configuration in configurations:
-        for webhook in configuration["webhooks"]:
-            webhook["clientConfig"]["caBundle"] = authority
+def admission(port: int) -> list[Object]:
+    """Return what installs admission by a server behind the Service, at a port."""
+    manifests = _manifests(_CONTROL_PLANE / "components" / "admission")
+    for manifest in manifests:
+        for webhook in manifest.get("webhooks", ()):
             webhook["clientConfig"]["service"]["port"] = port
-    return configurations
+    return manifests
 
 
 def _manifests(folder: Path) -> list[Object]:
