@@ -18,6 +18,9 @@ _CHECK = "control plane"
 _CONFIG = "/apis/config.karmada.io/v1alpha1"
 _CONFIGURATIONS = f"{_CONFIG}/resourceinterpreterwebhookconfigurations"
 _CUSTOMIZATIONS = f"{_CONFIG}/resourceinterpretercustomizations"
+_ADMISSION = tuple(
+    f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations" for kind in ("validating", "mutating")
+)
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _KARTAS = ("/apis/run.ai/v1alpha1/kartas", "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces")
 _WITHOUT = "the checks about it are left out; give the user of the kubeconfig what it lacks"
@@ -69,6 +72,17 @@ class ControlPlane:
     async def kartas(self) -> list[Stored]:
         """The definitions, in both forms; a form whose CRD is not installed has none."""
         return [read_stored(obj) for path in _KARTAS for obj in await self._readable(path, optional=True)]
+
+    async def admission(self, name: str) -> list[Object]:
+        """The admission configurations of a name."""
+        found: list[Object] = []
+        for path in _ADMISSION:
+            try:
+                found.append(await self.api.get(f"{path}/{name}"))
+            except ClusterError as error:
+                if error.status != HTTPStatus.NOT_FOUND:
+                    self.results.append(warning(_CHECK, str(error), _WITHOUT))
+        return found
 
     async def service(self, reference: Service) -> Object | None:
         """The Service that a reference names, None when there is none; raises ClusterError."""

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from interpreter.diagnosis.address import Address, address_of
+from interpreter.diagnosis.admission import judge_admission
 from interpreter.diagnosis.control_plane import Api, ControlPlane
 from interpreter.diagnosis.definitions import judge_coverage, judge_kartas
 from interpreter.diagnosis.endpoint import examine_endpoint
@@ -40,6 +41,7 @@ async def examine(api: Api, *, name: str, url: str = "") -> list[Result]:
     results += judge_registration(name, ours, others)
     results += await _rules(plane, ours, others)
     results += await _surroundings(plane, ours)
+    results += judge_admission(await plane.admission(name), ours)
     results += await _servers(plane, ours, url)
     return [*results, *plane.results]
 

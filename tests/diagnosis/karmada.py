@@ -13,6 +13,7 @@ Raw = dict[str, Any]
 
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
 CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
+ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/karta-interpreter"
 CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 

@@ -7,6 +7,7 @@ from interpreter.diagnosis import Level, Result, examine
 from interpreter.errors import ClusterError
 from tests.diagnosis.authority import Authority
 from tests.diagnosis.karmada import (
+    ADMISSION,
     BREW,
     CLUSTERS,
     CONFIGURATIONS,
@@ -43,6 +44,7 @@ def karmada(port: int, **changes: Raw) -> Karmada:
         CUSTOMIZATIONS: items(),
         CLUSTERS: items({"metadata": {"name": "member1"}, "spec": {"syncMode": "Push"}}),
         KARTAS: items(karta("brew", BREW, **ready)),
+        ADMISSION: {"webhooks": [{"name": "validate.karta-interpreter.io", "clientConfig": client(port)}]},
         SERVICE: {"spec": {"type": "ExternalName", "externalName": HOST}},
         "/apis/toys.example.com": group("v1"),
         "/apis/toys.example.com/v1": resources("Brew"),
@@ -68,6 +70,7 @@ async def test_all_is_well(tmp_path: Path) -> None:
         "kinds",
         "kartas",
         "clusters",
+        "admission",
         "address",
         "connection",
         "tls",
@@ -124,6 +127,8 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
         pytest.param(CUSTOMIZATIONS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see scripts"),
         pytest.param(CLUSTERS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see clusters"),
         pytest.param(KARTAS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see Kartas"),
+        pytest.param(ADMISSION, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see admission"),
+        pytest.param(ADMISSION, {"webhooks": [{"name": "v"}]}, [(Level.PROBLEM, "admission")], id="nobody to trust"),
         pytest.param(KARTAS, ClusterError("404", status=404), [], id="no CRD of Karta is no fault"),
         pytest.param(
             "/apis/toys.example.com", ClusterError("404", status=404), [(Level.WARNING, "kinds")], id="kind without CRD"

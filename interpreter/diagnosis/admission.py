@@ -1,0 +1,32 @@
+"""The admission webhooks of Kartas: whether karmada-apiserver can ask them."""
+
+from collections.abc import Iterator, Sequence
+
+from interpreter.diagnosis.result import Result, listed, ok, problem
+from interpreter.diagnosis.webhooks import Webhook, read_webhooks
+from interpreter.k8s import edit
+from interpreter.k8s.values import Object
+
+_CHECK = "admission"
+_ADVICE = (
+    "a server that registers itself fills it in when it may patch these configurations, as the chart lets it; "
+    "or set admission.caBundle"
+)
+
+
+def judge_admission(configurations: Sequence[Object], ours: Sequence[Webhook]) -> Iterator[Result]:
+    """Judge that what is installed trusts whom our registration trusts; nothing to say where nothing is."""
+    trusted = {webhook.client.ca_bundle for webhook in ours}
+    asked = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
+    if not asked or not trusted:
+        return
+    strangers = [webhook.name for webhook in asked if webhook.client.ca_bundle not in trusted]
+    if not strangers:
+        yield ok(_CHECK, "Kartas are checked before they are stored")
+        return
+    policies = {
+        edit.get(webhook, ("failurePolicy",)) for each in configurations for webhook in each.get("webhooks") or ()
+    }
+    outcome = "are stored unchecked" if policies == {"Ignore"} else "are refused"
+    found = f"the caBundle of {listed(strangers)} is not the registered one, so Kartas {outcome}"
+    yield problem(_CHECK, found, _ADVICE)
