@@ -82,7 +82,7 @@ BATCH: States = {
         "in error": FAILED,
         "suspended": SUSPENDED,
         # No new pod is started, and those that run go on to their end.
-        "being suspended": SUSPENDING,
+        "suspended while a pod is at work": RUNNING | SUSPENDING,
         "suspended after it has ended": COMPLETED,
         "no status yet": UNDEFINED,
     },

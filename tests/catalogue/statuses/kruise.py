@@ -40,7 +40,7 @@ KRUISE: States = {
         "updated by hand": RUNNING,
         "one pod down": INITIALIZING,
         "pods cannot be created": DEGRADED | INITIALIZING,
-        "a pod cannot be updated in place": DEGRADED | INITIALIZING,
+        "a pod cannot be updated": DEGRADED | INITIALIZING,
         "a condition that is left from before": RUNNING,
         "scaled to zero": RUNNING,
         "no status yet": UNDEFINED,
@@ -85,6 +85,7 @@ KRUISE: States = {
         "partitions of Deployments": INITIALIZING,
         "one pod down": INITIALIZING,
         "only the subsets say how many": RUNNING,
+        "only the subsets say how many, and one has fewer": INITIALIZING,
         # Its pods run on meanwhile.
         "a subset cannot be provisioned": DEGRADED | RUNNING,
         "a subset reports a failure": DEGRADED | INITIALIZING,

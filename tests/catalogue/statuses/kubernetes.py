@@ -142,6 +142,11 @@ KUBERNETES: States = {
         "being suspended": SUSPENDING,
         "the status is older than the spec": RUNNING,
         "resumed and not yet seen, the status is older": RESUMING,
+        # The condition Suspended stays as it was.
+        "resumed, and its pod starts": INITIALIZING,
+        "resumed, and its pod has failed": FAILED,
+        "resumed and ready": RUNNING,
+        "to be suspended, and its pod cannot be deleted": DEGRADED,
         "no status yet": UNDEFINED,
     },
 }
