@@ -77,7 +77,7 @@ class Portrait:
             operations_for(definition, served),
             operations_for(definition, served, multiple_pod_templates=True),
             tuple(sorted(definition.scripts.operations)),
-            tuple(one_line(query.text) for query in said.retain),
+            tuple(one_line(str(retained)) for retained in said.retain),
             tuple(dict.fromkeys(dependency.kind for dependency in said.dependencies)),
             tuple(f"{each.gvk.kind} as ${each.name}" for each in definition.references),
             **_said(karta, said.elastic or ()) if karta else {},

@@ -17,6 +17,7 @@ from interpreter.karta.annotations import (
     Annotations,
     ExtraDependency,
     PathPattern,
+    Retained,
 )
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
@@ -24,7 +25,7 @@ from interpreter.karta.places import names_places, whole_places
 from interpreter.lua.reading import read_scripts
 from interpreter.lua.script import Scripts
 from interpreter.query import Query, parse
-from interpreter.query.grammar.syntax import Identity, Index, Iterate, Literal, Node
+from interpreter.query.grammar.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
 from interpreter.suggestion import closest, did_you_mean
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
@@ -96,15 +97,20 @@ class _Parser:
                 self._error(annotation, f'there is no {noun} "{name}"', did_you_mean(name, known))
         return tuple(dict.fromkeys(name for name in names if name in known))
 
-    def _retain(self) -> tuple[Query, ...]:
-        found = (self._query("retain", text) for text in self._lines("retain"))
-        queries = tuple(query for query in found if query is not None)
-        for query in queries:
+    def _retain(self) -> tuple[Retained, ...]:
+        found = (self._retained(text) for text in self._lines("retain"))
+        retained = tuple(each for each in found if each is not None)
+        for query in (each.place for each in retained):
             if not names_places(query):
                 hint = "write a path, such as .spec.suspend"
                 self._error("retain", f"`{query.text}` computes a value; it names no place", hint)
-        self.findings += [_kept_whole(query, place) for query in queries for place in whole_places(query)]
-        return queries
+            self.findings += [_kept_whole(query, place) for place in whole_places(query)]
+        return retained
+
+    def _retained(self, text: str) -> Retained | None:
+        text, absent = _split_default(text)
+        place = self._query("retain", text)
+        return None if place is None else Retained(place, absent)
 
     def _lines(self, annotation: str) -> list[str]:
         text = self._texts.get(annotation, "").strip()
@@ -233,6 +239,25 @@ def _unknown(names: Iterable[str]) -> Iterator[Finding]:
             severity = Severity.ERROR if meant else Severity.WARNING
             hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
             yield Finding(severity, "unknown-annotation", _path(name), f"there is no annotation {name}", hint)
+
+
+def _split_default(text: str) -> tuple[str, str | float | bool | None]:
+    """A path and the literal that stands for its absence at the end, None where there is no such literal.
+
+    >>> _split_default("select(.a // 1) | .spec.suspend // false")
+    ('select(.a // 1) | .spec.suspend', False)
+    """
+    try:
+        last = parse(text)
+        while isinstance(last, Pipe):
+            last = last.right
+        if isinstance(last, Alternative) and isinstance(last.right, Literal):
+            path = text[: last.left.span.end]
+            parse(path)
+            return path, last.right.value
+    except QuerySyntaxError:
+        pass  # told of where the whole is judged
+    return text, None
 
 
 def _kept_whole(query: Query, place: str) -> Finding:

@@ -3,7 +3,8 @@
 ================  =====================================================================================
 ``elastic``       the components that take part when Karmada changes the number of replicas,
                   separated by commas: ``worker``
-``retain``        fields that belong to the member cluster: jq paths, one per line or a YAML list
+``retain``        fields that belong to the member cluster: jq paths, one per line or a YAML list;
+                  behind ``//`` what a member means that has none, ``.spec.suspend // false``
 ``dependencies``  objects to bring along: a YAML list of ``{apiVersion, kind, name, namespace}``,
                   the last two jq expressions, ``namespace`` optional
 ``aggregate``     how a status field of several clusters becomes one: a YAML mapping of path to
@@ -20,6 +21,7 @@
 ================  =====================================================================================
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -88,11 +90,23 @@ class ExtraDependency:
 
 
 @dataclass(frozen=True, slots=True)
+class Retained:
+    """A place that belongs to the member cluster; ``absent`` is what a member means that has none, None for nothing."""
+
+    place: Query
+    absent: str | float | bool | None = None
+
+    def __str__(self) -> str:
+        default = "" if self.absent is None else f" // {json.dumps(self.absent)}"
+        return f"{self.place.text}{default}"
+
+
+@dataclass(frozen=True, slots=True)
 class Annotations:
     """The annotations of one definition, parsed; None and empty mean that it does not say."""
 
     elastic: tuple[str, ...] | None = None
-    retain: tuple[Query, ...] = ()
+    retain: tuple[Retained, ...] = ()
     dependencies: tuple[ExtraDependency, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))
     outcomes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -62,7 +62,7 @@ def _retention(definition: Definition, extent: Extent) -> None:
     for component in definition.components:
         _take(extent, [component.instance_ids])
         _take(extent, (action.path for action in (*component.suspend, *component.resume)))
-    _take(extent, definition.annotations.retain)
+    _take(extent, (retained.place for retained in definition.annotations.retain))
 
 
 def _aggregation(definition: Definition, extent: Extent) -> None:

@@ -25,8 +25,8 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     try:
         places = Correspondence(definition, desired, observed)
         retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed)
-        for query in definition.annotations.retain:
-            for place, value in places.shared(query, retained):
+        for each in definition.annotations.retain:
+            for place, value in places.shared(each.place, retained, each.absent):
                 retained = set_value(retained, place, value)
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error

@@ -117,7 +117,7 @@ def _retainable(definition: Definition, desired: Object, retained: Object) -> li
 
 
 def _listed(definition: Definition, retained: Object) -> list[Path]:
-    return [path for query in definition.annotations.retain for path in query.paths(retained)]
+    return [path for each in definition.annotations.retain for path in each.place.paths(retained)]
 
 
 def _counts(definition: Definition, obj: Object) -> list[Path]:

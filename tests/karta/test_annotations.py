@@ -52,7 +52,23 @@ def test_operations(orchestra: Raw) -> None:
     ],
 )
 def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
-    assert [query.text for query in read(orchestra, retain=text).retain] == paths
+    assert [str(retained) for retained in read(orchestra, retain=text).retain] == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "absent"),
+    [
+        pytest.param(".spec.suspend // false", ".spec.suspend", False, id="a switch"),
+        pytest.param(".spec.a // 1.5", ".spec.a", 1.5, id="a number"),
+        pytest.param('.spec.a // "//"', ".spec.a", "//", id="text that looks like the operator"),
+        pytest.param("select(.a // 1) | .b // true", "select(.a // 1) | .b", True, id="at the end of a pipe"),
+        pytest.param(".spec.a // null", ".spec.a", None, id="null, which says nothing"),
+        pytest.param(".spec.a[.b // 0]", ".spec.a[.b // 0]", None, id="one inside of the path"),
+    ],
+)
+def test_retain_with_what_is_meant_by_absence(orchestra: Raw, text: str, path: str, absent: Any) -> None:
+    (retained,) = read(orchestra, retain=text).retain
+    assert (retained.place.text, retained.absent) == (path, absent)
 
 
 def test_dependencies(orchestra: Raw) -> None:
@@ -174,6 +190,14 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         pytest.param(
             "retain", ".spec.a + 1", "annotation-retain", "`.spec.a + 1` computes a value",
             "write a path", id="retain: computed",
+        ),
+        pytest.param(
+            "retain", ".spec.a, .spec.b // 1", "annotation-retain", "computes a value", "write a path",
+            id="retain: a default of one place among several",
+        ),
+        pytest.param(
+            "retain", ".spec.a // .spec.b + 1", "annotation-retain", "computes a value", "write a path",
+            id="retain: a default that is computed",
         ),
         pytest.param(
             "retain", ".spec | keys", "annotation-retain", "`.spec | keys` computes a value", "write a path",

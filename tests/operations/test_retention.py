@@ -105,6 +105,22 @@ def test_a_listed_place_that_the_member_lacks_stays(define: Define) -> None:
     assert retain(definition, desired, obj(replicas=1)) is desired
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours", "kept"),
+    [
+        pytest.param({}, {"paused": True}, {"paused": False}, id="a switch that is off is no field"),
+        pytest.param({"paused": True}, {"paused": False}, {"paused": True}, id="one that is on is"),
+        pytest.param({}, {}, {}, id="a template that says nothing means the same"),
+        pytest.param({}, {"paused": False}, {"paused": False}, id="and so does one that says it"),
+    ],
+)
+def test_what_a_member_means_by_absence(
+    define: Define, theirs: dict[str, Any], ours: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    definition = define(root=ROOT, retain=".spec.paused // false")
+    assert retain(definition, obj(**ours), obj(**theirs)) == obj(**kept)
+
+
 def test_listed_places_of_instances_are_matched_by_name(define: Define) -> None:
     groups = component("group", ".spec.groups[].template", ".spec.groups[].replicas")
     groups |= {"instanceIdPath": ".spec.groups[].name"}
