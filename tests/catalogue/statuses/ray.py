@@ -74,5 +74,9 @@ RAY: States = {
         "running, as older operators say it": RUNNING,
         "starting, as older operators say it": INITIALIZING,
         "no status yet": UNDEFINED,
+        # The service waits, and its own word for that is that it begins.
+        "queued by Kueue": SUSPENDED | INITIALIZING,
+        "suspended while it served": SUSPENDED,
+        "suspended, and one RayCluster goes on": SUSPENDING,
     },
 }
