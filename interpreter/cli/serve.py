@@ -1,5 +1,6 @@
 """``karta-interpreter serve``: the webhook server."""
 
+import math
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,8 +12,40 @@ from interpreter.server import Settings, Started, run
 _DEFAULT = Settings()
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, path_type=Path)
-_SECONDS = click.FloatRange(min=0)
-_DAYS = click.FloatRange(min=0, min_open=True)
+
+
+class _Limited(click.FloatRange):
+    """A number in a range; what is written "nan" is in any for click, as it is neither less nor more."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is no number", param, ctx)
+        return number
+
+
+class _Address(click.types.StringParamType):
+    """A text with something in it: Python takes an empty address for all that there are."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - click's signature
+        return super().convert(value, param, ctx) or self.fail("it is empty; 0.0.0.0 stands for all", param, ctx)
+
+
+# A day is more than anybody waits for, and what a timer of the event loop can still be set to.
+_SECONDS = _Limited(min=0, max=86_400)
+_SOME_SECONDS = _Limited(min=0, min_open=True, max=86_400)
+# A thousand years; no certificate can say that it ends after the year 9999.
+_DAYS = _Limited(min=0, min_open=True, max=365_000)
 
 
 def _option(
@@ -35,7 +68,7 @@ def _option(
 
 
 _OPTIONS: list[click.Parameter] = [
-    _option("host", "--host", str, "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
+    _option("host", "--host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
     _option("port", "--port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
     _option("workers", "--workers", click.IntRange(1, 64), "Processes that answer, one per core.", "NUMBER"),
     _option("folders", "--kartas", _FOLDER, "Folder or file of definitions, strongest first; may be repeated.", "PATH"),
@@ -74,15 +107,15 @@ _OPTIONS: list[click.Parameter] = [
     _option(
         "certificate_interval",
         "--certificate-interval",
-        _SECONDS,
+        _SOME_SECONDS,
         "How often to look for a new certificate.",
         "SECONDS",
     ),
     _option("plain_http", "--plain-http/--https", bool, "Serve without TLS, behind something that adds it."),
     _option("body_limit", "--body-limit", click.IntRange(min=1), "Largest request that is read.", "BYTES"),
-    _option("call_limit", "--call-limit", _SECONDS, "Longest time for one answer.", "SECONDS"),
-    _option("header_timeout", "--header-timeout", _SECONDS, "Time for a client to send its headers.", "SECONDS"),
-    _option("exchange_timeout", "--exchange-timeout", _SECONDS, "Time for body and answer to travel.", "SECONDS"),
+    _option("call_limit", "--call-limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
+    _option("header_timeout", "--header-timeout", _SOME_SECONDS, "Time for a client to send its headers.", "SECONDS"),
+    _option("exchange_timeout", "--exchange-timeout", _SOME_SECONDS, "Time for body and answer to travel.", "SECONDS"),
     _option(
         "connection_age", "--connection-age", _SECONDS, "When a client has to open a new one; 0: never.", "SECONDS"
     ),

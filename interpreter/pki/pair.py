@@ -50,7 +50,10 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
 
 
 def load_pair(context: ssl.SSLContext, chain: bytes, key: bytes) -> None:
-    """Have a context serve a pair; raises `ssl.SSLError` for one that OpenSSL does not take, ValueError for no key."""
+    """Have a context serve a pair; raises `ssl.SSLError` for one that OpenSSL does not take, ValueError for no key.
+
+    Any other OSError says nothing about the pair: the machine has no room for it at the moment.
+    """
     with _private_file(chain) as certificates, _private_file(key) as keys:
         context.load_cert_chain(_path(certificates), _path(keys), _refuse_to_ask)
 

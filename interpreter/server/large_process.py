@@ -66,7 +66,10 @@ class LargeProcess:
     @classmethod
     async def start(cls) -> Self:
         """Start a process; raises RequestError when the machine has none to give."""
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise _no_process(error) from error
         with theirs:
             reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_PIECE)
             try:
@@ -81,7 +84,7 @@ class LargeProcess:
                 )
             except OSError as error:
                 writer.transport.abort()
-                raise RequestError(f"no process can be started: {error.strerror}", status=503) from error
+                raise _no_process(error) from error
         return cls(process, reader, writer)
 
     @property
@@ -183,6 +186,10 @@ class LargeProcess:
         status = await self._gone()
         cause = _DEATHS.get(status)
         return _EndedError(cause) if cause else InterpreterError(f"the process of a call ended with status {status}")
+
+
+def _no_process(error: OSError) -> RequestError:
+    return RequestError(f"no process can be started: {error.strerror}", status=503)
 
 
 def _error(letter: bytes, payload: bytes) -> InterpreterError:

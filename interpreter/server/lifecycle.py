@@ -1,6 +1,7 @@
 """The process around a server: starting, the signals that stop it, and stopping."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from interpreter.server.settings import Settings
 from interpreter.server.startup import Started
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_STANDARD_ERROR = 2
 
 
 def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: None) -> None:
@@ -21,10 +23,18 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
     The first signal ends the server in order (see `Settings`), a second one at once. Raises ServeError when the
     server cannot start.
     """
+    _open_standard_files()
     configure_log(settings.log_level)
     keep_imports()
     with runner() as running:
         running.run(_serve(settings, started))
+
+
+def _open_standard_files() -> None:
+    """See to it that 0, 1 and 2 are no connections: libuv aborts when it has to close one of these."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+        pass
+    os.close(handle)
 
 
 async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:

@@ -2,10 +2,13 @@
 
 import logging
 import sys
+import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import orjson
+
+from interpreter.server.stderr import Stderr
 
 NAME = "interpreter.server"
 """The name of the logger of this room, for `logging`."""
@@ -51,7 +54,7 @@ log = Log()
 
 
 def configure_log(level: str, **everywhere: object) -> None:
-    """Write everything of that level or above as JSON lines, also what libraries log by `logging`.
+    """Write everything of that level or above as JSON lines, also what libraries log by `logging` and Python itself.
 
     ``everywhere`` are fields that every line has.
     """
@@ -59,6 +62,11 @@ def configure_log(level: str, **everywhere: object) -> None:
     # Libraries narrate at info what only their authors want to know.
     logging.basicConfig(handlers=[_Lines(everywhere)], level=max(logging.WARNING, least), force=True)
     _logger.setLevel(least)
+    # Python would write of these on several lines, and wait for whoever reads them.
+    logging.captureWarnings(capture=True)
+    sys.excepthook = lambda _, error, __: log.error("the process fails", exc_info=error)
+    sys.unraisablehook = lambda said: log.error("failed unexpectedly", exc_info=said.exc_value)
+    threading.excepthook = lambda said: log.error("a thread fails", exc_info=said.exc_value)
 
 
 def _tell(level: int, message: str, fields: Mapping[str, object], cause: BaseException | None = None) -> None:
@@ -72,13 +80,20 @@ class _Lines(logging.Handler):
     def __init__(self, everywhere: Mapping[str, object]) -> None:
         super().__init__()
         self._everywhere = everywhere
+        self._stderr = Stderr()
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
-            sys.stderr.buffer.write(_line(self._event(record)))
-            sys.stderr.buffer.flush()
-        except Exception:  # noqa: BLE001 - what is logged must not break what logs it
-            self.handleError(record)
+        if self._stderr.lost and self._stderr.has_room:
+            lost, self._stderr.lost = self._stderr.lost, 0
+            self._stderr.write(_line(self._event(_loss(lost))))
+        self._stderr.write(_line(self._event(record)))
+
+    def flush(self) -> None:
+        self._stderr.flush()
+
+    def close(self) -> None:
+        self._stderr.close()
+        super().close()
 
     def _event(self, record: logging.LogRecord) -> dict[str, object]:
         event = {**self._everywhere, **getattr(record, "fields", {})}
@@ -87,8 +102,23 @@ class _Lines(logging.Handler):
         if record.exc_info:
             # A plain traceback: it names functions and lines, but no values.
             event["exception"] = _plain.formatException(record.exc_info)
-        event["message"] = record.getMessage()
+        event["message"] = _message(record)
         return event
+
+
+def _loss(lines: int) -> logging.LogRecord:
+    said = logging.LogRecord(
+        NAME, logging.WARNING, __file__, 0, "lines of the log were not written in time", None, None
+    )
+    said.fields = {"lost": lines}
+    return said
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - a library has said something that does not fit together
+        return _text(record.msg)
 
 
 def _line(event: Mapping[str, object]) -> bytes:

@@ -41,6 +41,8 @@ class Renewal:
                 self._complaint = ""
             except ServeError as error:
                 self._complain(str(error))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next look may go well
+                self._complain(repr(error), error)
         self._show()
 
     def _serve(self, certificate: Certificate) -> None:
@@ -52,11 +54,11 @@ class Renewal:
         log.info(message, names=certificate.names, not_after=certificate.not_after)
         self._renewed()
 
-    def _complain(self, complaint: str) -> None:
+    def _complain(self, complaint: str, cause: Exception | None = None) -> None:
         self._metrics.certificate_broken()
         if complaint != self._complaint:
             self._complaint = complaint
-            log.error("there is no new certificate, the present one stays", reason=complaint)
+            log.error("there is no new certificate, the present one stays", reason=complaint, exc_info=cause)
 
     def _show(self) -> None:
         if self._tls.not_after is not None:

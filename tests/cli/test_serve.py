@@ -107,7 +107,16 @@ def test_variables_are_settings_and_flags_are_stronger(run: Run, settings: list[
         pytest.param(["--overrides", "no-such-folder"], id="a folder of scripts that is missing"),
         pytest.param(["--port", "99999"], id="a port that cannot be"),
         pytest.param(["--workers", "0"], id="nobody to answer"),
+        pytest.param(["--host", ""], id="a variable that is not set"),
         pytest.param(["--call-limit", "-1"], id="a negative time"),
+        pytest.param(["--call-limit", "0"], id="no time for an answer"),
+        pytest.param(["--header-timeout", "0"], id="no time for headers"),
+        pytest.param(["--exchange-timeout", "0"], id="no time for a body"),
+        pytest.param(["--certificate-interval", "0"], id="a look without a pause"),
+        pytest.param(["--grace-period", "nan"], id="a time that is no number"),
+        pytest.param(["--grace-period", "inf"], id="a time without end"),
+        pytest.param(["--certificate-days", "nan"], id="a life that is no number"),
+        pytest.param(["--authority-days", "1e7"], id="a life beyond what a certificate can say"),
     ],
 )
 def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], arguments: list[str]) -> None:
@@ -117,7 +126,15 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
 
 def test_a_server_that_cannot_start_says_why() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = [sys.executable, "-m", "interpreter", "serve", "--port", str(taken.getsockname()[1])]
+        command = [
+            sys.executable,
+            "-m",
+            "interpreter",
+            "serve",
+            "--no-catalogue",
+            "--port",
+            str(taken.getsockname()[1]),
+        ]
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE)
 
     assert (result.returncode, result.stdout) == (1, "")
@@ -129,7 +146,9 @@ def test_a_server_that_cannot_start_says_why() -> None:
 def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., str], scheme: str) -> None:
     (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
     command = [sys.executable, "-m", "interpreter", "serve", "--port", "0", "--grace-period", "0", scheme]
-    with subprocess.Popen([*command, "--kartas", str(files)], stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [*command, "--no-catalogue", "--kartas", str(files)], stderr=subprocess.PIPE, text=True
+    ) as server:
         try:
             said = _read_until(server, "  curl ")
             answer = subprocess.run(said[-1], shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - that is what a user does with it

@@ -9,21 +9,37 @@ import time
 
 import pytest
 
+from interpreter.errors import ServeError
+from interpreter.server.serving import Server
+from interpreter.server.settings import MIB, Settings
 from tests.server.client import PATIENCE, get, post, question
 from tests.server.process import KARTAS, PROGRAM, running
+from tests.server.workers.processes import descendants, is_there, until
 
 SLOW = post(question("Treadmill", "InterpretHealth"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_ends_the_server_in_order(number: signal.Signals) -> None:
-    with running() as server:
+@pytest.mark.parametrize(
+    ("number", "workers"),
+    [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGINT, 1), (signal.SIGKILL, 1), (signal.SIGKILL, 2)],
+)
+async def test_no_process_outlives_the_server(number: signal.Signals, workers: int) -> None:
+    with running(plain_http=True, workers=workers) as server:
         client = await server.connect()
-        assert (await client.ask(post(question()))).response["successful"]
+        assert (await client.ask(post(question() + b" " * 3 * MIB))).response["replicas"] == 3
+        # Its expression keeps a process of that process.
+        await client.ask(post(question("Treadmill", "InterpretHealth") + b" " * 3 * MIB))
+        other = await server.connect()
+        if number == signal.SIGKILL:
+            await other.send(SLOW)
+        pids = descendants(server.child.pid)
+        assert len(pids) > workers - 1, "there are workers, and a process of the large calls"
         server.signal(number)
-        assert server.ended() == 0
+        assert server.ended() == (-number if number == signal.SIGKILL else 0)
         assert await client.remainder() == b""
-        await client.close()
+        await until(lambda: not any(map(is_there, pids)))
+        for each in (client, other):
+            await each.close()
 
 
 async def test_a_call_in_flight_is_answered_and_the_connection_closed() -> None:
@@ -90,7 +106,8 @@ def failing(**options: object) -> str:
     command = [sys.executable, "-c", PROGRAM, settings]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1
-    return done.stderr.strip().splitlines()[-1]
+    said: str = json.loads(done.stderr.splitlines()[-1])["exception"]
+    return said.splitlines()[-1]
 
 
 def test_a_port_in_use_is_named_with_what_to_do() -> None:
@@ -105,18 +122,7 @@ def test_a_port_in_use_is_named_with_what_to_do() -> None:
     )
 
 
-def test_an_address_of_another_machine_is_named() -> None:
-    assert "no such address" in failing(host="192.0.2.1")
-
-
-async def test_the_log_is_json_and_tells_failures_without_their_objects() -> None:
-    with running() as server:
-        client = await server.connect()
-        marked = json.loads(question())["request"]["object"] | {"spec": {"stones": "a secret"}}
-        await client.ask(post(question(object=marked, operation="Prune")))
-        line = server.logged("call failed")
-        assert line["uid"] == json.loads(question())["request"]["uid"]
-        assert (line["code"], line["level"], line["object"]) == (400, "info", "bakery/rye")
-        assert line["kind"] == "mill.example.org/v1, Kind=GrainMill"
-        assert "secret" not in json.dumps(line)
-        await client.close()
+async def test_an_address_of_another_machine_is_named() -> None:
+    with pytest.raises(ServeError, match="no such address"):
+        async with Server(Settings(host="192.0.2.1", port=0, folders=(KARTAS,), catalogue=False)):
+            pass

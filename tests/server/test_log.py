@@ -3,23 +3,25 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 PROGRAM = """
 import logging, sys
 from interpreter.server.log import configure_log, log
 
-configure_log(sys.argv[1])
-
 def fail(secret):
     raise ValueError("no luck")
 
-for tell in (log.exception, logging.getLogger("a.library").exception):
-    try:
-        fail("password")
-    except ValueError:
-        tell("went wrong")
-log.debug("details", uid="1")
-log.info("call failed", uid="1", code=422)
-logging.getLogger("a.library").info("chatter")
+for level in sys.argv[1:]:
+    configure_log(level, least=level)
+    for tell in (log.exception, logging.getLogger("a.library").exception):
+        try:
+            fail("password")
+        except ValueError:
+            tell("went wrong")
+    log.debug("details", uid="1")
+    log.info("call failed", uid="1", code=422)
+    logging.getLogger("a.library").info("chatter")
 """
 HOSTILE = """
 import logging
@@ -40,15 +42,25 @@ logging.getLogger("a.library").warning("half \\ud800")
 """
 
 
-def logged(level: str, program: str = PROGRAM) -> list[dict[str, Any]]:
-    command = [sys.executable, "-c", program, level]
+def logged(program: str, *levels: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-c", program, *levels]
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout == b""
     return [json.loads(line) for line in done.stderr.splitlines()]
 
 
-def test_every_line_is_one_json_object_with_level_and_time() -> None:
-    lines = logged("debug")
+@pytest.fixture(scope="module")
+def lines() -> list[dict[str, Any]]:
+    """What the program has said, at one level after the other."""
+    return logged(PROGRAM, "debug", "info", "error")
+
+
+def at(level: str, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [line for line in lines if line["least"] == level]
+
+
+def test_every_line_is_one_json_object_with_level_and_time(lines: list[dict[str, Any]]) -> None:
+    lines = at("debug", lines)
     assert [line["message"] for line in lines] == ["went wrong", "went wrong", "details", "call failed"]
     assert lines[-1] | {"time": ""} == {
         "message": "call failed",
@@ -56,23 +68,25 @@ def test_every_line_is_one_json_object_with_level_and_time() -> None:
         "time": "",
         "uid": "1",
         "code": 422,
+        "least": "debug",
     }
     assert all(line["time"].endswith("Z") for line in lines)
 
 
-def test_an_error_has_its_traceback_but_no_values() -> None:
-    for line in logged("info")[:2]:
+def test_an_error_has_its_traceback_but_no_values(lines: list[dict[str, Any]]) -> None:
+    for line in at("info", lines)[:2]:
         assert "in fail" in line["exception"]
         assert "ValueError: no luck" in line["exception"]
         assert "password" not in line["exception"].replace('fail("password")', "")
 
 
-def test_the_level_is_the_least_that_is_told() -> None:
-    assert [line["level"] for line in logged("error")] == ["error", "error"]
+def test_the_level_is_the_least_that_is_told(lines: list[dict[str, Any]]) -> None:
+    assert [line["level"] for line in at("error", lines)] == ["error", "error"]
+    assert [line["message"] for line in at("info", lines)] == ["went wrong", "went wrong", "call failed"]
 
 
 def test_whatever_is_logged_there_is_a_line() -> None:
-    lines = logged("info", HOSTILE)
+    lines = logged(HOSTILE)
     assert [line["message"] for line in lines] == [*"abcdef", "half ?"]
     assert [line.get("value") for line in lines[:5]] == ["half ?", r"['half \ud800']", str(2**70), "{1: 2}", "<Broken>"]
     assert lines[1]["name"] == "kept"

@@ -30,9 +30,28 @@ def test_names_and_addresses_are_told_apart() -> None:
     assert [str(each) for each in names.get_values_for_type(x509.IPAddress)] == ["10.1.2.3", "127.0.0.1", "::1"]
 
 
-def test_a_name_that_is_none_is_refused() -> None:
-    with pytest.raises(ServeError, match='"münchen" is neither a DNS name nor an IP address'):
-        SelfSignedCertificates(["münchen"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("münchen", id="what is not ASCII is written as xn--"),
+        pytest.param("", id="nothing"),
+        pytest.param("two words", id="a space"),
+        pytest.param("a\nb", id="a line"),
+        pytest.param("10.0.0.0/8", id="a network"),
+        pytest.param("https://a.svc", id="a URL"),
+        pytest.param("a.svc:8443", id="a port"),
+        pytest.param("a..svc", id="a part that is empty"),
+        pytest.param("*", id="no client takes it for anything"),
+        pytest.param("a.*.svc", id="a star is the first part"),
+        pytest.param("a" * 64 + ".svc", id="a part that is too long"),
+        pytest.param(".".join(["a" * 50] * 6), id="too long as a whole"),
+        pytest.param("half \udcff", id="an argument that is no UTF-8"),
+    ],
+)
+def test_a_name_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(ServeError) as raised:
+        SelfSignedCertificates([name])
+    assert str(raised.value).startswith(f'"{name}" is neither a DNS name nor an IP address')
 
 
 def test_the_certificate_is_renewed_in_time_by_the_same_authority(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,9 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Final
 
+from interpreter.errors import ServeError
 from interpreter.pki.certificate import Certificate
 from interpreter.server.log import configure_log, log
 from interpreter.server.metrics import Metrics
@@ -40,6 +42,9 @@ from interpreter.server.workers.messages import (
 from interpreter.server.workers.mirror import Mirror
 from interpreter.server.workers.questions import Questions
 from interpreter.server.workers.totals import counted
+
+_PATIENCE: Final = 1.0
+"""Seconds until a certificate is tried again."""
 
 
 def main() -> None:
@@ -71,6 +76,7 @@ class _Work:
     def __init__(self, begin: Begin, channel: Channel, way: socket.socket) -> None:
         self._settings = begin.settings
         self._channel = channel
+        self._certificate = begin.certificate
         self._tls = Tls(_Given(begin.certificate)) if begin.certificate else None
         self._mirror = Mirror()
         self._metrics = Metrics()
@@ -103,7 +109,8 @@ class _Work:
             case Define() | Hold() | Drop():
                 self._lessons.put_nowait(message)
             case Certify(certificate) if self._tls:
-                self._tls.install(certificate)
+                self._certificate = certificate
+                self._certify(self._tls, certificate)
             case Drain():
                 self._readiness.draining = True
             case Finish():
@@ -114,6 +121,16 @@ class _Work:
                 self._channel.send(Reported(counted(self._metrics.registry)))
             case Told():
                 self._questions.answer(message)
+
+    def _certify(self, tls: Tls, certificate: Certificate) -> None:
+        """Serve a certificate, unless another one has come since; when the machine has no room for it, a bit later."""
+        if certificate is not self._certificate:
+            return
+        try:
+            tls.install(certificate)
+        except (ServeError, OSError) as error:
+            log.error("the new certificate cannot be served yet, the present one stays", reason=str(error))
+            asyncio.get_running_loop().call_later(_PATIENCE, self._certify, tls, certificate)
 
     async def _learn(self) -> None:
         while True:

@@ -7,7 +7,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Final, Self
 
 from interpreter.errors import ServeError
@@ -39,21 +39,16 @@ class Worker:
     @classmethod
     async def start(cls, number: int) -> Self:
         """Start a process, which waits to be told what to do; raises ServeError when the machine has none to give."""
-        ours, theirs = socket.socketpair()
-        way, their_way = socket.socketpair()
-        way.setblocking(False)
-        with theirs, their_way:
-            ends = theirs.fileno(), their_way.fileno()
-            command = [*BARE, "-m", _PROGRAM, *map(str, ends)]
+        with ExitStack() as ours, ExitStack() as theirs:
             try:
-                process = await asyncio.create_subprocess_exec(
-                    *command, stdin=asyncio.subprocess.DEVNULL, pass_fds=ends, env={**os.environ, **environment()}
-                )
+                control, its_control = _pair(ours, theirs)
+                way, its_way = _pair(ours, theirs)
+                way.setblocking(False)
+                process = await _start(its_control.fileno(), its_way.fileno())
             except OSError as error:
-                ours.close()
-                way.close()
                 raise ServeError(f"worker {number} cannot be started: {error.strerror}") from error
-        return cls(number, process, await Channel.open(ours), way)
+            ours.pop_all()
+        return cls(number, process, await Channel.open(control), way)
 
     @property
     def pid(self) -> int:
@@ -133,6 +128,20 @@ class Worker:
         answer = self._awaited.popleft()
         if not answer.done():
             answer.set_result(None)
+
+
+def _pair(ours: ExitStack, theirs: ExitStack) -> tuple[socket.socket, socket.socket]:
+    our_end, their_end = socket.socketpair()
+    return ours.enter_context(our_end), theirs.enter_context(their_end)
+
+
+async def _start(*ends: int) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *(*BARE, "-m", _PROGRAM, *map(str, ends)),
+        stdin=asyncio.subprocess.DEVNULL,
+        pass_fds=ends,
+        env={**os.environ, **environment()},
+    )
 
 
 def cause(status: int) -> str:

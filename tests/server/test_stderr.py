@@ -1,0 +1,174 @@
+"""Standard error that nobody reads or that is not there, and what Python itself would write to it."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from tests.server.client import PATIENCE, Client, post, question
+from tests.server.process import KARTAS, PROGRAM
+
+LOGGING = """
+import logging, sys, threading, warnings
+from interpreter.server.log import configure_log, log
+configure_log("info", worker=1)
+"""
+MANY = 5000
+
+
+def popen(program: str, *arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", program, *arguments], **streams)
+
+
+def lines(stream: IO[bytes]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.read().splitlines()]
+
+
+def told(program: str) -> list[dict[str, Any]]:
+    """What a program says that configures the log and does this then."""
+    done = subprocess.run([sys.executable, "-c", LOGGING + program], capture_output=True, check=False, timeout=PATIENCE)
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+def test_nobody_waits_for_who_does_not_read_the_log() -> None:
+    program = f"""{LOGGING}
+for number in range({MANY}):
+    log.info("line", number=number, text="x" * 100)
+print("done", flush=True)
+sys.stdin.read(1)
+log.info("last")
+"""
+    pipe = subprocess.PIPE
+    with popen(program, stdin=pipe, stdout=pipe, stderr=pipe) as child:
+        assert child.stdin
+        assert child.stdout
+        assert child.stderr
+        try:
+            assert read_in_time(child.stdout, child.kill) == b"done\n"
+            first = json.loads(child.stderr.readline())
+            while json.loads(child.stderr.readline())["number"] < MANY // 10:
+                pass
+            child.stdin.close()
+            rest = lines(child.stderr)
+        finally:
+            child.kill()
+    assert (first["number"], first["worker"]) == (0, 1)
+    numbers = [line["number"] for line in rest if "number" in line]
+    assert numbers == list(range(numbers[0], numbers[-1] + 1)), "what waits is written in order"
+    *_, loss, last = rest
+    assert (loss["message"], loss["level"]) == ("lines of the log were not written in time", "warning")
+    assert loss["lost"] == MANY - 1 - numbers[-1]
+    assert last["message"] == "last"
+
+
+def read_in_time(stream: IO[bytes], give_up: Callable[[], None]) -> bytes:
+    timer = threading.Timer(PATIENCE, give_up)
+    timer.start()
+    try:
+        return stream.readline()
+    finally:
+        timer.cancel()
+
+
+def test_a_pipe_that_somebody_made_impatient_loses_nothing() -> None:
+    program = f"""{LOGGING}
+import os
+os.set_blocking(2, False)
+for number in range(900):
+    log.info("line", number=number, text="x" * 300)
+print("done", flush=True)
+sys.stdin.read(1)
+"""
+    pipe = subprocess.PIPE
+    with popen(program, stdin=pipe, stdout=pipe, stderr=pipe) as child:
+        assert child.stdin
+        assert child.stdout
+        assert child.stderr
+        try:
+            assert read_in_time(child.stdout, child.kill) == b"done\n"
+            child.stdin.close()
+            numbers = [line["number"] for line in lines(child.stderr)]
+        finally:
+            child.kill()
+    assert numbers == list(range(900))
+
+
+def test_a_log_that_nobody_reads_does_not_keep_a_process_from_ending() -> None:
+    program = f'{LOGGING}\nfor _ in range({MANY}): log.info("line", text="x" * 100)'
+    with popen(program, stderr=subprocess.PIPE) as child:
+        try:
+            assert child.wait(PATIENCE) == 0
+        finally:
+            child.kill()
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        pytest.param(
+            'raise ValueError("two\\nlines")',
+            {"message": "the process fails", "level": "error", "worker": 1},
+            id="an error that ends the process",
+        ),
+        pytest.param(
+            "thread = threading.Thread(target=lambda: 1 / 0); thread.start(); thread.join()",
+            {"message": "a thread fails", "level": "error"},
+            id="an error that ends a thread",
+        ),
+        pytest.param(
+            "class Broken:\n    def __del__(self): 1 / 0\nBroken()",
+            {"message": "failed unexpectedly", "level": "error"},
+            id="an error that nobody can catch",
+        ),
+        pytest.param(
+            'logging.getLogger("a.library").error("%d of them", "some")',
+            {"message": "%d of them", "level": "error"},
+            id="a library whose words do not fit",
+        ),
+    ],
+)
+def test_what_python_says_is_one_line_too(program: str, said: dict[str, Any]) -> None:
+    (line,) = told(program)
+    assert line == line | said
+
+
+def test_a_warning_is_one_line_too() -> None:
+    (line,) = told('warnings.warn("old", stacklevel=1)')
+    assert line["level"] == "warning"
+    assert "UserWarning: old" in line["message"]
+
+
+def without_files(command: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command])
+
+
+async def port_in(file: Path) -> int:
+    async with asyncio.timeout(PATIENCE):
+        while not (file.exists() and (text := file.read_text())):  # noqa: ASYNC110, ASYNC240 - written by another process
+            await asyncio.sleep(0.05)
+    port: int = json.loads(text)["port"]
+    return port
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_a_server_without_standard_files_answers_and_ends_in_order(tmp_path: Path, workers: int) -> None:
+    options = {"folder": str(KARTAS), "port": 0, "grace_period": 0.0, "plain_http": True, "workers": workers}
+    # It would say on stdout where it listens.
+    told, program = tmp_path / "port", PROGRAM.replace("print(json.dumps(", "Path(sys.argv[2]).write_text(json.dumps(")
+    command = [sys.executable, "-c", program.replace("), flush=True)", "))"), json.dumps(options), str(told)]
+    with without_files(command) as child:
+        try:
+            client = await Client.connect(await port_in(told), None)
+            assert (await client.ask(post(question()))).response["successful"]
+            child.send_signal(signal.SIGTERM)
+            assert child.wait(PATIENCE) == 0
+            await client.close()
+        finally:
+            child.kill()
