@@ -91,6 +91,7 @@ BATCH: States = {
         "a roll-out in progress": INITIALIZING,
         # Both versions serve while somebody is awaited.
         "paused at a step": RUNNING,
+        "paused without its pods": INITIALIZING,
         "degraded": DEGRADED,
         "an invalid spec": DEGRADED,
         "pods cannot be created": DEGRADED | INITIALIZING,

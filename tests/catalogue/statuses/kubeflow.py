@@ -26,6 +26,8 @@ _TRAINING: dict[str, set[Status]] = {
     "succeeded after a restart": COMPLETED,
     "failed after a restart": FAILED,
     "suspended": SUSPENDED,
+    # Neither does Suspended.
+    "suspended during a restart": SUSPENDED,
     "resumed and not yet running": INITIALIZING,
     "no status yet": UNDEFINED,
 }

@@ -60,9 +60,11 @@ KUBERNETES: States = {
         "roll-out in progress": INITIALIZING,
         "a pod is missing after the roll-out": INITIALIZING,
         "the roll-out has stalled": FAILED | INITIALIZING,
-        "pods cannot be created": DEGRADED | RUNNING,
+        "pods cannot be created": DEGRADED | INITIALIZING,
         "scaled to zero": RUNNING,
         "paused after the roll-out": RUNNING,
+        # While it is paused, its controller takes no failure back.
+        "paused after a failure that is over": RUNNING,
         "paused with a new template": INITIALIZING,
         "replicas unset": RUNNING,
         "no pod yet": INITIALIZING,
@@ -117,6 +119,10 @@ KUBERNETES: States = {
         "completed": COMPLETED,
         "failed": FAILED,
         "suspended": SUSPENDED,
+        "suspended while a pod is at work": SUSPENDED,
+        # Suspended stays True until the last stage is resumed.
+        "resumed in order": INITIALIZING,
+        "completed before its last stage was resumed": COMPLETED,
         "resumed": INITIALIZING,
         "no status yet": UNDEFINED,
     },

@@ -96,7 +96,10 @@ SERVING: States = {
         "after an update": RUNNING,
         "pods replaced on delete": RUNNING,
         "idle": RUNNING,
-        "objects cannot be made": RUNNING | DEGRADED,
+        "objects cannot be made": INITIALIZING | DEGRADED,
+        "the first objects cannot be made": DEGRADED,
+        # Nobody takes an error back.
+        "an error that is over": RUNNING,
         "a level of the topology is gone": RUNNING | DEGRADED,
         "not seen by the controller": UNDEFINED,
         "no status yet": UNDEFINED,
