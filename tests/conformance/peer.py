@@ -58,9 +58,14 @@ class Peer:
             line = stdout.readline()
             if not line:
                 raise RuntimeError(f"Karmada's Lua VM ended with {self._process.wait()}")
-            # Not orjson: integers of Go have no largest.
-            yield json.loads(line)
+            yield json.loads(line, parse_int=_integer)
         writer.join()
+
+
+def _integer(digits: str) -> float:
+    """An integer, which Go writes with any number of digits; one of more than 64 bits is a float to readers of JSON."""
+    integer = int(digits)
+    return integer if -(2**63) <= integer < 2**64 else float(digits)
 
 
 def _line(question: Question, **extra: float) -> bytes:

@@ -112,6 +112,10 @@ def function(body: str) -> str:
             "stopped: result", id="too many of them that differ",
         ),
         pytest.param(
+            function(LONG.format("x") + MANY.format(7000, "s") + "print(unpack(t))"), "stopped: size",
+            id="one long string, printed many times",
+        ),
+        pytest.param(
             function(LONG.format("x") + MANY.format(60000, "s") + "return t"), "stopped: result", id="one long result"
         ),
         pytest.param(
@@ -209,6 +213,13 @@ def test_a_script_that_cannot_be_prepared_is_refused() -> None:
     reading, _ = seconds_to_read(f"function InterpretHealth(o) for k in pairs(o) do end return {tables} end")
     assert [(finding.rule, "levels deep" in finding.message) for finding in reading.findings] == [("lua-syntax", True)]
     assert reading.broken == {"InterpretHealth"}
+
+
+def test_what_the_compiler_says_may_name_text_that_is_no_unicode() -> None:
+    reading, _ = seconds_to_read("function InterpretHealth(o) return o(" + "'\\255', " * 300 + "0) end")
+    (finding,) = reading.findings
+    assert finding.rule == "lua-syntax"
+    assert finding.message.endswith("near ''\ufffd''")
 
 
 def test_a_fatal_finding_counts_behind_very_many_others() -> None:

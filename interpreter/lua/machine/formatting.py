@@ -9,7 +9,7 @@ from typing import Final
 from interpreter.k8s.values import JSON
 from interpreter.lua.machine.numbers import number_text, shortest
 
-_VERB: Final = re.compile(r"%([-+# 0]*)(\*|\d*)(?:\.(\d*))?(.)?", re.DOTALL)
+_VERB: Final = re.compile(r"%([-+# 0]*)(\*|\d*)(?:\.(\d*))?(.)?", re.DOTALL | re.ASCII)
 _GO_TYPES: Final = {
     "nil": "*lua.LNilType",
     "boolean": "lua.LBool",
@@ -75,7 +75,7 @@ def sprintf(form: str, *arguments: JSON, longest: float = math.inf) -> str | Non
         if found[2] == "*":
             pieces.append("%!(BADWIDTH)")  # no number of Lua is one of Go's integers
             used += 1
-        if verb is None or len(found[2]) > len(str(_WIDEST)):
+        if verb is None or max(len(found[2]), len((found[3] or "").lstrip("0"))) > len(str(_WIDEST)):
             pieces.append("%!(NOVERB)")
             place = len(form)
         elif verb == "%":

@@ -10,7 +10,8 @@ from typing import Final
 _FIRST_BEYOND: Final = 2.0**63
 _PLAIN: Final = range(-4, 6)
 _EXACT: Final = 2**53
-_FIRST_WITH_EXPONENT: Final = 1e21
+_SMALLEST: Final = -(2**63)
+_LARGEST: Final = 2**64 - 1
 
 
 def number_text(number: float) -> str:
@@ -37,15 +38,20 @@ def shortest(number: float) -> str:
 
 
 def written(number: float) -> float:
-    """The number that Go's ``encoding/json`` writes: an integer up to 1e21 with the fewest digits that mean it.
+    """The number that Go's ``encoding/json`` writes: an integer with the fewest digits that mean it.
 
-    >>> written(3.0), written(2.0**62), written(0.5)
-    (3, 4611686018427388000, 0.5)
+    One of more than 64 bits stays a float, as readers of JSON have it, and so has whoever writes it here.
+
+    >>> written(3.0), written(2.0**62), written(0.5), written(1e20)
+    (3, 4611686018427388000, 0.5, 1e+20)
     """
     if type(number) is int and -_EXACT <= number <= _EXACT:
         return number
-    whole = abs(number) < _FIRST_WITH_EXPONENT and float(number).is_integer()
-    return int(Decimal(repr(float(number)))) if whole else number
+    number = float(number)
+    if not (abs(number) <= _LARGEST and number.is_integer()):
+        return number
+    integer = int(Decimal(repr(number)))
+    return integer if _SMALLEST <= integer <= _LARGEST else number
 
 
 def _point(digits: str) -> str:

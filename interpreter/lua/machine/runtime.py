@@ -9,6 +9,7 @@ in ``lua/``. These differences are left:
 - ``table.sort`` may put values that compare equal in another order where there are more than twelve;
 - the operator ``%`` rounds what is left of fractions (``5.5 % 0.1``), and of numbers beyond 2^53;
 - text with leading zeros or underscores in arithmetic (``"010" + 1``) is decimal, as in Lua;
+- integers of more than 64 bits are written with an exponent, which means the same to readers of JSON;
 - functions nest thousands of calls deep instead of 256;
 - messages of runtime errors are those of PUC Lua, which name the variable.
 
@@ -58,7 +59,7 @@ _SEED_BITS: Final = 30
 
 
 class StoppedError(Exception):
-    """A run that was stopped because of its ``time``, its ``memory`` or the ``size`` of a value."""
+    """A run that was stopped because of its ``time``, ``memory`` or ``depth``, or the ``size`` of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class Runtime:
             if chunk is None:
                 if problem is None:
                     raise StoppedError("time")
-                message, line = placed(problem)
+                message, line = placed(decoded(problem))
                 raise LuaSyntaxError(message, line=line)
             if len(self._chunks) >= _MOST_CHUNKS:
                 self._chunks.clear()

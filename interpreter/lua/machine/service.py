@@ -2,9 +2,9 @@
 
 A request is the processor time it may take in seconds, a length, and that many bytes of JSON: the prepared script, the
 function, its arguments, the names that ``require("karta")`` offers, how many results count. A message back is a letter,
-a length, and JSON: ``R`` the results, and the places among them at which there are functions; ``E`` the message and the
-line of an error; ``S`` why it was stopped; ``P`` text that it printed; ``C`` a function of ``karta`` and its arguments,
-which is answered by a length and JSON: whether it succeeded, its results or message.
+a length, and JSON: ``R`` the results, and for each a word where JSON has none for it; ``E`` the message and the line of
+an error; ``S`` why it was stopped; ``P`` text that it printed; ``C`` a function of ``karta`` and its arguments, which
+is answered by a length and JSON: whether it succeeded, its results or message.
 """
 
 import math
@@ -55,8 +55,8 @@ class Service:
         try:
             say = partial(self._send, b"P")
             results = runtime.run(Call("", function, arguments, own, say, wanted, prepared=source), seconds)
-            functions = [place for place, result in enumerate(results) if result is FUNCTION]
-            self._send(b"R", [[None if result is FUNCTION else result for result in results], functions])
+            words = [_word(result) for result in results]
+            self._send(b"R", [[None if word else result for result, word in zip(results, words, strict=True)], words])
         except LuaError as error:
             self._send(b"E", [str(error), error.line])
         except (StoppedError, MemoryError) as error:
@@ -79,6 +79,13 @@ class Service:
             raise StoppedError("result")
         self._answers.write(FRAME.pack(letter, len(data)) + data)
         self._answers.flush()
+
+
+def _word(result: JSON) -> str:
+    """What says a result that JSON has no word for: a function, infinity, or no number."""
+    if result is FUNCTION:
+        return "function"
+    return str(result) if type(result) is float and not math.isfinite(result) else ""
 
 
 def _limit_processor_time(seconds: float) -> None:

@@ -13,7 +13,6 @@ from interpreter.k8s.values import JSON
 from interpreter.lua.machine import child
 from interpreter.lua.machine.runtime import Call
 from interpreter.lua.machine.service import ANSWER, MEMORY, REQUEST
-from interpreter.lua.machine.shares import Shares
 from interpreter.lua.machine.source import prepare
 from interpreter.lua.values import FUNCTION
 from interpreter.worker.deadline import remaining
@@ -41,9 +40,8 @@ def run_outside(call: Call) -> list[JSON]:
     seconds = remaining(SECONDS)
     if not seconds:
         raise LuaLimitError("there is no time left")
-    end = time.monotonic() + seconds
     try:
-        with _SHARES.share(call.owner, seconds), WORKERS.worker(end - time.monotonic()) as (worker, left):
+        with WORKERS.worker(call.owner, seconds) as (worker, left):
             return worker.run(call, left)
     except TimeoutError as err:
         raise LuaLimitError("every process for scripts is busy") from err
@@ -97,8 +95,7 @@ class Worker:
             letter, payload = self._process.receive(end)
             value = orjson.loads(payload)
             if letter == b"R":
-                results, functions = value
-                return [FUNCTION if place in functions else result for place, result in enumerate(results)]
+                return [_meant(word) if word else result for result, word in zip(*value, strict=True)]
             if letter == b"E":
                 message, line = value
                 raise LuaRunError(message, line=line)
@@ -121,8 +118,6 @@ class Worker:
 WORKERS: Final = WorkerPool(Worker, PROCESSES)
 """The pool that scripts use."""
 
-_SHARES: Final = Shares(PROCESSES - 1)
-
 
 def close_workers() -> None:
     """Stop the processes of all scripts; those that run fail, later ones start new processes."""
@@ -136,8 +131,12 @@ def _json(value: JSON) -> bytes:
         raise LuaRunError("its object is not JSON that a Go program reads") from err
 
 
+def _meant(word: str) -> JSON:
+    return FUNCTION if word == "function" else float(word)
+
+
 def _stopped(reason: str, seconds: float) -> str:
-    reasons = {"time": _too_long(seconds), "memory": _MEMORY}
+    reasons = {"time": _too_long(seconds), "memory": _MEMORY, "depth": "its calls are nested too deep"}
     return reasons.get(reason, "its results are too large")
 
 

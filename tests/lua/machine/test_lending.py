@@ -54,7 +54,8 @@ def run(script: str, *arguments: JSON) -> list[JSON]:
 def converted(value: JSON) -> JSON:
     """A value after Karmada's conversion there and back: no nulls, empty tables are arrays, and numbers are floats.
 
-    Go writes a float with the fewest digits that mean it, and up to 1e21 without an exponent.
+    Go writes a float with the fewest digits that mean it, and up to 1e21 without an exponent; whoever reads that has an
+    integer where it is one of 64 bits.
     """
     if isinstance(value, dict):
         return {key: converted(item) for key, item in value.items() if item is not None} or []
@@ -62,7 +63,8 @@ def converted(value: JSON) -> JSON:
         return [converted(item) for item in value if item is not None]
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = float(value)
-        return int(Decimal(repr(number))) if number.is_integer() and abs(number) < 1e21 else number
+        digits = Decimal(repr(number))
+        return int(digits) if number.is_integer() and -(2**63) <= digits < 2**64 else number
     return value
 
 

@@ -25,6 +25,10 @@ def colliding(number: int) -> str:
     return "".join(letters)
 
 
+COLLIDING_NUMBERS = "local function key(i) return 2^52 + 2^31 + i * (2^32 - 1) end "
+"""Numbers both halves of which have the same sum, of which Lua 5.1 computes their hash."""
+
+
 def run(script: str, *arguments: JSON) -> list[JSON]:
     return run_inside(Call(f"function F(o) {script} end", "F", arguments, {}, None, 9))
 
@@ -99,6 +103,11 @@ def stopped(script: str, argument: JSON = OBJECT) -> tuple[str, float]:
             "local t = {} for i = 1, 4e5 do t[i] = true end for i = 1, 4e5 do t[i] = nil end while true do next(t) end",
             "time", id="a table that was emptied",
         ),
+        pytest.param(
+            f"{COLLIDING_NUMBERS} local t, a, b = {{}}, key(5000), key(5001) for i = 1, 4095 do t[key(i)] = i end "
+            f"while true do {'t[a] = 1 t[a] = nil t[b] = 1 t[b] = nil ' * 100} end", "time",
+            id="new keys in a full table where all collide, each of which has all of them put into a new one",
+        ),
         pytest.param("local t = {} for i = 1, 7000 do t[i] = i end while true do t = {unpack(t)} end", "time",
                      id="many values"),
         pytest.param("local k = require('kube') while true do k.resourceAdd('1Gi', '1Mi') end", "time", id="kube"),
@@ -120,7 +129,16 @@ def test_a_script_that_runs_away_is_stopped_soon(script: str, reason: str | None
 
 
 @pytest.mark.parametrize("level", range(12))
-def test_a_script_is_stopped_where_no_further_call_would_fit(level: int) -> None:
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        pytest.param("pcall(loop)", id="pcall"),
+        pytest.param("xpcall(loop, loop)", id="xpcall with a handler that loops as well"),
+        pytest.param("xpcall(pcall, loop)", id="xpcall of pcall"),
+        pytest.param("pcall(function() for _ in loop do end end)", id="an iterator"),
+    ],
+)
+def test_a_script_is_stopped_where_no_further_call_would_fit(attempt: str, level: int) -> None:
     """A hook is a call, too: there it fails like any other, and a script that catches that would go on for ever."""
     script = f"""
       local function loop() while true do end end
@@ -128,7 +146,7 @@ def test_a_script_is_stopped_where_no_further_call_would_fit(level: int) -> None
         local fits, height = pcall(descend)
         height = fits and height + 1 or 0
         if height == {level} then
-          while true do pcall(loop) end
+          while true do {attempt} end
         end
         return height
       end
@@ -199,7 +217,7 @@ def test_a_machine_that_was_stopped_is_gone_at_once(monkeypatch: pytest.MonkeyPa
 def test_a_machine_that_has_grown_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     idle: list[Runtime] = []
     monkeypatch.setattr(inside, "_idle", idle)
-    run("local t = {} for i = 1, 4e5 do t[i] = i end")
+    run(DOUBLED.format("x", 15) + "local t = {} for i = 1, 200 do t[i] = s .. i end")
     assert not idle
     run("return 1")
     assert len(idle) == 1

@@ -1,5 +1,6 @@
 """Scripts in processes that can be killed."""
 
+import math
 import os
 import signal
 import socket
@@ -16,6 +17,7 @@ from interpreter.errors import LuaLimitError, LuaRunError
 from interpreter.k8s.values import JSON
 from interpreter.lua.machine.runtime import Call
 from interpreter.lua.machine.worker import Worker
+from interpreter.lua.values import FUNCTION
 
 
 @pytest.fixture
@@ -100,3 +102,19 @@ def test_what_no_go_program_would_read_is_not_sent(worker: Worker, value: JSON) 
     with pytest.raises(LuaRunError, match="is not JSON"):
         worker.run(call("return o", value), 1)
     assert worker.run(call("return o.a", {"a": 1}), 1) == [1]
+
+
+@pytest.mark.parametrize("number", [2.0**53, 2.0**63, -(2.0**63), 2.0**64, 1e20, -1e20, 1e21, 5e-324])
+def test_a_number_that_is_no_integer_of_64_bits_is_a_result(worker: Worker, number: float) -> None:
+    result, within = worker.run(call("return o.a, {o.a}", {"a": number}), 1)
+    assert (float(result), float(within[0])) == (number, number)
+    assert worker.is_alive
+
+
+def test_a_result_that_json_has_no_word_for_is_what_it_is(worker: Worker) -> None:
+    """As null it would be nil, which stands for no requirements."""
+    results = worker.run(call("return print, 1/0, -1/0, 0/0, nil, 'function', 0"), 1)
+    assert results[0] is FUNCTION
+    assert results[1:3] == [math.inf, -math.inf]
+    assert math.isnan(results[3])
+    assert results[4:] == [None, "function", 0]

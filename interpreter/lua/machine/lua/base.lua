@@ -2,13 +2,14 @@
 
 local machine, host = ...
 
-local getmetatable, type, error, next, pcall, xpcall, select = getmetatable, type, error, next, pcall, xpcall, select
+local getmetatable, type, error, next, pcall, select = getmetatable, type, error, next, pcall, select
 local concat = table.concat
 local touch, text = machine.touch, machine.text
 local line, placed, raise, raise_argument, as_seen =
   machine.line, machine.placed, machine.raise, machine.raise_argument, machine.as_seen
 local integer_argument, table_argument = machine.integer_argument, machine.table_argument
 local stop, stopped, check, incomplete = machine.stop, machine.stopped, machine.check, machine.incomplete
+local hold_length = machine.hold_length
 
 local base = {}
 
@@ -51,7 +52,7 @@ end
 -- Whether an error is none of the script's business: the run was stopped, Python failed, or a table was left half filled.
 local function is_final(problem)
   if incomplete() and not stopped() then
-    machine.abandon("size")
+    machine.abandon("depth")
   end
   return stopped() or type(problem) == "userdata"
 end
@@ -101,6 +102,16 @@ function base.pcall(...)
   return finish(pcall(...))
 end
 
+-- What a handler makes of a failure; where it fails itself, that is what counts (state.go). It is called when the stack of
+-- what failed is gone: a hook may have failed, and no hook would look after a handler that is called before.
+local function handled(handler, ok, ...)
+  if ok then
+    return ok, ...
+  end
+  local _, result = finish(pcall(handler, (...)))
+  return false, result
+end
+
 function base.xpcall(call, handler)
   if type(call) ~= "function" then
     raise_argument(1, "xpcall", "function", call)
@@ -108,20 +119,17 @@ function base.xpcall(call, handler)
   if type(handler) ~= "function" then
     raise_argument(2, "xpcall", "function", handler)
   end
-  return finish(xpcall(call, function(problem)
-    if is_final(problem) then
-      return problem -- a hook raised it: no hook would look after the script's handler
-    end
-    return handler(as_seen(problem))
-  end))
+  return handled(handler, finish(pcall(call)))
 end
 
 function base.print(...)
-  local words = {}
+  local words, length = {}, 0
   for index = 1, select("#", ...) do
     words[index] = text((select(index, ...)))
+    length = length + #words[index] + 1
+    hold_length(length)
   end
-  host.say(machine.spelled(machine.hold(concat(words, "\t"))))
+  host.say(machine.spelled(concat(words, "\t")))
 end
 
 -- pkg/resourceinterpreter/customized/declarative/luavm/lua.go

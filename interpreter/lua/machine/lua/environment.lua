@@ -104,15 +104,17 @@ for name, value in next, math do
 end
 strings.gfind = strings.gmatch
 
--- What makes a table that gets its fields when a script first touches it.
+-- What makes a table that gets its fields when a script first touches it. It loses its metatable last: where the stack
+-- ends before, which a script may catch, the next touch begins again.
 local function library(fields)
-  local metatable = {}
+  local metatable, filling = {}, {}
 
   function metatable.fill(object)
-    setmetatable(object, nil)
+    setmetatable(object, filling)
     for name, value in next, fields(object) do
       object[name] = value
     end
+    setmetatable(object, nil)
   end
 
   function metatable.__index(object, name)
@@ -124,6 +126,8 @@ local function library(fields)
     metatable.fill(object)
     object[name] = value
   end
+
+  filling.fill, filling.__index = metatable.fill, metatable.__index
 
   return function()
     return setmetatable({}, metatable)
@@ -165,14 +169,14 @@ setmetatable(base, {
 })
 
 function Environment.fill(object)
-  setmetatable(object, nil)
   for name in next, libraries do
-    object[name] = object[name] or libraries[name]()
+    rawset(object, name, object[name] or libraries[name]())
   end
-  object._G = object
+  rawset(object, "_G", object)
   for name, value in next, base do
-    object[name] = value
+    rawset(object, name, value)
   end
+  setmetatable(object, nil)
 end
 
 -- A global that gets its first value: the names of `base` are taken over before one of them is.

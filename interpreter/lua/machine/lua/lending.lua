@@ -11,8 +11,10 @@
 local machine, host = ...
 
 local select, rawget, setmetatable, getmetatable = select, rawget, setmetatable, getmetatable
-local check, stop, longest = machine.check, machine.stop, host.longest
+local check, stop, excuse, longest = machine.check, machine.stop, machine.excuse, host.longest
 local fetch, fetch_more = host.fetch, host.fetch_more
+
+local MANY = 200 -- tokens that Python takes a while to write
 
 local NUMBER = newproxy() -- the key under which an untouched table keeps its number
 
@@ -56,6 +58,9 @@ end
 
 local function gather(left, ...)
   local tokens, count = { ... }, select("#", ...)
+  if count > MANY then
+    excuse()
+  end
   while left > 0 do
     check()
     left, count = append(tokens, count, fetch_more())

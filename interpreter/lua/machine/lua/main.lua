@@ -53,7 +53,8 @@ local function failure(problem)
   return "error", failed, place
 end
 
--- Compile a script within so many seconds: its function, or nil and the problem, or nil alone when it takes longer.
+-- Compile a script within so many seconds: its function, or nil and the problem, spelled, for it may name a string that is
+-- not UTF-8; or nil alone when it takes longer.
 --
 -- It is compiled piece by piece: what the compiler does with long chains of `and` grows with their square, and no hook
 -- looks after it.
@@ -70,7 +71,7 @@ function machine.load(source, seconds)
   if late then
     return nil, nil
   end
-  return chunk, problem
+  return chunk, problem and machine.spelled(problem)
 end
 
 -- Run a compiled script and call one of its functions with arguments that are given as tokens, for its first results.
@@ -84,8 +85,8 @@ function machine.run(chunk, name, wanted, seconds, kibibytes, has_karta, seed, .
   local tokens, given = { ... }, select("#", ...)
   local missing
   setfenv(chunk, environment)
-  limit(seconds, kibibytes)
   local ok, problem = xpcall(function()
+    limit(seconds, kibibytes)
     chunk(concat, ordered, select)()
     local arguments, count = receive(unpack(tokens, 1, given))
     local call = environment[name]
