@@ -12,7 +12,7 @@ from interpreter.query.writing.trace import Trace, compile_trace
 class Program:
     """A plain expression, compiled when it first runs: of the expressions that a server knows, most never do.
 
-    ``outputs`` gives a list of all outputs; ``trace`` all with their origins, where those can be told. ``is_said``
+    ``outputs`` gives a list of all outputs; ``trace`` each with its origin, where those can be told. ``is_said``
     tells whether all values that the expression may be written over are there, where that can be told.
 
     >>> from interpreter.query.grammar.parser import parse

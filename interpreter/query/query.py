@@ -28,7 +28,7 @@ from interpreter.query.plain.values import to_json
 from interpreter.query.program import Program
 from interpreter.query.vetting.verdict import Verdict, Vetting, examine
 from interpreter.query.writing.location import Location, says
-from interpreter.query.writing.traced import Traced
+from interpreter.query.writing.origin import Origin
 
 _LONGEST_QUOTE: Final = 200
 
@@ -52,9 +52,10 @@ class Query:
     _unbound: Program | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def compile(cls, text: str, variables: frozenset[str] = frozenset()) -> "Query":
+    def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "") -> "Query":
         """The query of an expression that may read ``variables``, named without ``$``; `bound` gives them values.
 
+        The bounded expressions of one ``owner`` never have all worker processes at a time.
         Raises QuerySyntaxError for text that is not jq, QueryRefusedError for an expression that may not be used.
 
         >>> Query.compile(".spec.replicas // 1").evaluate({"spec": {}})
@@ -66,7 +67,7 @@ class Query:
             raise QueryRefusedError(f"{_quote(text)}: {reasons}")
         read = variables_in(node) & variables
         bounded = vetting.verdict is Verdict.BOUNDED
-        program = Program.of(node, _bounded(node, sorted(read))) if bounded else Program.plain(text, node)
+        program = Program.of(node, _bounded(node, sorted(read), owner)) if bounded else Program.plain(text, node)
         return cls(text, node, vetting, program, read).bound({})
 
     def bound(self, values: Mapping[str, JSON]) -> "Query":
@@ -79,8 +80,8 @@ class Query:
             return self
         program = self._unbound or self._program
 
-        def trace(here: Traced) -> list[Traced]:
-            return _capped(program.trace(here) if program.trace else ())
+        def trace(value: JSON) -> list[tuple[JSON, Origin]]:
+            return program.trace(value) if program.trace else []
 
         return replace(
             self,
@@ -116,7 +117,13 @@ class Query:
 
     def locate_each(self, value: JSON) -> list[Location | None]:
         """For each output of `evaluate` the location it can be written through, None where there is none."""
-        return [output.location for output in self._traced(value)]
+        trace = self._program.trace
+        if trace is None:
+            raise self._unwritable("it is too complex to be written through")
+        try:
+            return [origin if isinstance(origin, Location) else None for _, origin in trace(value)]
+        except (QueryEvaluationError, RecursionError) as error:
+            raise self._failure(error) from error
 
     def locate(self, value: JSON) -> list[Location]:
         """For each output of `evaluate` the location it can be written through.
@@ -191,15 +198,6 @@ class Query:
                 raise self._unwritable(str(error)) from error
         return value
 
-    def _traced(self, value: JSON) -> list[Traced]:
-        trace = self._program.trace
-        if trace is None:
-            raise self._unwritable("it is too complex to be written through")
-        try:
-            return _capped(trace(Traced(value, Location(()))))
-        except (QueryEvaluationError, RecursionError) as error:
-            raise self._failure(error) from error
-
     def _failure(self, error: QueryEvaluationError | RecursionError) -> QueryEvaluationError:
         """The error with the expression in front, unless the expression speaks for itself."""
         if isinstance(error, RecursionError):
@@ -212,7 +210,7 @@ class Query:
         return QueryWriteError(f"{_quote(self.text)}: {reason}")
 
 
-def _bounded(node: Node, variables: Sequence[str]) -> Outputs:
+def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
     """An expression that runs in a worker process, with the same reading of null as plain ones."""
     program = render(node, lenient=True)
     if variables:
@@ -223,7 +221,7 @@ def _bounded(node: Node, variables: Sequence[str]) -> Outputs:
         seconds = remaining()
         document = [value, *map(given, variables)] if variables else value
         try:
-            return _capped(WORKERS.evaluate(program, to_json(document), seconds))
+            return _capped(WORKERS.evaluate(program, to_json(document), seconds, owner))
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from interpreter.query.grammar.levels import Level, is_enclosing, level_of
-from interpreter.query.grammar.steps import has_fixed_key, is_optional_step
+from interpreter.query.grammar.steps import is_optional_step
 from interpreter.query.grammar.syntax import (
     Alternative,
     Array,
@@ -198,7 +198,8 @@ def _(node: Try, printer: Printer) -> str:
             return f"try {printer.show(body, Level.PREFIX)} catch {printer.show(handler, Level.PREFIX)}"
         case Try(Iterate(Identity())):
             return ".[]?"
-        case Try(Index() | Slice() | Iterate() as step) if not is_optional_step(node) and has_fixed_key(step):
+        case Try(Index() | Slice() | Iterate() as step) if not is_optional_step(node):
+            # To jq a `?` right behind a step covers neither what stands before that nor its key.
             return f"({printer.show(step)})?"
         case _:
             return f"{printer.show(node.body, Level.TERM)}?"

@@ -70,6 +70,9 @@ def test_lenient_text_can_be_read(tree: Node) -> None:
         pytest.param(".a|.b?", ".a.b?", id="an optional step is a suffix"),
         pytest.param(".|.b?", ". | .b?", id="but not of the identity"),
         pytest.param("try .a.b", "(.a.b)?", id="try without a handler is a question mark"),
+        pytest.param(".[.a]?", "(.[.a])?", id="which covers a key that is read"),
+        pytest.param(".a[.b:$x]?", "(.a[.b:$x])?", id="and the bounds of a slice"),
+        pytest.param(".a[$x:2]?", ".a[$x:2]?", id="not those that are known"),
         pytest.param("try 1 catch (2|3)", "try 1 catch (2 | 3)", id="a handler is one term"),
         pytest.param("(1 as $x|2),3", "(1 as $x | 2), 3", id="a binding encloses what follows"),
         pytest.param("3,(1 as $x|2)", "3, 1 as $x | 2", id="at the end it may stand alone"),
@@ -107,6 +110,8 @@ def test_canonical_text(text: str, expected: str) -> None:
         pytest.param("def empty: 1; .a[]", {}, [], id="whatever the expression calls empty"),
         pytest.param("try (.a[], 1)", {}, [1], id="there is nothing to catch"),
         pytest.param("(1, null) as $x | $x[]?", 0, [], id="a variable"),
+        pytest.param("[.x[floor:]?]", {"x": [1]}, [[]], id="what fails in the bound of an optional slice"),
+        pytest.param("[.x[.a.b]?, 1]", {"x": [1], "a": 0}, [[1]], id="or in an optional key"),
     ],
 )
 def test_lenient_iteration(text: str, value: Any, expected: list[Any]) -> None:

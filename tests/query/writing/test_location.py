@@ -1,13 +1,16 @@
 """Locations, and the expressions through which values can be written."""
 
 import copy
+import math
 import operator
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from interpreter.errors import QueryEvaluationError, QueryWriteError
@@ -16,19 +19,19 @@ from interpreter.k8s.values import JSON
 from interpreter.query import Query
 from interpreter.query.grammar.parser import parse
 from interpreter.query.grammar.syntax import Node
-from interpreter.query.plain.compilation import compile_many
+from interpreter.query.plain.compilation import compile_list, compile_many
 from interpreter.query.plain.values import order_key
 from interpreter.query.writing.location import Location
 from interpreter.query.writing.trace import compile_trace
-from interpreter.query.writing.traced import Traced
 from tests.query.expressions import objects, plain_expressions
 
 
-def trace(node: Node, value: JSON) -> list[Traced] | None:
+def trace(node: Node, value: JSON) -> list[tuple[JSON, Location | None]] | None:
     try:
-        return list(islice(compile_trace(node)(Traced(value, Location(()))), 1000))
+        outputs = compile_trace(node)(value)
     except QueryEvaluationError:
         return None
+    return [(output, origin if isinstance(origin, Location) else None) for output, origin in outputs]
 
 
 def evaluate(node: Node, value: JSON) -> list[JSON] | None:
@@ -38,21 +41,30 @@ def evaluate(node: Node, value: JSON) -> list[JSON] | None:
         return None
 
 
+def complaint(function: Callable[[JSON], object], value: JSON) -> str:
+    try:
+        function(value)
+    except QueryEvaluationError as error:
+        return str(error)
+    return ""
+
+
 def located(text: str, value: JSON) -> list[Location | None]:
     outputs = trace(parse(text), value)
     assert outputs is not None
-    return [output.location for output in outputs]
+    return [location for _, location in outputs]
 
 
 @settings(max_examples=200, deadline=None)
 @given(plain_expressions, objects)
+@example(parse("map(.).a"), [1])
 def test_tracing_changes_no_output_and_locations_read_it(node: Node, value: JSON) -> None:
     traced, outputs = trace(node, value), evaluate(node, value)
-    assert (traced is None) is (outputs is None)
-    for step, output in zip(traced or [], outputs or [], strict=True):
-        assert order_key(step.value) == order_key(output)
-        if step.location:
-            assert order_key(step.location.read(value)) == order_key(output)
+    assert complaint(compile_trace(node), value) == complaint(compile_list(node), value)
+    for (own, location), output in zip(traced or [], outputs or [], strict=True):
+        assert order_key(own) == order_key(output)
+        if location:
+            assert order_key(location.read(value)) == order_key(output)
 
 
 REPLICAS, HOSTS = Location(("replicas",)), Location(("hosts",))
@@ -82,6 +94,14 @@ WORKERS = """
             id="the first that is a place",
         ),
         pytest.param(".replicas // .hosts", {}, [HOSTS], id="without a default it is the last, as jq assigns"),
+        pytest.param(".replicas // null", {"replicas": False}, [None], id="what is false is no place of null"),
+        pytest.param(".replicas // [.hosts] | first", {}, [HOSTS], id="a new array is of its parts"),
+        pytest.param(
+            ".x | (.a // (., 1)), .b",
+            {"x": {"a": 5, "b": 2}},
+            [Location(("x", "a")), Location(("x", "b"))],
+            id="a default that is the input is one only there",
+        ),
         pytest.param(".hosts // .replicas // 1", {"hosts": 2}, [HOSTS], id="the first one there is written"),
         pytest.param(".replicas // (2 + .n)", {"n": 1}, [REPLICAS._replace(default=3)], id="a computed default"),
         pytest.param(".x[].n // 1", {"x": [{}, {}]}, [None], id="one default for two elements has no place"),
@@ -122,6 +142,11 @@ WORKERS = """
             "[.replicas, .hosts] | max", {"replicas": 5, "hosts": 3}, [REPLICAS._replace(floor=3)], id="a floor"
         ),
         pytest.param("[.replicas, .hosts] | max", {"replicas": 5}, [REPLICAS], id="null is no floor"),
+        pytest.param("[3, .replicas] | min", {"replicas": 5}, [REPLICAS._replace(cap=3)], id="a cap in front"),
+        pytest.param("[3, (.replicas // empty)] | min", {"replicas": 2}, [REPLICAS._replace(cap=3)], id="of an option"),
+        pytest.param("[3, (.replicas // empty)] | min", {}, [None], id="which is not taken"),
+        pytest.param("[9, .replicas, 3, 7] | min", {"replicas": 5}, [REPLICAS._replace(cap=3)], id="the least cap"),
+        pytest.param("[7, .replicas, 3] | max", {"replicas": 5}, [REPLICAS._replace(floor=7)], id="the largest floor"),
         pytest.param("[.replicas, .hosts] | min", {"replicas": 5}, [None], id="null is the smallest"),
         pytest.param("[.replicas, (.hosts // empty)] | min", {"replicas": 5}, [REPLICAS], id="no other"),
         pytest.param(
@@ -170,6 +195,10 @@ WORKERS = """
         pytest.param(".x[] | select(.n > 1).n", {"x": [{"n": 1}, {"n": 2}]}, [Location(("x", 1, "n"))], id="selected"),
         pytest.param(".x[] | numbers", {"x": ["a", 1]}, [Location(("x", 1))], id="selected by type"),
         pytest.param(".x[.k]", {"x": {"n": 1}, "k": "n"}, [Location(("x", "n"))], id="a key of the object"),
+        pytest.param(".x[.k]", {"k": 1.5}, [Location(("x", 1))], id="an index of the object"),
+        pytest.param(
+            ".x[.k]", {"k": math.inf}, [Location(("x", int(sys.float_info.max)))], id="one beyond all numbers"
+        ),
         pytest.param(".x?, .y.z?", {"y": 1}, [Location(("x",))], id="optional"),
         pytest.param(".n | tonumber", {"n": "3"}, [Location(("n",), numeral=True)], id="a numeral"),
         pytest.param(".n // 1 | tonumber", {}, [Location(("n",), 1, numeral=True)], id="what may become a numeral"),
@@ -300,7 +329,7 @@ def test_every_number_in_reach_can_be_written(formula: Formula, groups: list[JSO
     assume(outputs is not None and len(outputs) == len(groups))
     assert outputs is not None
     index = data.draw(st.integers(0, len(outputs) - 1))
-    location = outputs[index].location
+    _, location = outputs[index]
     assume(location is not None and formula.text.count(f".{location.path[-1]}") == 1)
     assert location is not None
     number = location.read(set_value(value, location.path, data.draw(_numbers)))

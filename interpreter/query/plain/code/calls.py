@@ -4,7 +4,7 @@ from abc import ABC
 from typing import Final
 
 from interpreter.query.grammar.syntax import Call, Identity, If, Literal, Node
-from interpreter.query.plain.code.choices import Choices, elements_in
+from interpreter.query.plain.code.choices import Choices
 from interpreter.query.plain.code.flow import terms_of
 from interpreter.query.plain.code.writer import INPUT, Sink, untruth
 from interpreter.query.plain.functions import ARGUMENTS, SELECTIONS, VALUES
@@ -31,7 +31,7 @@ class Calls(Choices, ABC):
             case "not", ():
                 sink.write(self.bind(untruth(self.named(here))))
             case name, () if name in VALUES:
-                sink.write(self.bind(f"jq_{name}({here})"))
+                sink.write(self.applied(name, here))
             case name, () if name in SELECTIONS:
                 here = self.named(here)
                 with self.block(f"if {' or '.join(_TYPES[kind] for kind in SELECTIONS[name]).format(here)}:"):
@@ -50,13 +50,17 @@ class Calls(Choices, ABC):
             sink.write(self.value(source, here))
             return
         if name == "first":
-            first = self.function(lambda writer: writer.return_first(source, "return {}", "NOTHING"))
-            output = self.bind(f"{first}({here})")
+            output = self.called(lambda writer: writer.return_first(source), here)
         else:
-            output = self.bind("NOTHING")
-            self.each(source, here, self.template(f"{output} = {{}}"))
+            output = self.new()
+            self.assign(output, "NOTHING")
+            self.each(source, here, Sink(lambda each: self.assign(output, each), short=True))
         with self.block(f"if {output} is not NOTHING:"):
             sink.write(output)
+
+    def applied(self, name: str, here: str) -> str:
+        """Write the call of a function of the input alone, and return an atom for its output."""
+        return self.bind(f"jq_{name}({here})")
 
     def _answer(self, node: Call, here: str) -> str:
         """Write a call that has one output, and return an atom for that."""
@@ -73,8 +77,8 @@ class Calls(Choices, ABC):
             case (("any" | "all"), (*source, condition)) if len(source) < 2:  # noqa: PLR2004 - one source, or elements
                 return self._decide(node.name, source[0] if source else None, condition, here)
             case "isempty", (source,):
-                asked = self.function(lambda writer: writer.return_first(source, "return False", "True"))
-                return self.bind(f"{asked}({here})")
+                first = self.function(lambda writer: writer.return_first(source))
+                return self.bind(f"{first}({here}) is NOTHING")
             case name, (body,):
                 return self._collection(name, body, here)
         raise ValueError(f"{node.name}/{len(node.arguments)} is not plain")
@@ -95,10 +99,10 @@ class Calls(Choices, ABC):
                 return self.bind(f"jq_from_entries({entries})")
         raise ValueError(f"{name}/1 is not plain")
 
-    def return_first(self, source: Node, found: str, otherwise: str) -> None:
+    def return_first(self, source: Node) -> None:
         """Write the body of a function that stops at the first output."""
-        self.each(source, INPUT, self.template(found))
-        self.line(f"return {otherwise}")
+        self.each(source, INPUT, Sink(lambda output: self.line(f"return {self.handed(output)}"), short=True))
+        self.line(f"return {self.handed('NOTHING')}")
 
     def _match(self, pattern: str, flags: str, here: str) -> str:
         search = self.module.constant(compile_pattern(pattern, flags).search)
@@ -125,15 +129,14 @@ class Calls(Choices, ABC):
                 self.line(f"return {name == 'any'}")
 
         if source is None:
-            self.loop(elements_in("elements", INPUT), Sink(write))
+            self.elements(INPUT, Sink(write), "elements")
         else:
             self.each(source, INPUT, Sink(write))
         self.line(f"return {name == 'all'}")
 
     def _mapped(self, body: Node, here: str) -> str:
         """``map(body)``; the elements of null are an error here."""
-        array = self.bind("[]")
-        here = self.named(here)
-        append = self.template(f"{array}.append({{}})")
-        self.loop(elements_in("elements", here), Sink(lambda element: self.each(body, element, append)))
+        array = self.array([])
+        append = Sink(lambda output: self.append(array, output), short=True)
+        self.elements(here, Sink(lambda element: self.each(body, element, append)), "elements")
         return array

@@ -16,7 +16,6 @@ from interpreter.query.grammar.syntax import (
     Pipe,
     Try,
 )
-from interpreter.query.plain.access import MOST_ELEMENTS
 from interpreter.query.plain.code.flow import DEEPEST, Flow, is_empty
 from interpreter.query.plain.code.operators import comparison, is_comparison
 from interpreter.query.plain.code.writer import Sink, is_name, truth, untruth
@@ -79,26 +78,38 @@ class Choices(Flow, ABC):
         Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
         """
         if node in self.module.singles:
-            result = self.own(self.value(node.left, here), here)
+            left = self.named(self.value(node.left, here))
+            result = self.own(left, here)
             with self.block(f"if {untruth(result)}:"):
-                self.line(f"{result} = {self.value(node.right, here)}")
-            sink.write(result)
+                right = self.value(node.right, here)
+                self.line(f"{result} = {right}")
+            sink.write(self.chosen(result, left, right))
         elif is_empty(node.right):
             self.each(node.left, here, Sink(lambda output: self._present(output, sink)))
         elif not sink.short:
             self.stream(node, here, sink)
         elif node.left in self.module.singles:
-            result = self.named(self.value(node.left, here))
-            self.choose(untruth(result), lambda: self.each(node.right, here, sink), lambda: sink.write(result))
+            left = self.named(self.value(node.left, here))
+            self.choose(untruth(left), lambda: self.others(node.right, left, here, sink), lambda: sink.write(left))
         else:
-            self._first_or_other(node, here, sink)
+            self.first_or_others(node, here, sink)
+
+    def chosen(self, result: str, left: str, right: str) -> str:
+        """An atom for the output of ``left // right``: the result is the left one where that is true."""
+        del left, right
+        return result
+
+    def others(self, right: Node, left: str, here: str, sink: Sink) -> None:
+        """Write what is done with the outputs of ``right`` where ``left`` is null or false."""
+        self.each(right, here, Sink(lambda output: sink.write(self.chosen(output, left, output)), sink.short))
 
     def _present(self, output: str, sink: Sink) -> None:
         output = self.named(output)
         with self.block(f"if {truth(output)}:"):
             sink.write(output)
 
-    def _first_or_other(self, node: Alternative, here: str, sink: Sink) -> None:
+    def first_or_others(self, node: Alternative, here: str, sink: Sink) -> None:
+        """Write ``left // right`` for a left side with any number of outputs."""
         found = self.bind("False")
 
         def write(output: str) -> None:
@@ -118,9 +129,9 @@ class Choices(Flow, ABC):
         if node in self.module.singles:
             result = self.new()
             with self.block(f"if {self.condition(condition, here)}:"):
-                self.line(f"{result} = {self.value(then, here)}")
+                self.assign(result, self.value(then, here))
             with self.block("else:"):
-                self.line(f"{result} = {self.value(other, here)}")
+                self.assign(result, self.value(other, here))
             sink.write(result)
         elif not (sink.short or is_empty(then) or is_empty(other)):
             self.stream(node, here, sink)
@@ -169,12 +180,11 @@ class Choices(Flow, ABC):
                 with self.block(f"if type({here}) is dict or {here} is None:"):
                     sink.write(self.value(field, here))
             case Iterate(Identity()):
-                self.loop(elements_in("optional_elements", self.named(here)), sink)
+                self.elements(here, sink, "optional_elements")
             case body if body in self.module.singles:
                 self._tried(lambda: self.bind(self.value(body, here)), sink)
             case body:
-                caught = self.function(lambda writer: writer.produce_tried(body), generates=True)
-                self.loop(f"{caught}({here})", sink)
+                self.streamed(lambda writer: writer.produce_tried(body), here, sink)
 
     def produce_tried(self, body: Node) -> None:
         """Write the body of a generator of all outputs up to the first error."""
@@ -190,11 +200,6 @@ class Choices(Flow, ABC):
         if sink is not None and output is not None:
             with self.block("else:"):
                 sink.write(output)
-
-
-def elements_in(function: str, here: str) -> str:
-    """Python for the elements of a value, mostly of a list; ``function`` is called for any other value."""
-    return f"{here} if type({here}) is list and len({here}) <= {MOST_ELEMENTS} else {function}({here})"
 
 
 def _unless(node: Binary, own: str) -> str:

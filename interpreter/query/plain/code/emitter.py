@@ -25,7 +25,6 @@ from interpreter.query.grammar.syntax import (
     Variable,
 )
 from interpreter.query.plain.code.calls import Calls
-from interpreter.query.plain.code.choices import elements_in
 from interpreter.query.plain.code.flow import is_empty, terms_of
 from interpreter.query.plain.code.operators import arithmetic, comparison, is_comparison, is_integer, is_text
 from interpreter.query.plain.code.writer import Sink, truth
@@ -35,7 +34,10 @@ _EXTREMES: Final = {"min": ("least", "<="), "max": ("greatest", ">=")}
 
 
 class Emitter(Calls):
-    """Writes any plain expression; ValueError for any other."""
+    """Writes any plain expression; ValueError for any other.
+
+    What becomes of a value is written by methods of their own: another emitter may write beside it where it comes from.
+    """
 
     def construct(self, node: Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write Python for a node and its outputs."""
@@ -51,8 +53,7 @@ class Emitter(Calls):
             case Slice():
                 self._slice(node, here, sink)
             case Iterate(target):
-                each = Sink(lambda whole: self.loop(elements_in("present_elements", self.named(whole)), sink))
-                self.each(target, here, each)
+                self.each(target, here, Sink(lambda whole: self.elements(whole, sink)))
             case Pipe():
                 self._pipe(node, here, sink)
             case Comma():
@@ -84,25 +85,27 @@ class Emitter(Calls):
         match node.key:
             case Literal(str()):
                 target, names = split_path(node)
-                self.each(target, here, Sink(lambda whole: sink.write(self._fields(whole, names))))
-            case Literal(int() as index) if index in (0, -1) and index is not False:
-                self.each(node.target, here, Sink(lambda whole: sink.write(self._end_of(whole, index))))
+                self.each(target, here, Sink(lambda whole: sink.write(self.field(whole, names))))
             case Literal(key):
                 of = self.module.constant(key)
-                self.each(node.target, here, Sink(lambda whole: sink.write(self.bind(f"item({whole}, {of})"))))
+                self.each(node.target, here, Sink(lambda whole: sink.write(self.item(whole, of))))
             case key:
-                self._pairs(node.target, key, here, lambda whole, of: sink.write(self.bind(f"item({whole}, {of})")))
+                self._pairs(node.target, key, here, lambda whole, of: sink.write(self.item(whole, of)))
 
-    def _fields(self, whole: str, names: tuple[str, ...]) -> str:
+    def field(self, whole: str, names: tuple[str, ...]) -> str:
+        """Write ``whole.a.b.c``, and return an atom for it."""
         for name in names:
             whole, key = self.named(whole), self.module.constant(name)
             known = f"{whole}.get({key}) if type({whole}) is dict"
             whole = self.bind(f"{known} else None if {whole} is None else field({whole}, {key})")
         return whole
 
-    def _end_of(self, whole: str, index: int) -> str:
+    def item(self, whole: str, key: str) -> str:
+        """Write ``whole[key]``, and return an atom for it."""
+        if key not in ("0", "-1"):
+            return self.bind(f"item({whole}, {key})")
         whole = self.named(whole)
-        return self.bind(f"{whole}[{index}] if type({whole}) is list and {whole} else item({whole}, {index})")
+        return self.bind(f"{whole}[{key}] if type({whole}) is list and {whole} else item({whole}, {key})")
 
     def _pairs(self, left: Node, right: Node, here: str, use: Callable[[str, str], None]) -> None:
         """Write what is done with all pairs of outputs; the right ones are the outer loop."""
@@ -125,14 +128,18 @@ class Emitter(Calls):
                 if not isinstance(node.right, Pipe):
                     sink.write(extreme)
                     return
-                here, node = extreme, node.right.right
+                here, node = self.entered(extreme), node.right.right
             else:
-                here, node = self.value(node.left, here), node.right
+                here, node = self.entered(self.value(node.left, here)), node.right
         if isinstance(node, Pipe):
             right = node.right
-            self.each(node.left, here, Sink(lambda output: self.each(right, output, sink)))
+            self.each(node.left, here, Sink(lambda output: self.each(right, self.entered(output), sink)))
         else:
             self.each(node, here, sink)
+
+    def entered(self, output: str) -> str:
+        """An output that becomes an input."""
+        return output
 
     def _extreme(self, array: Node, function: Node, here: str) -> str | None:
         """``[a, b] | min``, as bounds of replicas are written, without an array; ``b`` may be ``c // empty``."""
@@ -141,13 +148,14 @@ class Emitter(Calls):
                 is_optional = isinstance(right, Alternative) and is_empty(right.right)
                 second = right.left if isinstance(right, Alternative) and is_optional else right
                 if second in self.module.singles:
-                    return self._bounded(name, self.value(left, here), self.value(second, here), is_optional)
+                    own, bound = self.named(self.value(left, here)), self.value(second, here)
+                    bound = bound if is_integer(bound) and not is_optional else self.named(bound)
+                    return self.bounded(name, own, bound, is_optional=is_optional)
         return None
 
-    def _bounded(self, name: str, own: str, bound: str, is_optional: bool) -> str:
+    def bounded(self, name: str, own: str, bound: str, *, is_optional: bool) -> str:
+        """Write ``[own, bound] | min`` or ``max``, and return an atom for it; an optional bound may be null."""
         function, order = _EXTREMES[name]
-        own = self.named(own)
-        bound = bound if is_integer(bound) and not is_optional else self.named(bound)
         integers = f"type({own}) is int" + ("" if is_integer(bound) else f" and type({bound}) is int")
         both = f"({own} if {own} {order} {bound} else {bound}) if {integers} else {function}([{own}, {bound}])"
         if not is_optional:
@@ -173,12 +181,16 @@ class Emitter(Calls):
         def write(own: str, other: str) -> None:
             if is_comparison(node.operator):
                 sink.write(self.bind(comparison(node.operator, self.named(own), other)))
-                return
-            result = self.new()
-            self.line(f"{result} = {arithmetic(node.operator, own, other, result)}")
-            sink.write(result)
+            else:
+                sink.write(self.computed(node.operator, own, other))
 
         self._pairs(node.left, node.right, here, write)
+
+    def computed(self, operator: str, left: str, right: str) -> str:
+        """Write ``left + right`` or the like, and return an atom for it."""
+        result = self.new()
+        self.line(f"{result} = {arithmetic(operator, left, right, result)}")
+        return result
 
     def _object(self, node: Object, here: str, sink: Sink) -> None:
         if node in self.module.singles:

@@ -1,10 +1,12 @@
 """How outputs go from one construct to the next."""
 
 from abc import ABC, abstractmethod
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Self
 
 from interpreter.query.bounded.child import MOST_RESULTS
 from interpreter.query.grammar.syntax import Call, Comma, Identity, Index, Iterate, Literal, Node, Pipe
+from interpreter.query.plain.access import MOST_ELEMENTS
 from interpreter.query.plain.code.writer import INPUT, Sink, Writer
 
 DEEPEST: Final = 16
@@ -41,7 +43,7 @@ class Flow(Writer, ABC):
     def value(self, node: Node, here: str) -> str:
         """Write Python that runs an expression with one output, and return an atom for that."""
         if self.depth >= DEEPEST and not isinstance(node, Identity | Literal):
-            return self.bind(f"{self.function(lambda writer: writer.give(node))}({here})")
+            return self.called(lambda writer: writer.give(node), here)
         found: list[str] = []
         self.depth += 1
         self.construct(node, here, Sink(found.append))
@@ -51,8 +53,20 @@ class Flow(Writer, ABC):
 
     def stream(self, node: Node, here: str, sink: Sink) -> None:
         """Write a loop over the outputs of an expression that is a function of its own."""
-        generator = self.generator(node)
-        self.loop(f"{generator}({here})", sink)
+        self.streamed(lambda writer: writer.produce(node), here, sink)
+
+    def called(self, write: Callable[[Self], None], here: str) -> str:
+        """Write a call of another function with one output, and return an atom for that."""
+        return self.bind(f"{self.function(write)}({here})")
+
+    def streamed(self, write: Callable[[Self], None], here: str, sink: Sink) -> None:
+        """Write a loop over the outputs of another function."""
+        self.loop(f"{self.function(write, generates=True)}({here})", sink)
+
+    def elements(self, whole: str, sink: Sink, function: str = "present_elements", most: int = MOST_ELEMENTS) -> None:
+        """Write a loop over the elements of a value, mostly of a list; ``function`` is called for any other value."""
+        whole = self.named(whole)
+        self.loop(f"{whole} if type({whole}) is list and len({whole}) <= {most} else {function}({whole})", sink)
 
     def loop(self, iterable: str, sink: Sink) -> None:
         """Write a loop over the values of a Python expression."""
@@ -66,16 +80,16 @@ class Flow(Writer, ABC):
 
     def produce(self, node: Node) -> None:
         """Write the body of a generator of all outputs."""
-        self.each(node, INPUT, self.template("yield {}"))
+        self.each(node, INPUT, Sink(lambda output: self.line(f"yield {self.handed(output)}"), short=True))
 
     def give(self, node: Node) -> None:
         """Write the body of a function that returns the one output."""
-        self.line(f"return {self.value(node, INPUT)}")
+        self.line(f"return {self.handed(self.value(node, INPUT))}")
 
     def return_list(self, node: Node) -> None:
         """Write the body of a function that returns a list of all outputs, and fails if there are too many."""
         if node in self.module.singles:
-            self.line(f"return [{self.value(node, INPUT)}]")
+            self.line(f"return [{self.handed(self.value(node, INPUT))}]")
             return
         if loop := self._per_element(node):
             self._return_mapped(*loop)
@@ -83,20 +97,20 @@ class Flow(Writer, ABC):
         outputs = self.bind("[]")
 
         def write(atom: str) -> None:
-            self.line(f"{outputs}.append({atom})")
+            self.line(f"{outputs}.append({self.handed(atom)})")
             self.line(f"if len({outputs}) > {MOST_RESULTS}: too_many()")
 
         self.each(node, INPUT, Sink(write, short=True))
         self.line(f"return {outputs}")
 
     def _return_mapped(self, target: Node, body: Node) -> None:
-        whole = self.named(self.value(target, INPUT))
+        whole = self.value(target, INPUT)
         outputs = self.bind("[]")
-        few = f"{whole} if type({whole}) is list and len({whole}) <= {MOST_RESULTS}"
-        # As many elements as it takes to know that there are too many, and to fail before that where one fails.
-        many = f"islice(present_elements({whole}), {MOST_RESULTS + 1})"
-        append = self.template(f"{outputs}.append({{}})")
-        self.loop(f"{few} else {many}", Sink(lambda element: append.write(self.value(body, element))))
+
+        def write(element: str) -> None:
+            self.line(f"{outputs}.append({self.handed(self.value(body, element))})")
+
+        self.elements(whole, Sink(write), "leading_elements", MOST_RESULTS)
         self.line(f"if len({outputs}) > {MOST_RESULTS}: too_many()")
         self.line(f"return {outputs}")
 
@@ -122,10 +136,18 @@ class Flow(Writer, ABC):
     def collected(self, node: Node, here: str) -> str:
         """Write Python that makes an array of all outputs, and return its name."""
         first, rest = self._leading(terms_of(node))
-        array = self.bind(f"[{', '.join([self.value(term, here) for term in first])}]")
+        array = self.array([self.value(term, here) for term in first])
         for term in rest:
-            self.each(term, here, self.template(f"{array}.append({{}})"))
+            self.each(term, here, Sink(lambda output: self.append(array, output), short=True))
         return array
+
+    def array(self, outputs: list[str]) -> str:
+        """A variable for an array of outputs, to which others may be appended."""
+        return self.bind(f"[{', '.join(outputs)}]")
+
+    def append(self, array: str, output: str) -> None:
+        """Write that an array has another output in it."""
+        self.line(f"{array}.append({output})")
 
     def _leading(self, terms: list[Node]) -> tuple[list[Node], list[Node]]:
         """The terms with one output that come first, and all others."""

@@ -1,6 +1,6 @@
 """The Python functions that an expression becomes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import CodeType
 from typing import Any, Final
 
@@ -14,10 +14,14 @@ _EXACT: Final = 2**53
 
 
 class Module:
-    """Functions that call each other, with the constants that they share."""
+    """Functions that call each other, with the constants that they share.
 
-    def __init__(self) -> None:
+    ``known`` is what they may name beside their own.
+    """
+
+    def __init__(self, known: Mapping[str, Any] = RUNTIME) -> None:
         self.singles = Singles()
+        self._known = known
         self._constants: dict[str, Any] = {}
         self._count = 0
         self._unwritten: list[tuple[str, Write]] = []
@@ -61,7 +65,7 @@ class Module:
         """The functions by their names."""
         code = compile(self.source(), "<expression>", "exec", dont_inherit=True)
         # No builtins: an expression has no use for any but those that its code names.
-        names = {name: RUNTIME[name] for name in _names(code) if name in RUNTIME}
+        names = {name: self._known[name] for name in _names(code) if name in self._known}
         space: dict[str, Any] = {"__builtins__": {}, **names, **self._constants}
         exec(code, space)  # noqa: S102 - the text is made here; of the expression there are only constants in it
         return space

@@ -34,6 +34,11 @@ def optional_elements(value: JSON) -> Sequence[JSON]:
     return present_elements(value) if isinstance(value, list | dict) else ()
 
 
+def leading_elements(value: JSON) -> Sequence[JSON]:
+    """``.[]``, of which no more is needed than it takes to know that there are too many results."""
+    return present_elements(value)[: MOST_RESULTS + 1]
+
+
 def key_of(key: JSON) -> str:
     """A value as the key of an object."""
     if isinstance(key, str):
@@ -96,9 +101,9 @@ RUNTIME: Final[dict[str, Any]] = {
     "greatest": collection.greatest,
     "group_by": collection.group_by,
     "int": int,
-    "islice": islice,
     "item": item,
     "key_of": key_of,
+    "leading_elements": leading_elements,
     "least": collection.least,
     "len": len,
     "less": less,

@@ -30,6 +30,11 @@ class Writer:
         self._indent = "    "
         self._variables = 0
 
+    @property
+    def parameters(self) -> str:
+        """The parameters of the function."""
+        return INPUT
+
     def line(self, text: str) -> None:
         """Write one line."""
         self.lines.append(self._indent + text)
@@ -75,13 +80,17 @@ class Writer:
             if generates:
                 writer.line("if 0: yield")  # what makes it a generator, even one without any output
             write(writer)
-            return [f"def {name}({INPUT}):", *writer.lines]
+            return [f"def {name}({writer.parameters}):", *writer.lines]
 
         return self.module.function(lines)
 
-    def template(self, text: str) -> Sink:
-        """A sink that writes one line, with the output in the place of ``{}``."""
-        return Sink(lambda atom: self.line(text.format(atom)), short=True)
+    def assign(self, name: str, output: str) -> None:
+        """Give a variable another output."""
+        self.line(f"{name} = {output}")
+
+    def handed(self, output: str) -> str:
+        """Python for an output that leaves its function."""
+        return output
 
 
 def is_name(atom: str) -> bool:
