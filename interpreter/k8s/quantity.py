@@ -6,7 +6,6 @@ rounded up (away from zero), and a sum is written the way its first operand was.
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal, Self
 
 from interpreter.errors import QuantityError
@@ -14,16 +13,17 @@ from interpreter.errors import QuantityError
 Format = Literal["DecimalSI", "BinarySI", "DecimalExponent"]
 
 _NANOS = 10**9
-_MAX_INT64 = 2**63 - 1
+_MOST_BINARY = (2**63 - 1) * _NANOS
 _MAX_EXPONENT = 1000
 _MAX_LENGTH = 256
-_SYNTAX = re.compile(
-    r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?"
-    r"(?:[eE](?P<exponent>[+-]?[0-9]+)|(?P<binary>[KMGTPE])i|(?P<decimal>[numkMGTPE]?))"
-)
-_DECIMAL_EXPONENTS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_DECIMAL_SUFFIXES = {exponent: suffix for suffix, exponent in _DECIMAL_EXPONENTS.items()}
+_SYNTAX = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMGTPE]i|[numkMGTPE]?))")
+"""A sign, a whole number, a fraction, and an exponent or a suffix; whatever is not there is empty."""
+_DECIMAL_SUFFIXES = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_UNITS = {suffix: 1024**power * _NANOS for power, suffix in enumerate(_BINARY_SUFFIXES)} | {
+    suffix: 1000**power for power, suffix in enumerate(_DECIMAL_SUFFIXES)
+}
+"""The nanos of what each suffix stands for."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -74,38 +74,31 @@ class Quantity:
         return _canonical(self.nanos, self.format)
 
 
-@lru_cache(maxsize=4096)
 def _parse(text: str) -> Quantity:
     match = _SYNTAX.fullmatch(text) if 0 < len(text) <= _MAX_LENGTH else None
     if match is None:
         raise QuantityError(f'"{text[:64]}" is not a quantity such as 100m, 1.5 or 2Gi')
-    fraction = match["fraction"] or ""
-    mantissa = int(match["whole"] + fraction or "0")
-    binary = match["binary"]
-    if binary:
-        nanos, unit_format = _binary(mantissa, len(fraction), "KMGTPE".index(binary) + 1)
-    elif match["exponent"]:
-        nanos, unit_format = _decimal(mantissa, len(fraction), int(match["exponent"])), "DecimalExponent"
+    sign, whole, fraction, exponent, suffix = match.groups("")
+    mantissa = int(whole + fraction or "0")
+    unit_format: Format = "DecimalSI"
+    if exponent:
+        nanos, unit_format = _shifted(mantissa, int(exponent), len(fraction)), "DecimalExponent"
     else:
-        nanos, unit_format = _decimal(mantissa, len(fraction), _DECIMAL_EXPONENTS[match["decimal"]]), "DecimalSI"
-    return Quantity(-nanos if match["sign"] == "-" else nanos, unit_format)
+        nanos = mantissa * _UNITS[suffix]
+        if fraction:
+            nanos = _divide_up(nanos, 10 ** len(fraction))
+        if suffix.endswith("i") and (nanos >= _NANOS or not nanos):
+            nanos, unit_format = min(nanos, _MOST_BINARY), "BinarySI"
+    return Quantity(-nanos if sign == "-" else nanos, unit_format)
 
 
-def _decimal(mantissa: int, places: int, exponent: int) -> int:
+def _shifted(mantissa: int, exponent: int, places: int) -> int:
     if abs(exponent) > _MAX_EXPONENT:
         raise QuantityError(f"the exponent {exponent} of a quantity is out of range")
     shift = 9 + exponent - places
     return mantissa * 10**shift if shift >= 0 else _divide_up(mantissa, 10**-shift)
 
 
-def _binary(mantissa: int, places: int, power: int) -> tuple[int, Format]:
-    nanos = _divide_up(mantissa * 1024**power * _NANOS, 10**places)
-    if 0 < nanos < _NANOS:
-        return nanos, "DecimalSI"
-    return min(nanos, _MAX_INT64 * _NANOS), "BinarySI"
-
-
-@lru_cache(maxsize=4096)
 def _canonical(nanos: int, unit_format: Format) -> str:
     """The shortest text without fractional digits; no precision is lost."""
     if not nanos:
@@ -114,10 +107,10 @@ def _canonical(nanos: int, unit_format: Format) -> str:
         amount, power = _factor(nanos // _NANOS, 1024, len(_BINARY_SUFFIXES) - 1)
         return f"{amount}{_BINARY_SUFFIXES[power]}"
     amount, power = _factor(nanos, 1000, _MAX_EXPONENT)
-    exponent = 3 * power - 9
-    if unit_format == "DecimalExponent" or exponent not in _DECIMAL_SUFFIXES:
+    if unit_format == "DecimalExponent" or power >= len(_DECIMAL_SUFFIXES):
+        exponent = 3 * power - 9
         return f"{amount}e{exponent}" if exponent else str(amount)
-    return f"{amount}{_DECIMAL_SUFFIXES[exponent]}"
+    return f"{amount}{_DECIMAL_SUFFIXES[power]}"
 
 
 def _factor(amount: int, base: int, limit: int) -> tuple[int, int]:

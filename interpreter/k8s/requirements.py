@@ -24,6 +24,7 @@ _EXTENDED = re.compile(
 _LONGEST_NAME = 253 + 1 + 63  # prefix, slash and name; a longer name could only fill the caches
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
+_KEPT = 8192  # more than one call can be about in the server's own process, whose pod sets may share what they ask for
 _LARGEST = 2**63 - 1
 _TOO_LARGE = "it is more than an int64 holds, in which Karmada counts it"
 
@@ -163,7 +164,7 @@ def _text(value: JSON, place: Path) -> str:
     return repr(value)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(_KEPT)
 def _amount(name: str, text: str) -> int | None:
     """An amount in the unit in which Karmada counts the resource; None for one that it does not count."""
     quantity = Quantity.parse(text)
@@ -179,7 +180,7 @@ def _is_scalar(name: str) -> bool:
     return _EXTENDED.fullmatch(name) is not None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(_KEPT)
 def _written(name: str, amount: int) -> str:
     """An amount of a resource as Karmada writes it."""
     if name == "cpu":

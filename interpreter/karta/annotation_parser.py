@@ -226,7 +226,7 @@ class _Parser:
         names = self._karta.spec.structure_definition.reference_names
         usable, findings = judge(_path(annotation), text, variables=names)
         self.findings += findings
-        return None if usable is None else Query.compile(text, names)
+        return None if usable is None else Query.compile(text, names, self._karta.name)
 
     def _error(self, annotation: str, message: str, hint: str = "") -> None:
         self.findings.append(error(f"annotation-{annotation}", _path(annotation), message, hint))

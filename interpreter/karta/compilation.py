@@ -57,10 +57,12 @@ def compile_definition(
     root = structure.root_component
     if root.kind is None:
         raise DefinitionError(f"definition {karta.name}: the root component has no kind")
-    compiled = partial(Query.compile, variables=structure.reference_names)
+    compiled = partial(Query.compile, variables=structure.reference_names, owner=karta.name)
     components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
-    references = tuple(map(_reference, structure.references))
+    references = tuple(
+        _reference(reference, partial(Query.compile, owner=karta.name)) for reference in structure.references
+    )
     return Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -164,24 +166,23 @@ def _matcher(written: StatusMatcher, compiled: _Compiled) -> Matcher:
     return Matcher(written.by_phase, conditions, compiled(expression.expression), expression.expected_result)
 
 
-def _reference(written: ResourceReference) -> Reference:
+def _reference(written: ResourceReference, compiled: _Compiled) -> Reference:
     """What a reference looks up, which it does by expressions about the workload alone."""
-    namespace = _query(written.namespace_expression, Query.compile)
+    namespace = _query(written.namespace_expression, compiled)
     gvk = _gvk(written.gvk)
     if written.lookup is not None:
-        return Reference(written.name, gvk, namespace, Query.compile(written.lookup.name_expression))
+        return Reference(written.name, gvk, namespace, compiled(written.lookup.name_expression))
     listed = written.list or ListReference()
-    equal = (LabelRule(key, LabelOperator.IN, _labels([value])) for key, value in listed.match_labels.items())
+    equal = (LabelRule(key, LabelOperator.IN, _labels([value], compiled)) for key, value in listed.match_labels.items())
     rules = (
-        LabelRule(rule.key, LabelOperator(rule.operator), _labels(rule.values)) for rule in listed.match_expressions
+        LabelRule(rule.key, LabelOperator(rule.operator), _labels(rule.values, compiled))
+        for rule in listed.match_expressions
     )
     return Reference(written.name, gvk, namespace, labels=(*equal, *rules))
 
 
-def _labels(values: Sequence[LabelValue]) -> tuple[str | Query, ...]:
-    return tuple(
-        Query.compile(value.expression) if value.expression is not None else value.value or "" for value in values
-    )
+def _labels(values: Sequence[LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:
+    return tuple(compiled(value.expression) if value.expression is not None else value.value or "" for value in values)
 
 
 def _queries(part: object) -> Iterator[Query]:

@@ -13,6 +13,7 @@ from msgspec.structs import astuple
 
 from interpreter.k8s.extent import Extent
 from interpreter.k8s.values import JSON
+from interpreter.protocol.bulk import MOST_VALUES, values_in
 
 Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
 """Reads a text; raises one of `UNREAD` when that is to be done in full, and perhaps cannot be done."""
@@ -21,6 +22,9 @@ UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjso
 
 _MOST: Final = 2**16
 """Bytes that are read of a text, written again; answering takes longer the more it is."""
+
+_SURELY_FEW: Final = 2**15
+"""As many bytes are never too much, whatever they are."""
 
 _DISTRUST: Final = 15
 """After a text with more than that, so many others are taken to have more, too, if they are as long."""
@@ -59,12 +63,16 @@ def partial_reader(extents: Mapping[str, Extent | None]) -> Read:
             text.decode()  # msgspec does not look whether what it skips is UTF-8
         values = astuple(decoder.decode(text))
         # This fails on integers that orjson would have read as doubles: it has no larger ones.
-        if len(orjson.dumps(values)) > _MOST:
+        if _is_much(orjson.dumps(values)):
             too_long, distrust = len(text), _DISTRUST
             raise msgspec.ValidationError(_TOO_MUCH)
         return values
 
     return read
+
+
+def _is_much(written: bytes) -> bool:
+    return len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES)
 
 
 def _type(extent: Extent) -> Any:  # noqa: ANN401 - a type

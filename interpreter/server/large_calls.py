@@ -13,15 +13,15 @@ from typing import Final
 
 from interpreter.errors import RequestError
 from interpreter.protocol import Request
+from interpreter.protocol.bulk import MOST_VALUES, values_in
 from interpreter.server.large_process import LargeProcess
 
-# A call costs up to 2.5 µs for each separator in its body (AggregateStatus of many small statuses; InterpretReplica of
-# as many different resources even 6 µs), and a few nanoseconds for each byte: 30 ms. Objects have a separator every ten
-# to twenty bytes, and an ordinary one of 100 KB takes 1 to 2 ms here. But nothing cheap tells it from one that takes
-# ten times that, and a process that is kept costs it 5 ms. Most calls do not get here: what they need of an object is
-# less, and read in part. Those with two objects do: Retain reads much of both, and little of it is dear.
+# A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
+# nanoseconds for each byte: 30 ms. Objects have one every eight bytes or so, and an ordinary one of 100 KB takes 1 to
+# 2 ms here. But nothing cheap tells it from one that takes ten times that, and a process that is kept costs it 5 ms.
+# Most calls do not get here: what they need of an object is less, and read in part. Those with two objects do: Retain
+# reads much of both, and little of it is dear.
 _MOST_BYTES: Final = 2 * 2**20
-_MOST_SEPARATORS: Final = 12_000
 _SECOND_OBJECT: Final = b'"observedObject":'
 _AT_ONCE: Final = 2
 _IDLE_SECONDS: Final = 30.0
@@ -30,13 +30,13 @@ _IDLE_SECONDS: Final = 30.0
 def is_large(body: bytes) -> bool:
     """Tell whether answering a request in this process could keep others waiting; never takes long itself.
 
-    >>> is_large(b'{"request": {}}'), is_large(b"[" + b"{}," * 12_000 + b"{}]")
+    >>> is_large(b'{"request": {}}'), is_large(b"[" + b"1," * 12_000 + b"1]")
     (False, True)
     """
-    if len(body) <= _MOST_SEPARATORS:
+    if len(body) <= MOST_VALUES:
         return False
-    most = _MOST_SEPARATORS * (2 if _SECOND_OBJECT in body else 1)
-    return len(body) > _MOST_BYTES or sum(map(body.count, (b",", b"[", b"{"))) > most
+    most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)
+    return len(body) > _MOST_BYTES or values_in(body) > most
 
 
 class LargeCalls:

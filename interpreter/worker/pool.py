@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, Protocol, TypeVar
 
+from interpreter.worker.shares import Shares
+
 
 class Worker(Protocol):
     """What a pool has to know of a worker."""
@@ -27,10 +29,14 @@ W = TypeVar("W", bound=Worker)
 
 
 class WorkerPool(Generic[W]):
-    """At most ``size`` workers, for any number of threads; they are stopped when this process ends."""
+    """At most ``size`` workers, for any number of threads; they are stopped when this process ends.
 
-    def __init__(self, start: Callable[[], W], size: int = 2) -> None:
+    One owner of work has all but one of them at a time: whatever it does, one is there for all others.
+    """
+
+    def __init__(self, start: Callable[[], W], size: int) -> None:
         self._start = start
+        self._shares = Shares(max(size - 1, 1))
         self._places = threading.BoundedSemaphore(size)
         self._lock = threading.Lock()
         self._idle: list[W] = []
@@ -38,16 +44,14 @@ class WorkerPool(Generic[W]):
         atexit.register(self.close)
 
     @contextmanager
-    def worker(self, seconds: float) -> Iterator[tuple[W, float]]:
-        """The next free worker for a block, and what is left of the seconds; raises TimeoutError when all are busy.
+    def worker(self, owner: str, seconds: float) -> Iterator[tuple[W, float]]:
+        """The next worker that is free for an owner, for a block, and what is left of the seconds.
 
-        Waiting for a worker takes from the seconds, starting one does not.
+        Waiting for a worker takes from the seconds, starting one does not. Raises TimeoutError when all are busy.
         """
         end = time.monotonic() + seconds
-        if not self._places.acquire(timeout=seconds):
-            raise TimeoutError
-        left = max(end - time.monotonic(), 0.001)
-        try:
+        with self._shares.share(owner, seconds), self._place(end - time.monotonic()):
+            left = max(end - time.monotonic(), 0.001)
             worker = self._take() or self._start()
             with self._lock:
                 self._all.add(worker)
@@ -55,8 +59,6 @@ class WorkerPool(Generic[W]):
                 yield worker, left
             finally:
                 self._put_back(worker)
-        finally:
-            self._places.release()
 
     @property
     def processes(self) -> frozenset[int]:
@@ -72,6 +74,15 @@ class WorkerPool(Generic[W]):
             self._idle.clear()
         for worker in workers:
             worker.stop()
+
+    @contextmanager
+    def _place(self, seconds: float) -> Iterator[None]:
+        if not self._places.acquire(timeout=seconds):
+            raise TimeoutError
+        try:
+            yield
+        finally:
+            self._places.release()
 
     def _take(self) -> W | None:
         """An idle worker that is alive."""

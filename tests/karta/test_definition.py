@@ -4,11 +4,14 @@ import pytest
 
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
+from interpreter.k8s.values import JSON
 from interpreter.karta.annotations import OPERATIONS
 from interpreter.karta.definition import Definition, Fragments, PodSpec, PodTemplate
 from interpreter.karta.loading import load_definition
 from interpreter.karta.status_rules import Status
 from interpreter.lua.script import Script, Scripts
+from interpreter.query import Query
+from interpreter.query.bounded.pool import WORKERS
 
 Raw = dict[str, Any]
 
@@ -72,6 +75,30 @@ def test_children_suspend_before_the_root(orchestra: Raw) -> None:
 def test_whether_something_runs_elsewhere(brew: Raw, path: str, *, bounded: bool) -> None:
     raw = edit.set_value(brew, (*ROOT, "scaleDefinition", "replicasPath"), path)
     assert load_definition(raw).uses_bounded is bounded
+
+
+def test_bounded_expressions_are_those_of_their_definition(brew: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
+    def evaluate(program: str, value: str, seconds: float, owner: str) -> list[JSON]:
+        assert (program, value, seconds) > ("", "", 0)
+        owners.append(owner)
+        return []
+
+    bounded = ". as $x | $x"
+    raw = edit.set_value(brew, (*ROOT, "scaleDefinition", "replicasPath"), bounded)
+    raw = edit.set_value(raw, ("metadata", "annotations"), {"karta-interpreter.io/health": bounded})
+    kettle = {"group": "toys.example.com", "version": "v1", "kind": "Kettle"}
+    lookup = {"name": "kettle", "gvk": kettle, "namespaceExpression": bounded, "lookup": {"nameExpression": bounded}}
+    labels = {"matchLabels": {"brew": {"expression": bounded}}}
+    listed = {"name": "kettles", "gvk": kettle, "list": labels}
+    definition = load_definition(edit.set_value(raw, (*STRUCTURE, "references"), [lookup, listed]))
+    owners: list[str] = []
+    monkeypatch.setattr(WORKERS, "evaluate", evaluate)
+    one, many = definition.references
+    queries = [definition.root.replicas, definition.annotations.health, one.namespace, one.lookup]
+    for query in (*queries, *many.labels[0].values):
+        assert isinstance(query, Query)
+        query.evaluate({})
+    assert owners == ["brew"] * 5
 
 
 def test_definitions_cannot_be_changed(compiled: dict[str, Definition]) -> None:

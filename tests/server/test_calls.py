@@ -13,7 +13,10 @@ from interpreter.server import calls
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
 from tests.server.client import Answer, Client, get, post, question
-from tests.server.process import KARTAS, Process
+from tests.server.process import KARTAS, Process, running
+
+SHORT = 0.25
+"""Seconds: half of what an expression may take, which is how long others would wait if they did."""
 
 
 async def ask(server: Process, data: bytes) -> Answer:
@@ -25,7 +28,7 @@ async def ask(server: Process, data: bytes) -> Answer:
 
 @pytest.mark.parametrize("kind", ["Treadmill", "Balloon"])
 async def test_nobody_waits_for_a_hostile_definition(server: Process, client: Client, kind: str) -> None:
-    hostile = post(question(kind, "InterpretHealth"))
+    hostile = post(question(kind, "InterpretHealth"), "/interpret?timeout=1s")
     for _ in range(5):  # a busy machine makes everybody wait, but not always
         attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(6)]
         slowest, answered = 0.0, 0
@@ -35,19 +38,38 @@ async def test_nobody_waits_for_a_hostile_definition(server: Process, client: Cl
             slowest, answered = max(slowest, time.perf_counter() - start), answered + 1
         for attack in attacks:
             assert not attack.result().response["successful"]
-        if slowest < 0.1:
+        if slowest < SHORT:
             break
-    assert slowest < 0.1
+    assert slowest < SHORT
     assert answered > 20
 
 
+async def test_the_expressions_of_one_definition_leave_a_process_to_all_others(tmp_path: Path) -> None:
+    treadmill, _ = (KARTAS / "hostile.yaml").read_text().split("\n---\n")
+    quick = treadmill.replace("treadmill", "gristmill").replace("Treadmill", "Gristmill").replace("false", "true")
+    (tmp_path / "mills.yaml").write_text(f"{treadmill}\n---\n{quick}")
+    with running(tmp_path, plain_http=True) as server:
+        client = await server.connect()
+        attacks = [asyncio.create_task(ask(server, post(question("Treadmill", "InterpretHealth")))) for _ in range(6)]
+        answered = 0
+        while not all(attack.done() for attack in attacks):
+            assert (await client.ask(post(question("Gristmill", "InterpretHealth")))).response["healthy"]
+            answered += 1
+        await client.close()
+    assert not any(attack.result().response["successful"] for attack in attacks)
+    assert answered > 10, "nor does it wait until one of the other's is stopped"
+
+
 async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
-    start = time.monotonic()
-    answer = await ask(server, post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms"))
-    assert time.monotonic() - start < 0.7
-    assert answer.response["status"]["code"] == 504
-    assert "treadmill" in answer.response["status"]["message"]
-    assert "InterpretHealth took longer than" in answer.response["status"]["message"]
+    for _ in range(5):  # a busy machine answers late, but not always
+        start = time.monotonic()
+        answer = await ask(server, post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms"))
+        took = time.monotonic() - start
+        assert answer.response["status"]["code"] == 504
+        assert "treadmill: InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
+        if took < 0.7:
+            break
+    assert took < 0.7
 
 
 async def test_other_operations_of_a_hostile_definition_work(server: Process) -> None:

@@ -8,18 +8,21 @@ from interpreter.k8s.values import JSON
 from interpreter.query.bounded.worker import Worker
 from interpreter.worker import pool
 
+PROCESSES: Final = 3
+"""How many expressions run at a time; those of one definition leave one process to all others, whatever they do."""
+
 
 class WorkerPool(pool.WorkerPool[Worker]):
     """At most ``size`` workers, for any number of threads."""
 
-    def __init__(self, size: int = 2) -> None:
+    def __init__(self, size: int = PROCESSES) -> None:
         super().__init__(Worker, size)
 
-    def evaluate(self, program: str, value: str, seconds: float) -> list[JSON]:
+    def evaluate(self, program: str, value: str, seconds: float, owner: str = "") -> list[JSON]:
         """Run a program in the next free worker; waiting for it is part of the time, starting it is not."""
         with ExitStack() as stack:
             try:
-                worker, left = stack.enter_context(self.worker(seconds))
+                worker, left = stack.enter_context(self.worker(owner, seconds))
             except TimeoutError as err:
                 raise QueryLimitError("every process for jq is busy") from err
             return worker.evaluate(program, value, left)

@@ -16,7 +16,7 @@ from interpreter.errors import QueryError, QueryEvaluationError, QueryLimitError
 from interpreter.k8s.values import JSON
 from interpreter.query.bounded.complaint import reason
 from interpreter.query.bounded.deadline import EXPRESSION_SECONDS, deadline, remaining
-from interpreter.query.bounded.pool import WorkerPool
+from interpreter.query.bounded.pool import PROCESSES, WorkerPool
 from interpreter.query.bounded.worker import Worker
 
 
@@ -103,7 +103,7 @@ def test_many_threads_share_few_processes(pool: WorkerPool) -> None:
     results: list[tuple[int, list[JSON]]] = []
 
     def work(number: int) -> None:
-        results.extend((number, pool.evaluate(f"{number} + .", "1", 10)) for _ in range(10))
+        results.extend((number, pool.evaluate(f"{number} + .", "1", 10, str(number))) for _ in range(10))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -112,7 +112,29 @@ def test_many_threads_share_few_processes(pool: WorkerPool) -> None:
         thread.join()
     assert len(results) == 80
     assert all(result == [number + 1] for number, result in results)
-    assert len(pool.processes) <= 2
+    assert len(pool.processes) <= PROCESSES
+
+
+def test_the_programs_of_one_owner_leave_a_process_to_all_others(pool: WorkerPool) -> None:
+    ended: list[str] = []
+
+    def loop() -> None:
+        with pytest.raises(QueryLimitError):
+            pool.evaluate("last(range(1e12))", "null", 60, "hostile")
+        ended.append("hostile")
+
+    threads = [threading.Thread(target=loop) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while len(pool.processes) < PROCESSES - 1:
+        time.sleep(0.01)
+    assert pool.evaluate("1", "null", 5, "other") == [1]
+    with pytest.raises(QueryLimitError, match="every process for jq is busy"):
+        pool.evaluate("1", "null", 0.1, "hostile")
+    assert ended == []
+    while any(thread.is_alive() for thread in threads):
+        pool.close()
+        time.sleep(0.01)
 
 
 def test_waiting_for_a_process_is_part_of_the_time() -> None:
