@@ -27,12 +27,14 @@ def ascii_downcase(value: JSON) -> str:
     >>> ascii_downcase("ÀB")
     'Àb'
     """
-    return text_of("ascii_downcase", value).translate(_LOWER)
+    text = text_of("ascii_downcase", value)
+    return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
 def ascii_upcase(value: JSON) -> str:
     """Change only the letters a to z."""
-    return text_of("ascii_upcase", value).translate(_UPPER)
+    text = text_of("ascii_upcase", value)
+    return text.upper() if text.isascii() else text.translate(_UPPER)
 
 
 def starts_with(value: JSON, prefix: JSON) -> bool:
