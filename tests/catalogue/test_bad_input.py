@@ -1,8 +1,6 @@
 """Counts that are no counts: an error that says where, or the default for null; never a number that nobody wrote."""
 
-from collections.abc import Iterator, Sequence
-
-import pytest
+from collections.abc import Iterator, Mapping, Sequence
 
 from interpreter.errors import InterpretationError
 from interpreter.k8s import edit
@@ -12,27 +10,34 @@ from interpreter.karta.pods import pod_sets, scale_locations
 from interpreter.query import Location
 from tests.catalogue.knowledge import knowing
 
+NO_COUNTS: Mapping[str, JSON] = {
+    "text": "several",
+    "a truth value": True,
+    "a list": [],
+    "an object": {"count": 1},
+    "a fraction": 1.5,
+    "less than nothing": -1,
+}
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        pytest.param("several", id="text"),
-        pytest.param(True, id="a truth value"),
-        pytest.param([], id="a list"),
-        pytest.param({"count": 1}, id="an object"),
-        pytest.param(1.5, id="a fraction"),
-        pytest.param(-1, id="less than nothing"),
-    ],
-)
-def test_a_count_that_is_none_is_an_error_that_names_it(
-    definition: Definition, objects: Sequence[Object], wrong: JSON
-) -> None:
-    for obj, component, location in _counts(definition, objects):
-        if _stands_for_a_count(location, wrong):
-            continue
-        spoilt = edit.set_value(obj, location.path, wrong)
-        with pytest.raises(InterpretationError, match=component):
-            pod_sets(knowing(definition, spoilt), spoilt)
+
+def test_a_count_that_is_none_is_an_error_that_names_it(definition: Definition, objects: Sequence[Object]) -> None:
+    taken = [
+        f"{reason} at {location.path}: {said}"
+        for obj, component, location in _counts(definition, objects)
+        for reason, wrong in NO_COUNTS.items()
+        if not _stands_for_a_count(location, wrong)
+        if component not in (said := _said(definition, edit.set_value(obj, location.path, wrong)))
+    ]
+    assert not taken, "\n".join(taken)
+
+
+def _said(definition: Definition, obj: Object) -> str:
+    """The error that an object gives; no text for an object that has none."""
+    try:
+        pod_sets(knowing(definition, obj), obj)
+    except InterpretationError as error:
+        return str(error)
+    return ""
 
 
 def _stands_for_a_count(location: Location, wrong: JSON) -> bool:

@@ -43,16 +43,21 @@ def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def spoilt(chance: random.Random, value: Any) -> Any:
-    value = copy.deepcopy(value)
     for _ in range(chance.randint(1, 3)):
         found = [place for place in places(value) if place[0] not in ("apiVersion", "kind")]
         if found:
-            *parents, last = chance.choice(found)
-            owner = value
-            for key in parents:
-                owner = owner[key]
-            owner[last] = copy.deepcopy(chance.choice(JUNK))
+            value = _with(value, chance.choice(found), chance.choice(JUNK))
     return value
+
+
+def _with(value: Any, place: tuple[Any, ...], junk: Any) -> Any:
+    """The value with junk at a place; it shares all that is elsewhere."""
+    if not place:
+        return junk
+    key, *rest = place
+    changed = copy.copy(value)
+    changed[key] = _with(value[key], tuple(rest), junk)
+    return changed
 
 
 def spoilt_call(chance: random.Random, call: Call) -> Call:

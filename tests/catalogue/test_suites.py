@@ -9,8 +9,13 @@ from interpreter.operations import Operation
 from interpreter.suites import Case, run
 
 
-def test_the_answer_is_the_expected_one(definition: Definition, case: Case) -> None:
-    assert run(definition, case).failures == (), f"{case.source}:{case.line}: {case.description}"
+def test_the_answers_are_the_expected_ones(definition: Definition, cases: Sequence[Case]) -> None:
+    failures = [
+        f"{case.source}:{case.line}: {case.call.operation}, {case.name}: {failure}\n{case.description}"
+        for case in cases
+        for failure in run(definition, case).failures
+    ]
+    assert not failures, "\n\n".join(failures)
 
 
 def test_each_case_is_about_the_kind_and_says_why(definition: Definition, cases: Sequence[Case]) -> None:

@@ -61,7 +61,7 @@ class Rig:
         return [report.message for report in self.reports if report.level == level]
 
 
-async def until(holds: Callable[[], object], seconds: float = 5.0) -> float:
+async def until(holds: Callable[[], object], seconds: float = 30.0) -> float:
     """Wait until something holds; return after how long."""
     started = time.monotonic()
     while not holds():

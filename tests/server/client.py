@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds after which a test has failed instead of waiting on."""
 
 

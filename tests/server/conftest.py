@@ -6,9 +6,9 @@ from tests.server.client import Client, as_karmada, as_others
 from tests.server.process import Process, running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server() -> Iterator[Process]:
-    """A real process that all tests of a module use."""
+    """A real process for all tests that leave it as it was."""
     with running() as process:
         yield process
 

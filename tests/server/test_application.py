@@ -269,3 +269,15 @@ async def test_40_connections_at_once(server: Process) -> None:
 
     uids = [f"call-{number}" for number in range(40)]
     assert await asyncio.gather(*map(call, uids)) == uids
+
+
+async def test_the_log_is_json_and_tells_failures_without_their_objects(server: Process) -> None:
+    client = await server.connect()
+    marked = json.loads(question())["request"]["object"] | {"spec": {"stones": "a secret"}}
+    await client.ask(post(question(object=marked, operation="Prune", uid="told")))
+    while (line := server.logged("call failed"))["uid"] != "told":
+        pass
+    assert (line["code"], line["level"], line["object"]) == (400, "info", "bakery/rye")
+    assert line["kind"] == "mill.example.org/v1, Kind=GrainMill"
+    assert "secret" not in json.dumps(line)
+    await client.close()

@@ -14,6 +14,8 @@ from tests.server.client import PATIENCE, Client, get, post, question
 from tests.server.process import KARTAS
 
 HEADERS, EXCHANGE, BODY, AGE = 0.3, 0.4, 10_000, 0.2
+BUSY = PATIENCE / 3
+"""Seconds that a busy machine may take for anything."""
 PATIENT = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True)
 
 
@@ -48,7 +50,7 @@ async def seconds_until_closed(client: Client) -> float:
 
 
 async def test_a_client_that_says_nothing_is_disconnected(client: Client) -> None:
-    assert HEADERS * 0.9 < await seconds_until_closed(client) < HEADERS + 1
+    assert HEADERS * 0.9 < await seconds_until_closed(client) < HEADERS + BUSY
 
 
 async def test_headers_that_trickle_in_are_not_waited_for(client: Client) -> None:
@@ -60,25 +62,29 @@ async def test_headers_that_trickle_in_are_not_waited_for(client: Client) -> Non
     start = time.monotonic()
     with pytest.raises(ConnectionError):
         await trickle()
-    assert time.monotonic() - start < HEADERS + 1
+    assert time.monotonic() - start < HEADERS + BUSY
 
 
 async def test_headers_that_trickle_in_on_a_used_connection_are_not_waited_for_either(client: Client) -> None:
     assert (await client.ask(post(question()))).response["successful"]
     await client.send(b"POST /inter")
-    assert HEADERS * 0.9 < await seconds_until_closed(client) < HEADERS + 1
+    assert HEADERS * 0.9 < await seconds_until_closed(client) < HEADERS + BUSY
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(client: Client) -> None:
     await client.send(post(question())[:-100])
-    assert await seconds_until_closed(client) < 2 * (EXCHANGE + 0.1) + 1
+    assert await seconds_until_closed(client) < 2 * (EXCHANGE + 0.1) + BUSY
 
 
 async def test_a_connection_that_is_old_ends_with_its_next_answer(spell: Callable[[bytes], bytes]) -> None:
     async with Server(replace(PATIENT, connection_age=AGE)) as server:
-        client = await Client.connect(server.started.port, None, spell)
-        young = await client.ask(post(question()))
-        assert young.response["successful"]
+        for _ in range(5):  # a busy machine takes longer to answer, but not always
+            client = await Client.connect(server.started.port, None, spell)
+            young = await client.ask(post(question()))
+            assert young.response["successful"]
+            if "connection" not in young.headers:
+                break
+            await client.close()
         assert "connection" not in young.headers
         await asyncio.sleep(AGE * 1.1 + 0.1)
         old = await client.ask(post(question()))
@@ -130,22 +136,31 @@ async def test_an_idle_connection_is_kept(client: Client) -> None:
 
 
 async def test_a_connection_is_idle_from_its_last_answer(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_KEEP_ALIVE", 0.3)
+    monkeypatch.setattr(connection, "_KEEP_ALIVE", 1.0)
     client = await Client.connect(port, None)
-    for _ in range(6):
+    for _ in range(5):
         assert (await client.ask(post(question()))).response["successful"]
-        await asyncio.sleep(0.1)
-    assert 0.1 < await seconds_until_closed(client) < 1
+        await asyncio.sleep(0.25)
+    assert 0.5 < await seconds_until_closed(client) < BUSY
     await client.close()
 
 
-async def test_slow_but_steady_is_fine(client: Client) -> None:
+async def test_slow_but_steady_is_fine(port: int, spell: Callable[[bytes], bytes]) -> None:
     request = post(question())
     third = len(request) // 3
-    for part in (request[:third], request[third : 2 * third], request[2 * third :]):
-        await client.send(part)
-        await asyncio.sleep(HEADERS / 4)
-    assert (await client.receive()).response["successful"]
+    for attempt in range(5):  # a busy machine is too slow, but not always
+        client = await Client.connect(port, None, spell)
+        try:
+            for part in (request[:third], request[third : 2 * third], request[2 * third :]):
+                await client.send(part)
+                await asyncio.sleep(HEADERS / 4)
+            assert (await client.receive()).response["successful"]
+        except (ConnectionError, asyncio.IncompleteReadError):
+            assert attempt < 4
+        else:
+            break
+        finally:
+            await client.close()
 
 
 async def test_a_body_of_just_the_limit_is_read(client: Client) -> None:
@@ -175,7 +190,7 @@ async def test_chunks_without_end_are_refused_when_they_pass_the_limit(client: C
 
 async def test_a_chunk_that_is_none_ends_the_connection(client: Client) -> None:
     await client.send(post(b"", headers={"Content-Length": "", "Transfer-Encoding": "chunked"}) + b"xyz\r\n")
-    assert await seconds_until_closed(client) < 2 * (EXCHANGE + 0.1) + 1
+    assert await seconds_until_closed(client) < 2 * (EXCHANGE + 0.1) + BUSY
 
 
 async def test_a_client_that_leaves_in_the_middle_does_no_harm(port: int) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from interpreter.server.large_calls import is_large
 from interpreter.server.settings import MIB
 from tests.protocol.karmada import receive
-from tests.server.client import Answer, Client, get, post, question
+from tests.server.client import PATIENCE, Answer, Client, get, post, question
 from tests.server.process import Process, running
 
 UID = "3f1d8f0e-6a0b-4f4e-9c1d-000000000001"
@@ -24,7 +24,7 @@ LARGE = question("GrainMill", "Retain") + b" " * 3 * MIB
 @pytest.fixture(scope="module")
 def server() -> Iterator[Process]:
     # Without TLS, so that the client in this process has no work that keeps it from measuring.
-    with running(plain_http=True, call_limit=8.0) as process:
+    with running(plain_http=True, call_limit=PATIENCE) as process:
         yield process
 
 
@@ -36,7 +36,7 @@ async def client(server: Process) -> AsyncIterator[Client]:
 
 
 async def ask(server: Process, body: bytes) -> Answer:
-    request = memoryview(post(body, "/interpret?timeout=10s"))
+    request = memoryview(post(body, f"/interpret?timeout={PATIENCE:.0f}s"))
     connected = await server.connect()
     for start in range(0, len(request), MIB):
         # In pieces, so that what else this process measures does not have to wait for all of them.
@@ -66,14 +66,14 @@ def retention() -> bytes:
     return question("GrainMill", "Retain", object=mill(None), observedObject=mill(7))
 
 
-async def slowest_while(task: asyncio.Task[Answer], client: Client) -> float:
-    """Return the longest that another call took until a task was done."""
-    slowest = 0.0
+async def longest_wait(task: asyncio.Task[Answer], client: Client) -> float:
+    """Return the longest that another call took until a task was done, as a part of the time until then."""
+    begun, slowest = time.perf_counter(), 0.0
     while not task.done():
         start = time.perf_counter()
         assert (await client.ask(post(question()))).response["successful"]
         slowest = max(slowest, time.perf_counter() - start)
-    return slowest
+    return slowest / (time.perf_counter() - begun)
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ async def test_a_large_call_gets_its_answer_and_nobody_waits_for_it(
     small = await ask(server, filled(template, b"[{}]"))
     for _ in range(8):  # a busy machine makes everybody wait, but not always
         large = asyncio.create_task(ask(server, body))
-        slowest = await slowest_while(large, client)
+        waited = await longest_wait(large, client)
         assert large.result().body == small.body
-        if slowest < 0.1:
+        if waited < 0.5:
             break
-    assert slowest < 0.1
+    assert waited < 0.5, "to answer it here would keep everybody waiting all the time"
     changed = receive(small.body, uid=UID, operation=operation, obj=json.loads(template)["request"]["object"])
     assert changed["spec"]["stones"] == 7 if operation == "Retain" else changed["status"]
 
 
-def status(server: Process, field: str) -> int:
+def memory(server: Process, field: str) -> int:
     """Return a size of the server's process in MiB."""
     found = re.search(rf"{field}:\s+(\d+) kB", Path(f"/proc/{server.child.pid}/status").read_text())
     assert found
@@ -108,20 +108,25 @@ def status(server: Process, field: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("filling", "statuses"),
+    ("filling", "status", "said"),
     [
-        pytest.param(b"[" + b"[[]]," * 6_600_000 + b"1]", {413}, id="13 million lists"),
-        pytest.param(b'{"' + b'":{},"'.join(b"%x" % n for n in range(2_900_000)) + b'":1}', {413}, id="distinct keys"),
-        pytest.param(b"[" * 33_000_000, {400}, id="nested without end"),
-        pytest.param(b'{"a":' * 6_000_000, {400}, id="objects without end"),
+        pytest.param(lambda: b"[" + b"[[]]," * 6_600_000 + b"1]", 413, "of memory", id="13 million lists"),
+        pytest.param(
+            lambda: b'{%b"":1}' % b"".join(b'"%x":{},' % n for n in range(2_700_000)),
+            200,
+            '"replicas":3',
+            id="distinct keys",
+        ),
+        pytest.param(lambda: b"[" * 33_000_000, 400, "is not JSON", id="nested without end"),
+        pytest.param(lambda: b'{"a":' * 6_000_000, 400, "is not JSON", id="objects without end"),
     ],
 )
-async def test_a_hostile_body_gets_an_error_and_costs_the_server_little(
-    server: Process, filling: bytes, statuses: set[int]
+async def test_a_hostile_body_costs_the_server_little(
+    server: Process, filling: Callable[[], bytes], status: int, said: str
 ) -> None:
-    answer = await ask(server, filled(question(object=mill(3)), filling))
-    assert (answer.status, answer.json["kind"]) in {(code, "Status") for code in statuses}, answer.body[:300]
-    assert status(server, "VmHWM") < 256
+    answer = await ask(server, filled(question(object=mill(3)), filling()))
+    assert (answer.status, said in answer.body.decode()) == (status, True), answer.body[:300]
+    assert memory(server, "VmHWM") < 256
 
 
 @pytest.mark.parametrize(
@@ -163,6 +168,8 @@ def test_a_body_is_large_by_its_bytes_or_by_its_values() -> None:
     assert not is_large(question() + b" " * MIB)
     assert is_large(LARGE)
     assert is_large(b"[" + b"1," * 12_000 + b"1]")
+    fields = [b'{%b"":1}' % b"".join(b'"k%d":1,' % n for n in range(count)) for count in (5_900, 6_000)]
+    assert [is_large(each) for each in fields] == [False, True], "a field has a key and a value"
     pair = b'{"object":[%b1],"observedObject":[%b1]}'
     assert not is_large(pair % (b"1," * 11_000, b"1," * 11_000))
     assert is_large(pair % (b"1," * 12_000, b"1," * 12_000))

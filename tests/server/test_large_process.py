@@ -16,7 +16,7 @@ from interpreter.server.large_calls import LargeCalls
 from interpreter.server.serving import Server
 from interpreter.server.settings import MIB, Settings
 from interpreter.sources.catalogue import load_catalogue
-from tests.server.client import Answer, Client, post, question
+from tests.server.client import PATIENCE, Answer, Client, post, question
 from tests.server.process import KARTAS
 
 LARGE = question("GrainMill", "Retain") + b" " * 3 * MIB
@@ -59,7 +59,7 @@ async def test_a_process_that_ends_before_the_uid_is_known(
     program: Callable[[str], object], source: str, code: int, said: str
 ) -> None:
     program(source)
-    answer = await ask_locally("/interpret?timeout=3s")
+    answer = await ask_locally("sleep" in source)
     assert (answer.status, answer.json["kind"]) == (code, "Status")
     assert said in answer.json["message"]
 
@@ -81,15 +81,16 @@ async def test_a_process_that_ends_before_it_answers(
     program: Callable[[str], object], source: str, code: int, said: str
 ) -> None:
     program(source)
-    answer = await ask_locally("/interpret?timeout=3s")
+    answer = await ask_locally("sleep" in source)
     assert (answer.status, answer.response["uid"]) == (200, "u")
     assert answer.response["status"]["code"] == code
     assert said in answer.response["status"]["message"]
 
 
-async def ask_locally(path: str) -> Answer:
-    """Ask a server in this process, into which a test can reach."""
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True)
+async def ask_locally(in_vain: bool) -> Answer:
+    """Ask a server in this process, into which a test can reach, and be patient if there is something to wait for."""
+    path = "/interpret?timeout=3s" if in_vain else f"/interpret?timeout={PATIENCE:.0f}s"
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=PATIENCE)
     async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)
         answer = await client.ask(post(LARGE, path))
@@ -100,8 +101,8 @@ async def ask_locally(path: str) -> Answer:
 async def test_two_large_calls_run_at_once_and_a_third_waits(program: Callable[[str], object]) -> None:
     program(f"{KNOWS}time.sleep(9)")
     calls = LargeCalls()
-    async with calls.call(LARGE, 5.0) as (one, _):
-        async with calls.call(LARGE, 5.0) as (other, _):
+    async with calls.call(LARGE, PATIENCE) as (one, _):
+        async with calls.call(LARGE, PATIENCE) as (other, _):
             assert one.pid != other.pid
             with pytest.raises(RequestError, match="2 other large calls") as caught:
                 async with calls.call(LARGE, 0.2):
@@ -115,7 +116,7 @@ async def test_two_large_calls_run_at_once_and_a_third_waits(program: Callable[[
 
 
 async def uid_of(calls: LargeCalls) -> str:
-    async with calls.call(LARGE, 5.0) as (_, request):
+    async with calls.call(LARGE, PATIENCE) as (_, request):
         return request.uid
 
 

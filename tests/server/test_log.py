@@ -22,6 +22,7 @@ for level in sys.argv[1:]:
     log.debug("details", uid="1")
     log.info("call failed", uid="1", code=422)
     logging.getLogger("a.library").info("chatter")
+    logging.getLogger().handlers[0].flush()
 """
 HOSTILE = """
 import logging

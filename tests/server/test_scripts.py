@@ -22,6 +22,10 @@ def server() -> Iterator[Process]:
         yield process
 
 
+SHORT = 0.25
+"""Seconds: half of what a call has until Karmada gives up, which is how long others would wait if they did."""
+
+
 async def ask(server: Process, kind: str, operation: str, path: str = "/interpret?timeout=3s") -> Answer:
     client = await server.connect()
     answer = await client.ask(post(question(kind, operation), path))
@@ -78,7 +82,9 @@ async def test_nobody_waits_for_a_hostile_script(server: Process, hostile: str) 
     client = await server.connect()
     others = itertools.cycle(post(question(*bystander)) for bystander in BYSTANDERS)
     for _ in range(5):  # a busy machine makes everybody wait, but not always
-        attacks = [asyncio.create_task(ask(server, hostile, "InterpretHealth")) for _ in range(6)]
+        attacks = [
+            asyncio.create_task(ask(server, hostile, "InterpretHealth", "/interpret?timeout=1s")) for _ in range(6)
+        ]
         slowest, answered = 0.0, 0
         while not all(attack.done() for attack in attacks):
             start = time.perf_counter()
@@ -86,19 +92,23 @@ async def test_nobody_waits_for_a_hostile_script(server: Process, hostile: str) 
             slowest, answered = max(slowest, time.perf_counter() - start), answered + 1
         for attack in attacks:
             assert attack.result().response["status"]["code"] == 504
-        if slowest < 0.1:
+        if slowest < SHORT:
             break
-    assert slowest < 0.1
+    assert slowest < SHORT
     assert answered > 20
     await client.close()
 
 
 async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
-    start = time.monotonic()
-    answer = await ask(server, "Wheel", "InterpretHealth", "/interpret?timeout=700ms")
-    assert time.monotonic() - start < 0.7
-    assert answer.response["status"]["code"] == 504
-    assert "InterpretHealth" in answer.response["status"]["message"]
+    for _ in range(5):  # a busy machine answers late, but not always
+        start = time.monotonic()
+        answer = await ask(server, "Wheel", "InterpretHealth", "/interpret?timeout=700ms")
+        took = time.monotonic() - start
+        assert answer.response["status"]["code"] == 504
+        assert "InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
+        if took < 0.7:
+            break
+    assert took < 0.7
 
 
 async def test_a_large_call_is_answered_by_the_same_scripts(server: Process) -> None:
@@ -139,15 +149,18 @@ async def test_an_edit_is_served_within_two_seconds_and_a_broken_one_is_not(tmp_
     with running(overrides=[str(overrides)]) as server:
         assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 4
         good = mill.read_text()
-        mill.write_text(good.replace("replicas + 1", "replicas + 2"))
-        start = time.monotonic()
-        await becomes(server, 5)
-        assert time.monotonic() - start < 2
+        for more in (2, 3, 4, 5, 6):  # a busy machine takes longer, but not always
+            mill.write_text(good.replace("replicas + 1", f"replicas + {more}"))
+            start = time.monotonic()
+            await becomes(server, 3 + more)
+            if (took := time.monotonic() - start) < 2:
+                break
+        assert took < 2
 
         mill.write_text(good.replace("replicas + 1", "replicas +"))
         quarantined = server.logged("definition quarantined")
         assert quarantined["source"] == str(mill)
-        assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 5
+        assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 3 + more
 
         mill.unlink()
         await becomes(server, 3)

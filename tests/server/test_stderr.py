@@ -52,20 +52,20 @@ log.info("last")
         assert child.stderr
         try:
             assert read_in_time(child.stdout, child.kill) == b"done\n"
-            first = json.loads(child.stderr.readline())
-            while json.loads(child.stderr.readline())["number"] < MANY // 10:
-                pass
+            found = [json.loads(child.stderr.readline()) for _ in range(MANY // 10)]
             child.stdin.close()
-            rest = lines(child.stderr)
+            found += lines(child.stderr)
         finally:
             child.kill()
-    assert (first["number"], first["worker"]) == (0, 1)
-    numbers = [line["number"] for line in rest if "number" in line]
-    assert numbers == list(range(numbers[0], numbers[-1] + 1)), "what waits is written in order"
-    *_, loss, last = rest
-    assert (loss["message"], loss["level"]) == ("lines of the log were not written in time", "warning")
-    assert loss["lost"] == MANY - 1 - numbers[-1]
-    assert last["message"] == "last"
+    assert (found[0]["number"], found[0]["worker"], found[-1]["message"]) == (0, 1, "last")
+    numbers = [line["number"] for line in found if "number" in line]
+    assert numbers == sorted(numbers), "what waits is written in order"
+    losses = [line for line in found if "lost" in line]
+    assert losses, "there may be several: whoever writes may get a little room before anybody reads"
+    assert {(loss["message"], loss["level"]) for loss in losses} == {
+        ("lines of the log were not written in time", "warning")
+    }
+    assert sum(loss["lost"] for loss in losses) == MANY - len(numbers)
 
 
 def read_in_time(stream: IO[bytes], give_up: Callable[[], None]) -> bytes:

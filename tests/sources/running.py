@@ -14,7 +14,7 @@ from tests.sources.scripted_api import ScriptedApi, serving, write_kubeconfig
 
 FAST = Pace(first=0.005, longest=0.02, absent=0.05, report=0.05)
 
-_PATIENCE = 5.0
+_PATIENCE = 30.0
 
 
 class RunningCluster:

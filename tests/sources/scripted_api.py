@@ -16,7 +16,7 @@ KARTAS = "/apis/run.ai/v1alpha1/kartas"
 RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
 EVENTS = "/api/v1/namespaces/default/events"
 
-_PATIENCE = 5.0
+_PATIENCE = 30.0
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -50,7 +50,7 @@ def _api(*names: str, **metadata: str) -> ScriptedApi:
 
 
 async def _until(running: RunningCluster, holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not _holds(holds):  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(FAST.first)
     assert running.store.reader is running.cluster.referenced

@@ -13,7 +13,7 @@ from interpreter.sources.store import Store
 
 Karta = Callable[..., str]
 
-_PATIENCE = 10.0
+_PATIENCE = 30.0
 _NEVER = 3600.0
 
 

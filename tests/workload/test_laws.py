@@ -10,7 +10,7 @@ from interpreter import Karta, PodChanges, Workload
 from interpreter.workload.merging import merge
 from interpreter.workload.shapes import POD_TEMPLATE, Named, Shape, Struct
 
-LAW = settings(max_examples=100, deadline=None)
+LAW = settings(max_examples=60, deadline=None)
 
 TEXT = st.text("abxyz", min_size=1, max_size=3)
 LEAF = st.none() | st.booleans() | st.integers(0, 9) | TEXT

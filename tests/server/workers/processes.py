@@ -18,6 +18,16 @@ def workers(pid: int) -> list[int]:
     return [int(stat.parent.name) for stat in Path("/proc").glob("[0-9]*/stat") if _is_worker(stat, pid)]
 
 
+def descendants(pid: int) -> list[int]:
+    """The ids of all processes below a process."""
+    found = [pid]
+    for parent in found:
+        for children in Path("/proc").glob(f"{parent}/task/*/children"):
+            with suppress(OSError):
+                found += map(int, children.read_text().split())
+    return found[1:]
+
+
 def is_there(pid: int) -> bool:
     """Whether a process has not ended; one that nobody has asked for its status has."""
     try:

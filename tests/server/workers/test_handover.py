@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from interpreter.server.workers.handover import Taking, give
+from tests.server.client import PATIENCE
 
 Ends = tuple[socket.socket, socket.socket]
 
@@ -33,7 +34,7 @@ async def test_a_connection_arrives_open(way: Ends, connection: Ends) -> None:
     taking = Taking(way[1], taken.put_nowait, lost=pytest.fail)
     assert give(way[0], connection[0])
     connection[0].close()
-    with await asyncio.wait_for(taken.get(), 5) as found:
+    with await asyncio.wait_for(taken.get(), PATIENCE) as found:
         found.send(b"hello")
         assert connection[1].recv(5) == b"hello"
     taking.end()

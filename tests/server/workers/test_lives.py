@@ -41,7 +41,8 @@ async def test_a_worker_that_dies_is_replaced_and_the_others_go_on() -> None:
         assert died["connections_lost"] == 4
         new = await server.connect()
         assert (await new.ask(post(question()))).response["successful"], "while there is one worker"
-        survivors = [client for client in clients if not await is_cut_off(client)]
+        cut_off = await asyncio.gather(*map(is_cut_off, clients))
+        survivors = [client for client, is_lost in zip(clients, cut_off, strict=True) if not is_lost]
         assert len(survivors) == 4
         for client in survivors:
             assert (await client.ask(post(question()))).response["successful"]
@@ -72,7 +73,7 @@ async def objections(clients: list[Client], stopped: int) -> str:
 
 async def is_cut_off(client: Client) -> bool:
     try:
-        async with asyncio.timeout(0.05):
+        async with asyncio.timeout(0.5):
             return await client.reader.read(1) == b""
     except TimeoutError:
         return False
@@ -80,45 +81,32 @@ async def is_cut_off(client: Client) -> bool:
         return True
 
 
-async def test_nothing_is_left_when_the_server_is_killed() -> None:
-    with running(workers=2) as server:
-        client = await server.connect()
-        await client.send(SLOW)
-        pids = workers(server.child.pid)
-        assert len(pids) == 2
-        server.signal(signal.SIGKILL)
-        server.ended()
-        await until(lambda: not any(map(is_there, pids)))
-        await client.close()
-
-
 async def test_nothing_is_lost_under_load() -> None:
     with running(workers=2, grace_period=0.3) as server:
         clients = await connected(server, 8)
         slow = await server.connect()
-        counts = [asyncio.create_task(ask_on(client)) for client in clients]
-        await asyncio.sleep(0.2)
+        answered = [0] * len(clients)
+        asking = [asyncio.create_task(ask_on(client, answered, index)) for index, client in enumerate(clients)]
+        await until(lambda: min(answered) > 1)
         await slow.send(SLOW)
         await asyncio.sleep(0.1)
         for pid in [server.child.pid, *workers(server.child.pid)]:  # some stop a whole group of processes
             os.kill(pid, signal.SIGTERM)
         server.logged("stopping")
-        answered = await asyncio.gather(*counts)
-        assert min(answered) > 1
+        await asyncio.gather(*asking)
         assert (await slow.receive()).headers["connection"] == "close"
         assert server.ended() == 0
         await close_all([*clients, slow])
 
 
-async def ask_on(client: Client) -> int:
-    """Ask until told to go elsewhere; return how often. Any call that is not answered is an error."""
-    count = 0
+async def ask_on(client: Client, answered: list[int], index: int) -> None:
+    """Ask until told to go elsewhere, and count the answers. Any call that is not answered is an error."""
     while True:
         answer = await client.ask(post(question()))
         assert answer.response["successful"]
-        count += 1
+        answered[index] += 1
         if answer.headers.get("connection") == "close":
-            return count
+            return
 
 
 async def test_a_second_signal_ends_it_at_once() -> None:
@@ -162,7 +150,7 @@ def test_a_port_in_use_is_named() -> None:
 
 async def test_a_worker_that_hangs_is_killed_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers_module, "_LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(workers_module, "_HUNG_SECONDS", 1.0)
+    monkeypatch.setattr(workers_module, "_HUNG_SECONDS", 2.5)
     with capture_logs() as logs:
         async with Server(Settings(port=0, workers=2, folders=(KARTAS,), catalogue=False, plain_http=True)) as server:
             hung = workers(os.getpid())[0]
