@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from interpreter.server.log import configure_log, log
+from interpreter.server.log import configure_log, flush_log, log
 from interpreter.server.runtime import keep_imports, runner, settle_garbage
 from interpreter.server.serving import Server
 from interpreter.server.settings import Settings
@@ -26,8 +26,11 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
     _open_standard_files()
     configure_log(settings.log_level)
     keep_imports()
-    with runner() as running:
-        running.run(_serve(settings, started))
+    try:
+        with runner() as running:
+            running.run(_serve(settings, started))
+    finally:
+        flush_log()  # what is said next comes last
 
 
 def _open_standard_files() -> None:

@@ -69,6 +69,12 @@ def configure_log(level: str, **everywhere: object) -> None:
     threading.excepthook = lambda said: log.error("a thread fails", exc_info=said.exc_value)
 
 
+def flush_log() -> None:
+    """Return when what was logged is written, or after a second."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+
+
 def _tell(level: int, message: str, fields: Mapping[str, object], cause: BaseException | None = None) -> None:
     if _logger.isEnabledFor(level):
         _logger.log(level, message, exc_info=cause, extra={"fields": fields})
