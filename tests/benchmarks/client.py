@@ -24,7 +24,7 @@ _OPERATIONS: Final = ("InterpretComponent", "InterpretHealth")
 _SIZES: Final = {"5 KB": 5 * 1024, "24 KB": 24 * 1024}
 _OURS, _OURS_RAY = "this server, Workload", "this server, RayCluster"
 _OURS_SCRIPTED, _GO, _LUA = "this server with Karmada's script, RayCluster", "Go example, Workload", "Lua in Karmada"
-_BLANK: Final = "a webhook that reads nothing, RayCluster"
+_BLANK: Final = "a webhook that knows the answer beforehand, RayCluster"
 
 
 def client(field: Field, effort: Effort) -> Part:

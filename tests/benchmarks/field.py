@@ -24,8 +24,8 @@ _VARIANTS, _VARIANTS_OF_LARGE, _LARGE = 4, 2, 256 * 1024
 class Peers:
     """Karmada's example webhook: as it is, without its log line per request, and that with GOGC=400.
 
-    ``scripted`` is ours with Karmada's own scripts over the definition of RayCluster. ``blank`` gives everybody
-    the same answer: no webhook can be faster than that.
+    ``scripted`` is ours with Karmada's own scripts over the definition of RayCluster. ``blank`` knows our answers
+    beforehand and reads no object: no webhook can be faster than that.
     """
 
     programs: Programs
@@ -90,22 +90,24 @@ def field(programs: Programs | None, folder: Path) -> Iterator[Field]:
     bay = Bay(folder)
     with ExitStack() as stack:
         start = stack.enter_context
+        ours = start(bay.ours("this server", "--kartas", _DEFINITIONS))
         yield Field(
-            ours=start(bay.ours("this server", "--kartas", _DEFINITIONS)),
-            peers=_peers(programs, bay, stack) if programs else None,
+            ours=ours,
+            peers=_peers(programs, bay, stack, ours) if programs else None,
             load=start(Load(programs.load) if programs else Load(sys.executable, "-m", "tests.benchmarks.python_load")),
             bay=bay,
             folder=folder,
         )
 
 
-def _peers(programs: Programs, bay: Bay, stack: ExitStack) -> Peers:
+def _peers(programs: Programs, bay: Bay, stack: ExitStack, ours: Server) -> Peers:
     start = stack.enter_context
+    known = {"ANSWERS_OF": f"https://{ours.address}{ours.path}", "AUTHORITY": bay.authority.decode()}
     return Peers(
         programs=programs,
         example=start(bay.peer("Go example", programs.webhook)),
         quiet=start(bay.peer("Go example, no log line", programs.quiet)),
         tuned=start(bay.peer("Go example, no log line, GOGC=400", programs.quiet, GOGC="400")),
         scripted=start(bay.ours("this server, Karmada's scripts", "--overrides", programs.source / _RAY_SCRIPTS)),
-        blank=start(bay.peer("an answer that is always the same", programs.blank)),
+        blank=start(bay.peer("answers known beforehand", programs.blank, **known)),
     )

@@ -24,8 +24,8 @@ class BuildError(Exception):
 class Programs:
     """The files of the programs, and the versions of what is in them.
 
-    ``quiet`` is the example webhook without the log line that it writes per request; ``blank`` answers without reading
-    an object; ``source`` is Karmada's.
+    ``quiet`` is the example webhook without the log line that it writes per request; ``blank`` knows the answers
+    beforehand; ``source`` is Karmada's.
     """
 
     go: str
