@@ -24,13 +24,14 @@ WEBHOOKS: Final = frozenset(("validate.karta-interpreter.io", "mutate.karta-inte
 """The names of the webhooks that ask this server about Kartas; no others are touched."""
 
 _SECONDS: Final = 15.0
+_REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 class AdmissionTrust:
     """Writes the authority into the configurations of a name whenever it is not there.
 
-    It makes no configuration, and leaves what it is not allowed to read to others. ``authority`` is PEM, empty
-    while it is not known and where there is nothing to tell.
+    It makes no configuration, and leaves what it is not allowed to read to others. Of an API server that cannot be
+    asked others tell. ``authority`` is PEM, empty while it is not known and where there is nothing to tell.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class AdmissionTrust:
         elif error.status == HTTPStatus.FORBIDDEN:
             self._bundles[path] = frozenset()
             self._say(path, Report("info", f"the caBundle of admission webhooks is left to others: {error}"))
-        else:
+        elif error.status in _REFUSALS:
             self._say(path, Report("warning", f"the caBundle of admission webhooks may be out of date: {error}"))
 
     def _say(self, path: str, report: Report) -> None:
