@@ -31,12 +31,6 @@ def lines(stream: IO[bytes]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.read().splitlines()]
 
 
-def told(program: str) -> list[dict[str, Any]]:
-    """What a program says that configures the log and does this then."""
-    done = subprocess.run([sys.executable, "-c", LOGGING + program], capture_output=True, check=False, timeout=PATIENCE)
-    return [json.loads(line) for line in done.stderr.splitlines()]
-
-
 def test_nobody_waits_for_who_does_not_read_the_log() -> None:
     program = f"""{LOGGING}
 for number in range({MANY}):
@@ -109,40 +103,31 @@ def test_a_log_that_nobody_reads_does_not_keep_a_process_from_ending() -> None:
             child.kill()
 
 
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [
-        pytest.param(
-            'raise ValueError("two\\nlines")',
-            {"message": "the process fails", "level": "error", "worker": 1},
-            id="an error that ends the process",
-        ),
-        pytest.param(
-            "thread = threading.Thread(target=lambda: 1 / 0); thread.start(); thread.join()",
-            {"message": "a thread fails", "level": "error"},
-            id="an error that ends a thread",
-        ),
-        pytest.param(
-            "class Broken:\n    def __del__(self): 1 / 0\nBroken()",
-            {"message": "failed unexpectedly", "level": "error"},
-            id="an error that nobody can catch",
-        ),
-        pytest.param(
-            'logging.getLogger("a.library").error("%d of them", "some")',
-            {"message": "%d of them", "level": "error"},
-            id="a library whose words do not fit",
-        ),
-    ],
-)
-def test_what_python_says_is_one_line_too(program: str, said: dict[str, Any]) -> None:
-    (line,) = told(program)
-    assert line == line | said
-
-
-def test_a_warning_is_one_line_too() -> None:
-    (line,) = told('warnings.warn("old", stacklevel=1)')
-    assert line["level"] == "warning"
-    assert "UserWarning: old" in line["message"]
+def test_what_python_says_is_one_line_each() -> None:
+    program = f"""{LOGGING}
+warnings.warn("old", stacklevel=1)
+logging.getLogger("a.library").error("%d of them", "some")
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+class Broken:
+    def __del__(self):
+        1 / 0
+Broken()
+raise ValueError("two\\nlines")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=PATIENCE)
+    said = [json.loads(line) for line in done.stderr.splitlines()]
+    assert "UserWarning: old" in said[0]["message"]
+    assert [(line["level"], line["message"]) for line in said[1:]] == [
+        ("error", "%d of them"),  # whose words do not fit
+        ("error", "a thread fails"),
+        ("error", "failed unexpectedly"),  # which nobody can catch
+        ("error", "the process fails"),
+    ]
+    assert said[0]["level"] == "warning"
+    assert said[-1]["worker"] == 1
+    assert "two\nlines" in said[-1]["exception"]
 
 
 def without_files(command: list[str]) -> subprocess.Popen[bytes]:
