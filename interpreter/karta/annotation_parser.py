@@ -21,11 +21,11 @@ from interpreter.karta.annotations import (
 )
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
-from interpreter.karta.places import names_places, whole_places
+from interpreter.karta.places import names_places, split_default, whole_places
 from interpreter.lua.reading import read_scripts
 from interpreter.lua.script import Scripts
 from interpreter.query import Query, parse
-from interpreter.query.grammar.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
+from interpreter.query.grammar.syntax import Identity, Index, Iterate, Literal, Node
 from interpreter.suggestion import closest, did_you_mean
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
@@ -108,7 +108,7 @@ class _Parser:
         return retained
 
     def _retained(self, text: str) -> Retained | None:
-        text, absent = _split_default(text)
+        text, absent = split_default(text)
         place = self._query("retain", text)
         return None if place is None else Retained(place, absent)
 
@@ -239,25 +239,6 @@ def _unknown(names: Iterable[str]) -> Iterator[Finding]:
             severity = Severity.ERROR if meant else Severity.WARNING
             hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
             yield Finding(severity, "unknown-annotation", _path(name), f"there is no annotation {name}", hint)
-
-
-def _split_default(text: str) -> tuple[str, str | float | bool | None]:
-    """A path and the literal that stands for its absence at the end, None where there is no such literal.
-
-    >>> _split_default("select(.a // 1) | .spec.suspend // false")
-    ('select(.a // 1) | .spec.suspend', False)
-    """
-    try:
-        last = parse(text)
-        while isinstance(last, Pipe):
-            last = last.right
-        if isinstance(last, Alternative) and isinstance(last.right, Literal):
-            path = text[: last.left.span.end]
-            parse(path)
-            return path, last.right.value
-    except QuerySyntaxError:
-        pass  # told of where the whole is judged
-    return text, None
 
 
 def _kept_whole(query: Query, place: str) -> Finding:

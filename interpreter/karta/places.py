@@ -1,4 +1,4 @@
-"""Whether an expression can be written through, as far as that can be told without an object.
+"""Whether an expression names places, which ones, and whether it can be written through, as far as no object is needed.
 
 The questions are asked of an empty object: what depends on the elements of a list, or cannot be read there,
 stays in doubt and gets the benefit of it.
@@ -6,9 +6,10 @@ stays in doubt and gets the benefit of it.
 
 from typing import Final
 
-from interpreter.errors import QueryError, QueryEvaluationError, QueryWriteError
+from interpreter.errors import QueryError, QueryEvaluationError, QuerySyntaxError, QueryWriteError
 from interpreter.k8s.values import Object, Path, field_path
-from interpreter.query import Query
+from interpreter.query import Query, parse
+from interpreter.query.grammar.syntax import Alternative, Literal, Pipe
 
 _BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
 _WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
@@ -33,6 +34,25 @@ def whole_places(query: Query) -> list[str]:
         return [field_path(path) for path in query.paths(_BARE) if path in _WHOLE]
     except QueryError:
         return []
+
+
+def split_default(text: str) -> tuple[str, str | float | bool | None]:
+    """A path and the literal that stands for its absence at the end, None where there is no such literal.
+
+    >>> split_default("select(.a // 1) | .spec.suspend // false")
+    ('select(.a // 1) | .spec.suspend', False)
+    """
+    try:
+        last = parse(text)
+        while isinstance(last, Pipe):
+            last = last.right
+        if isinstance(last, Alternative) and isinstance(last.right, Literal):
+            path = text[: last.left.span.end]
+            parse(path)
+            return path, last.right.value
+    except QuerySyntaxError:
+        pass  # told of where the whole is judged
+    return text, None
 
 
 def _names_places(query: Query, value: Object) -> bool:
