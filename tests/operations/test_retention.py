@@ -16,6 +16,7 @@ SUSPEND = {
     "resumeActions": [{"path": ".spec.suspend", "value": "false"}],
 }
 ROOT = component("train", ".spec.template", ".spec.replicas // 1") | {"suspendDefinition": SUSPEND}
+_CHECKS = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture)
 RETAINING = {"labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}}
 
 
@@ -171,7 +172,7 @@ _services = st.dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=_CHECKS)
 @given(_services, _services, st.booleans())
 def test_each_service_of_the_template_keeps_what_is_the_members(
     define: Define, ours: dict[str, Any], theirs: dict[str, Any], left: bool
