@@ -6,6 +6,7 @@ from interpreter.diagnosis.result import Result, listed, ok, problem
 from interpreter.diagnosis.webhooks import Webhook, read_webhooks
 from interpreter.k8s import edit
 from interpreter.k8s.values import Object
+from interpreter.registration.admission_trust import WEBHOOKS
 
 _CHECK = "admission"
 _ADVICE = (
@@ -17,7 +18,8 @@ _ADVICE = (
 def judge_admission(configurations: Sequence[Object], ours: Sequence[Webhook]) -> Iterator[Result]:
     """Judge that what is installed trusts whom our registration trusts; nothing to say where nothing is."""
     trusted = {webhook.client.ca_bundle for webhook in ours}
-    asked = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
+    installed = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
+    asked = [webhook for webhook in installed if webhook.name in WEBHOOKS]
     if not asked or not trusted:
         return
     strangers = [webhook.name for webhook in asked if webhook.client.ca_bundle not in trusted]

@@ -13,14 +13,12 @@ from interpreter.diagnosis.webhooks import Service, Webhook, read_webhooks
 from interpreter.errors import ClusterError
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import Object
+from interpreter.registration.admission_trust import PATHS
 
 _CHECK = "control plane"
 _CONFIG = "/apis/config.karmada.io/v1alpha1"
 _CONFIGURATIONS = f"{_CONFIG}/resourceinterpreterwebhookconfigurations"
 _CUSTOMIZATIONS = f"{_CONFIG}/resourceinterpretercustomizations"
-_ADMISSION = tuple(
-    f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations" for kind in ("validating", "mutating")
-)
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _KARTAS = ("/apis/run.ai/v1alpha1/kartas", "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces")
 _WITHOUT = "the checks about it are left out; give the user of the kubeconfig what it lacks"
@@ -76,7 +74,7 @@ class ControlPlane:
     async def admission(self, name: str) -> list[Object]:
         """The admission configurations of a name."""
         found: list[Object] = []
-        for path in _ADMISSION:
+        for path in PATHS:
             try:
                 found.append(await self.api.get(f"{path}/{name}"))
             except ClusterError as error:

@@ -23,6 +23,11 @@ def webhook(client: Raw, policy: str = "Fail") -> Raw:
         pytest.param([], [], id="who checks no Kartas needs nothing"),
         pytest.param([admission()], [], id="an empty one asks nobody"),
         pytest.param([admission(webhook(REGISTERED))], [(Level.OK, "are checked")], id="the same authority"),
+        pytest.param(
+            [admission(webhook(REGISTERED), webhook({"caBundle": "b2xk"}) | {"name": "somebody.elses"})],
+            [(Level.OK, "are checked")],
+            id="another webhook beside ours trusts whom it wants",
+        ),
         pytest.param([admission(webhook({}))], [(Level.PROBLEM, "are refused")], id="nobody has filled it in"),
         pytest.param(
             [admission(webhook(REGISTERED)), admission(webhook({"caBundle": "b2xk"}))],

@@ -128,7 +128,12 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
         pytest.param(CLUSTERS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see clusters"),
         pytest.param(KARTAS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see Kartas"),
         pytest.param(ADMISSION, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see admission"),
-        pytest.param(ADMISSION, {"webhooks": [{"name": "v"}]}, [(Level.PROBLEM, "admission")], id="nobody to trust"),
+        pytest.param(
+            ADMISSION,
+            {"webhooks": [{"name": "mutate.karta-interpreter.io"}]},
+            [(Level.PROBLEM, "admission")],
+            id="nobody to trust",
+        ),
         pytest.param(KARTAS, ClusterError("404", status=404), [], id="no CRD of Karta is no fault"),
         pytest.param(
             "/apis/toys.example.com", ClusterError("404", status=404), [(Level.WARNING, "kinds")], id="kind without CRD"
