@@ -20,6 +20,8 @@ from interpreter.lua.machine.inside import run_inside
 from interpreter.lua.machine.runtime import Call
 from interpreter.lua.machine.worker import run_outside
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 RECORDED: dict[str, dict[str, JSON]] = json.loads((Path(__file__).parent / "testdata/karmada_vm.json").read_text())
 
 

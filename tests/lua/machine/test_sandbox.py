@@ -9,6 +9,8 @@ from interpreter.lua.machine import inside
 from interpreter.lua.machine.inside import run_inside
 from interpreter.lua.machine.runtime import Call, Runtime
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 REACH = """
 local seen, found = {}, {}
 local function look(value, path)
