@@ -12,6 +12,8 @@ from interpreter.sources.listing import list_files
 MAX_BYTES = 4 * 1024 * 1024
 """No file is larger: the API server of a cluster stores objects up to 1.5 MiB."""
 
+_EMPTY = "the file is empty; its last version stays in use, delete the file to remove it"
+
 Held = TypeVar("Held")
 
 
@@ -38,7 +40,7 @@ def name_of(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WatchedFile(ABC, Generic[Held]):
-    """A file as it was last read.
+    """A file as it was last read. Only a file that is deleted takes all that it held with it.
 
     ``loaded`` is everything it holds now; ``last_good`` is what it held before and that its present, broken content
     stands for.
@@ -55,7 +57,13 @@ class WatchedFile(ABC, Generic[Held]):
             content = _read(self.path)
         except OSError as error:
             return self._become(None, (self.unreadable(error.strerror or str(error)),))
-        return self if content == self.content else self._become(content, self.load(content))
+        if content == self.content:
+            return self
+        loaded = self.load(content)
+        if not loaded and self.served:
+            # A writer that truncates the file before it writes looks the same as an author who empties it.
+            loaded = (self.unreadable(_EMPTY),)
+        return self._become(content, loaded)
 
     def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
         return replace(self, content=content, loaded=loaded, last_good=self.kept(loaded))

@@ -77,6 +77,7 @@ class DefinitionFile(WatchedFile[Loaded]):
 
 def _stands_for(broken: Loaded, old: Loaded) -> bool:
     """Whether a broken document is a later version of a good one, as far as can be told."""
-    if broken.gvk is not None:
-        return broken.gvk == old.gvk
-    return not broken.name or broken.name == old.name
+    if not broken.name and broken.gvk is None:
+        return True
+    # A file that is cut off in the middle of its kind still has its name.
+    return (broken.name != "" and broken.name == old.name) or (broken.gvk is not None and broken.gvk == old.gvk)

@@ -130,6 +130,48 @@ def test_one_broken_document_does_not_hold_up_its_neighbours(folder: Path, karta
     assert _replicas(state, gvk("C")) is None, "the one that was taken out is gone"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="truncated before it is written again"),
+        pytest.param("---\n# nothing\n", id="no document but a comment"),
+        pytest.param("apiVersion: run.ai/v1alpha1\nki", id="cut off before its name"),
+        pytest.param("apiVersion: run.ai/v1alpha1\nkind: Karta\nmetadata:\n  name: a\n", id="cut off before its spec"),
+    ],
+)
+def test_a_truncated_file_keeps_its_last_good_version(folder: Path, karta: Karta, gvk: Kind, text: str) -> None:
+    file = folder / "a.yaml"
+    file.write_text(karta("A", replicas=".spec.good"))
+    state = Folder(folder).read()
+    file.write_text(text)
+    state = state.read()
+
+    assert _replicas(state, gvk("A")) == ".spec.good"
+    (quarantined,) = state.layer().quarantined
+    assert quarantined.serving_last_good
+
+    file.unlink()
+    assert _replicas(state.read(), gvk("A")) is None, "a deleted file is deleted"
+
+
+@pytest.mark.parametrize("length", range(0, 100, 7))
+def test_no_prefix_of_a_file_takes_the_definition_away(folder: Path, karta: Karta, length: int) -> None:
+    """A writer that is slow may be seen at any byte; a percentage of the file is a table that fits any definition."""
+    file = folder / "a.yaml"
+    text = karta("A")
+    file.write_text(text)
+    state = Folder(folder).read()
+    file.write_text(text[: len(text) * length // 100])
+
+    assert _kinds(state.read()) == ["A"]
+
+
+def test_an_empty_file_that_held_nothing_is_no_finding(folder: Path) -> None:
+    (folder / "a.yaml").write_text("")
+
+    assert Folder(folder).read().layer().quarantined == ()
+
+
 def test_a_deleted_file_takes_its_definitions_with_it(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     (folder / "b.yaml").write_text(karta("B"))

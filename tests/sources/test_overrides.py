@@ -115,6 +115,7 @@ def test_an_edit(folder: Path, gvk: Kind, texts: list[Mapping[str, str]], expect
     "broken",
     [
         pytest.param("{", id="not YAML"),
+        pytest.param("", id="truncated before it is written again"),
         pytest.param("\x00", id="not text that YAML takes"),
         pytest.param(customization(InterpretHealth="new").replace("kind: Job", "kind: ''"), id="no kind"),
         pytest.param(customization(InterpretHealth="new").replace("healthInter", "helthInter"), id="a field misspelt"),
