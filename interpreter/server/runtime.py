@@ -31,3 +31,13 @@ def settle_garbage() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+
+
+def collect_replaced() -> None:
+    """Free what a reload has replaced.
+
+    The readers of a definition are classes, which are cyclic garbage, and `settle_garbage` makes the collector look too
+    seldom to find them: a reload a second would grow the server by a third of a gigabyte in an hour. What has been
+    frozen is not looked at: this takes some 20 ms when every kind of the catalogue changes at once, less for one.
+    """
+    gc.collect()

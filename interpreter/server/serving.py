@@ -17,6 +17,7 @@ from interpreter.server.overview import OwnOverview
 from interpreter.server.readiness import Readiness
 from interpreter.server.reception import Reception
 from interpreter.server.renewal import Renewal
+from interpreter.server.runtime import collect_replaced
 from interpreter.server.settings import Settings
 from interpreter.server.startup import Started
 from interpreter.server.tls import CertificateSource, Tls
@@ -171,6 +172,7 @@ class Server:
         _tell([broken for broken in snapshot.quarantined if broken not in known])
         self._quarantined = snapshot.quarantined
         self._front.refresh()
+        collect_replaced()
 
 
 def _control_plane(settings: Settings) -> "ControlPlane | NoControlPlane":

@@ -18,7 +18,7 @@ from interpreter.server.log import configure_log, log
 from interpreter.server.metrics import Metrics
 from interpreter.server.readiness import Readiness
 from interpreter.server.reception import FAREWELL_SECONDS, HANDSHAKE_SECONDS, Reception
-from interpreter.server.runtime import keep_imports, runner, settle_garbage
+from interpreter.server.runtime import collect_replaced, keep_imports, runner, settle_garbage
 from interpreter.server.tls import Tls
 from interpreter.server.workers.channel import Channel
 from interpreter.server.workers.handover import Taking
@@ -147,6 +147,8 @@ class _Work:
                 await asyncio.to_thread(self._mirror.define, lesson)
                 if is_first:
                     settle_garbage()
+                else:
+                    collect_replaced()
                 self._channel.send(Ready(lesson.generation))
             case Hold():
                 await asyncio.to_thread(self._mirror.hold, lesson)
