@@ -1,6 +1,6 @@
 """Expressions that are allowed and yet give another answer than they seem to."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from interpreter.findings import Finding, Severity
 from interpreter.k8s.values import Path
@@ -16,22 +16,33 @@ _ELASTIC = ("metadata", "annotations", f"{PREFIX}elastic")
 
 def lint_expressions(karta: Karta, parsed: Sequence[Parsed]) -> Iterator[Finding]:
     """Everything suspicious in the usable expressions of a definition."""
-    usable = {expression.path: expression for expression in parsed}
-    for path, component in karta.spec.structure_definition.components:
+    components = dict(karta.spec.structure_definition.components)
+    by_component = _by_component(parsed, components)
+    for path, component in components.items():
+        usable = {expression.path: expression for expression in by_component[path]}
         for expression in _read_per_instance(path, usable):
             yield from _shared_default(expression)
             yield from _instances(path, component, expression, usable)
-        yield from _suspend_places(path, usable)
+        yield from _suspend_places(usable)
         yield from _scale_places(path, component, karta, usable)
+
+
+def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
+    """The expressions of each component, in one pass: a definition may have thousands of components."""
+    found: dict[Path, list[Parsed]] = {path: [] for path in paths}
+    depths = {len(path) for path in paths}
+    for expression in parsed:
+        for depth in depths:
+            if (path := expression.path[:depth]) in found:
+                found[path].append(expression)
+    return found
 
 
 def _read_per_instance(path: Path, usable: Mapping[Path, Parsed]) -> list[Parsed]:
     """The expressions of a component that give one result for each of its instances."""
     parts = ("specDefinition", "scaleDefinition")
     depth = len(path)
-    return [
-        expression for at, expression in usable.items() if at[:depth] == path and len(at) > depth and at[depth] in parts
-    ]
+    return [expression for at, expression in usable.items() if len(at) > depth and at[depth] in parts]
 
 
 def _shared_default(expression: Parsed) -> Iterator[Finding]:
@@ -66,10 +77,9 @@ def _instances(
         )
 
 
-def _suspend_places(path: Path, usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
-    depth = len(path)
+def _suspend_places(usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
     for at, expression in usable.items():
-        if at[:depth] == path and "suspendDefinition" in at and not names_places(_query(expression)):
+        if "suspendDefinition" in at and not names_places(_query(expression)):
             yield _warning(
                 "suspend-path-not-writable",
                 expression,
