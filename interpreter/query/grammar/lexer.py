@@ -1,7 +1,7 @@
 r"""The tokens of a jq expression.
 
 A string is not one token: it may hold whole expressions, ``"a\(.b)c"``, so it becomes a quote, pieces of text,
-interpolations and a closing quote. Everything here follows jq 1.7 and gojq 0.12.18 where the two agree.
+interpolations and a closing quote. Everything here follows jq 1.7 and gojq 0.12.19 where the two agree.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Text of a jq expression to its syntax tree: the grammar of jq 1.7 as gojq 0.12.18 and jq 1.8 read it.
+"""Text of a jq expression to its syntax tree: the grammar of jq 1.7 as gojq 0.12.19 and jq 1.8 read it.
 
 From loosest to tightest::
 

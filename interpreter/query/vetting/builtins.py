@@ -34,7 +34,7 @@ BUILTINS: Final = _functions("""
     trim/0 trimstr/1 trunc/0 truncate_stream/1 type/0 unique/0 unique_by/1 until/2 utf8bytelength/0
     values/0 while/2 with_entries/1 y0/0 y1/0 yn/2
 """)
-"""What both gojq 0.12.18 and jq 1.8 have, apart from what is forbidden.
+"""What both gojq 0.12.19 and jq 1.8 have, apart from what is forbidden.
 
 From jq's own ``builtins``, and from ``internalFuncs`` of func.go and builtin.jq of gojq.
 """
@@ -43,7 +43,7 @@ ONLY_JQ: Final = _functions("""
     ascii/0 date/0 dateadd/2 datesub/2 get_jq_origin/0 get_prog_origin/0 have_decnum/0
     have_literal_numbers/0 keys_unsorted/0 leaf_paths/0 lgamma_r/0 toarray/0
 """)
-"""Functions of one jq or another that gojq 0.12.18 does not have."""
+"""Functions of one jq or another that gojq 0.12.19 does not have."""
 
 FORMATS: Final = frozenset(("text", "json", "html", "uri", "urid", "csv", "tsv", "sh", "base64", "base64d"))
 """The formats, without their ``@``, of both gojq and jq."""

@@ -99,7 +99,7 @@ class _Search:
                 self._refuse(node, f"break ${name}", f"there is no `label ${name}` around this", "")
             case Format(name) | Text(format=str() as name) if name not in FORMATS:
                 self._refuse(
-                    node, f"@{name}", f"`@{name}` is not a format of gojq 0.12.18", _choice("@", name, FORMATS)
+                    node, f"@{name}", f"`@{name}` is not a format of gojq 0.12.19", _choice("@", name, FORMATS)
                 )
 
     def _guess(self, node: Node) -> None:
@@ -130,7 +130,7 @@ class _Search:
             takes = " or ".join(map(str, known)) + (" argument" if known == [1] else " arguments")
             self._refuse(node, name, f"`{name}` takes {takes}, not {arity}")
         elif (name, arity) in ONLY_JQ:
-            self._refuse(node, name, f"`{name}` is a function of jq that gojq 0.12.18 does not have")
+            self._refuse(node, name, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
         else:
             self._refuse(node, name, f"there is no function `{name}`", self._meant(node, scope))
 

@@ -2,6 +2,6 @@ module karta-interpreter.io/gojq
 
 go 1.25.10
 
-require github.com/itchyny/gojq v0.12.18
+require github.com/itchyny/gojq v0.12.19
 
-require github.com/itchyny/timefmt-go v0.1.7 // indirect
+require github.com/itchyny/timefmt-go v0.1.8 // indirect

@@ -53,4 +53,4 @@ def test_without_a_reading_the_expression_is_asked_as_it_is_written() -> None:
 def test_one_version_of_gojq_is_compared_with() -> None:
     tests = Path(__file__).parents[2]
     modules = [tests / "conformance" / "gojq" / "go.mod", tests / "benchmarks" / "go" / "go.mod"]
-    assert {tuple(re.findall(r"itchyny/gojq (\S+)", module.read_text())) for module in modules} == {("v0.12.18",)}
+    assert {tuple(re.findall(r"itchyny/gojq (\S+)", module.read_text())) for module in modules} == {("v0.12.19",)}

@@ -216,7 +216,7 @@ def test_all_refusals_are_collected_in_the_order_of_the_text() -> None:
         pytest.param("select", "`select` takes 1 argument, not 0", "", id="a missing argument"),
         pytest.param("map(.; .)", "`map` takes 1 argument, not 2", "", id="an argument too many"),
         pytest.param("any(1; 2; 3)", "`any` takes 0 or 1 or 2 arguments, not 3", "", id="several arities"),
-        pytest.param("toarray", "a function of jq that gojq 0.12.18 does not have", "", id="jq has more"),
+        pytest.param("toarray", "a function of jq that gojq 0.12.19 does not have", "", id="jq has more"),
         pytest.param("1 as $total | $totl", "no variable `$totl`", "did you mean `$total`?", id="a misspelt variable"),
         pytest.param("@base64e", "`@base64e` is not a format", "did you mean `@base64", id="a misspelt format"),
         pytest.param("break $a", "there is no `label $a` around this", "", id="a missing label"),
