@@ -8,12 +8,15 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import yaml
+
 from interpreter.cli.portrait import Part, Portrait
 from interpreter.cli.render.catalog import gate_text, kinds_text, part_facts
 from interpreter.sources.catalogue import load_catalogue
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "catalogue"
+KARTA = DOCS / "karta-components.yaml"
 LONGEST = 160
 WRITTEN_BY = "<!-- written by docs/write_catalogue.py -->"
 
@@ -23,7 +26,7 @@ def pages() -> dict[Path, str]:
     entries = load_catalogue().entries
     portraits = sorted((Portrait.of(entry) for entry in entries), key=lambda portrait: portrait.gvk)
     written = {FOLDER / f"{portrait.name}.md": page(portrait) for portrait in portraits}
-    return {FOLDER / "README.md": index(portraits), **written}
+    return {FOLDER / "README.md": index(portraits), FOLDER / "component-names.md": names(portraits), **written}
 
 
 def index(portraits: Sequence[Portrait]) -> str:
@@ -46,9 +49,38 @@ def index(portraits: Sequence[Portrait]) -> str:
 These {len(portraits)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
 and the controller of the version that is named; it fits other versions as far as these are the same in them.
 `karta-interpreter catalog list` prints this list, `catalog show` what a page says, and `catalog export` the Kartas
-themselves. How each of them was tested: the suites in `testdata` beside it.
+themselves. How each of them was tested: the suites in `testdata` beside it. Where the components have other names than
+in Karta's own catalogue: [component-names.md](component-names.md).
 
 {table(head, rows)}"""
+
+
+def names(portraits: Sequence[Portrait]) -> str:
+    """Return the page of component names that differ from those of Karta's own catalogue."""
+    theirs = yaml.safe_load(KARTA.read_text(encoding="utf-8"))
+    ours = {f"{each.gvk.api_version}/{each.gvk.kind}": each for each in portraits}
+    if unknown := theirs.keys() - ours.keys():
+        raise SystemExit(f"{KARTA.name}: the catalogue has no {', '.join(sorted(unknown))}")
+    rows = [
+        [f"[{portrait.gvk.kind}]({portrait.name}.md)", f"`{portrait.gvk.api_version}`", *only]
+        for kind, portrait in ours.items()
+        if kind in theirs and any(only := differing([part.name for part in portrait.parts], theirs[kind]))
+    ]
+    return f"""{WRITTEN_BY}
+# Component names beside Karta's own catalogue
+
+A program that was written for the definitions of Karta's own catalogue finds components by their names.
+Karta's catalogue (as of September 2026) has {len(theirs)} of the {len(ours)} kinds here.
+{len(theirs) - len(rows)} of them have the same component names. The others:
+
+{table(["kind", "API version", "names only here", "names only in Karta's catalogue"], rows)}"""
+
+
+def differing(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, str]:
+    """Return the names that only one of two definitions has."""
+    return ", ".join(name for name in ours if name not in theirs), ", ".join(
+        name for name in theirs if name not in ours
+    )
 
 
 def page(portrait: Portrait) -> str:

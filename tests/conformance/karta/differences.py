@@ -60,7 +60,8 @@ def _has_negative_count(fact: Fact) -> bool:
 
 def _has_no_instances(fact: Fact) -> bool:
     component = fact.workload.infer_component(fact.pod)
-    return fact.theirs.value is None and fact.record["answer"]["components"][component]["ids"] == {"value": None}
+    ids: JSON = fact.record["answer"]["components"][component]["ids"]
+    return fact.theirs.value is None and ids == {"value": None}
 
 
 def _structure(fact: Fact) -> Mapping[str, Any]:
@@ -90,7 +91,7 @@ def _is_written(fact: Fact) -> bool:
     changed = fact.workload.replaced(fact.ours.value)
     component = changed.component(name)
     if not scheduler:
-        return fact.ours.value == fact.record["question"]["object"]
+        return bool(fact.ours.value == fact.record["question"]["object"])
     found = [
         *(get(template, ("spec", "schedulerName")) for template in component.pod_templates.values()),
         *(get(spec, ("schedulerName",)) for spec in component.pod_specs.values()),
@@ -107,7 +108,9 @@ def _is_computed_key(fact: Fact) -> bool:
     return bool(written == fact.theirs.value)
 
 
-_RESULTS = r"gives \d+ results? for \d+ instance ids of instanceIdPath `[^`]*`; results and ids are paired by position.*"
+_RESULTS = (
+    r"gives \d+ results? for \d+ instance ids of instanceIdPath `[^`]*`; results and ids are paired by position.*"
+)
 
 DIFFERENCES = (
     Difference(

@@ -164,7 +164,9 @@ def _changed(operation: Mapping[str, str], workload: Workload, _: Object) -> JSO
 def _templates(component: Component, scheduler: str) -> Workload:
     """The pod templates written back as they were read, or with another scheduler."""
     read = component.pod_templates
-    changed = {key: {**(each or {}), "spec": _scheduled((each or {}).get("spec"), scheduler)} for key, each in read.items()}
+    changed = {
+        key: {**(each or {}), "spec": _scheduled((each or {}).get("spec"), scheduler)} for key, each in read.items()
+    }
     return component.update_pod_templates(changed if scheduler else read)
 
 
