@@ -128,6 +128,12 @@ _OPTIONS: list[click.Parameter] = [
         bool,
         "Answer as Karmada's feature gate ResourceQuotaEstimate wants it.",
     ),
+    _option(
+        "pod_requests",
+        "--pod-requests",
+        click.Choice(["scheduler", "karmada"]),
+        "Count a pod's resources as kube-scheduler reserves them, or by Karmada's formula.",
+    ),
     _option("cluster", "--cluster/--no-cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
     _option(
         "kubeconfig", "--kubeconfig", _FILE, "How to reach karmada-apiserver; default: the cluster around.", "FILE"

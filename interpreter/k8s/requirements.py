@@ -1,11 +1,14 @@
 """What one replica of a pod template asks of a cluster.
 
-Follows ``GenerateReplicaRequirements`` of Karmada (``pkg/util/helper/binding.go``, ``pkg/util/resource.go``), so
-that Karmada sees the same numbers for the same template wherever they come from.
+The form of the answer is that of Karmada's ``GenerateReplicaRequirements`` (``pkg/util/helper/binding.go``). The
+amounts are what kube-scheduler reserves for the pod (Kubernetes 1.35: ``PodRequests`` in
+``k8s.io/component-helpers/resource/helpers.go`` after the defaults of ``pkg/apis/core/v1/defaults.go``) or what Karmada
+counts (``pkg/util/resource.go``); the two differ for sidecars and for the resources of the pod itself.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,6 +30,13 @@ _SPEC: Path = ("spec",)
 _KEPT = 8192  # more than one call can be about in the server's own process, whose pod sets may share what they ask for
 _LARGEST = 2**63 - 1
 _TOO_LARGE = "it is more than an int64 holds, in which Karmada counts it"
+
+
+class Counting(StrEnum):
+    """Whose formula gives the amounts."""
+
+    SCHEDULER = "scheduler"
+    KARMADA = "karmada"
 
 
 class PodRequirements(NamedTuple):
@@ -66,18 +76,19 @@ class PodRequirements(NamedTuple):
         return wire
 
 
-def pod_requirements(template: Object) -> PodRequirements:
+def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
     """What one replica of a pod template asks for.
 
-    Per resource: the sum over the containers or the largest init container, whichever is more, and the overhead
-    on top. Raises InterpretationError naming the field that has the wrong type.
+    Per resource: the sum over the containers, or what the pod needs while its init containers run, whichever is more,
+    and the overhead on top. Raises InterpretationError naming the field that has the wrong type.
 
     >>> spec = {"containers": [{"resources": {"limits": {"memory": "1Gi"}}}], "overhead": {"cpu": "250m"}}
-    >>> pod_requirements({"spec": spec}).to_json()
+    >>> pod_requirements({"spec": spec}, Counting.SCHEDULER).to_json()
     {'resourceRequest': {'cpu': '250m', 'memory': '1Gi'}}
     """
     spec = object_field(template, "spec", ())
-    return PodRequirements(_resource_request(spec), _node_claim(spec), text_field(spec, "priorityClassName", _SPEC))
+    priority_class = text_field(spec, "priorityClassName", _SPEC)
+    return PodRequirements(_resource_request(spec, counting), _node_claim(spec), priority_class)
 
 
 def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequirements:
@@ -104,27 +115,66 @@ def _common(values: Sequence[JSON], otherwise: JSON) -> JSON:
     return values[0] if values and values.count(values[0]) == len(values) else otherwise
 
 
-def _resource_request(spec: Object) -> dict[str, int]:
+def _resource_request(spec: Object, counting: Counting) -> dict[str, int]:
     totals: dict[str, int] = {}
     for index, container in enumerate(objects_field(spec, "containers", _SPEC)):
         _add_container(totals, container, ("spec", "containers", index))
     if "initContainers" in spec:
-        _cover_init_containers(totals, objects_field(spec, "initContainers", _SPEC))
+        _cover_init_containers(totals, objects_field(spec, "initContainers", _SPEC), counting)
+    if counting is Counting.SCHEDULER and "resources" in spec:
+        totals |= _of_the_pod(object_field(spec, "resources", _SPEC), totals)
     if "overhead" in spec:
         _add(totals, object_field(spec, "overhead", _SPEC), _SPEC, "overhead")
     return {name: total for name, total in totals.items() if total > 0}
 
 
-def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object]) -> None:
-    """Raise the totals to what each of these containers, running alone, asks for.
+def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:
+    """Raise the totals to what the pod needs while each of these containers runs.
 
-    A sidecar (restartPolicy Always) is no exception for Karmada: karmada-io/karmada#5745.
+    To kube-scheduler a sidecar (restartPolicy Always) runs on beside the init containers after it and the containers.
+    To Karmada it is an init container as any other: karmada-io/karmada#5745.
     """
+    sidecars: dict[str, int] = {}
+    peaks: list[Mapping[str, int]] = []
     for index, container in enumerate(containers):
-        alone: dict[str, int] = {}
-        _add_container(alone, container, ("spec", "initContainers", index))
-        for name, amount in alone.items():
+        place = ("spec", "initContainers", index)
+        running = dict(sidecars)
+        _add_container(running, container, place)
+        peaks.append(running)
+        if counting is Counting.SCHEDULER and text_field(container, "restartPolicy", place) == "Always":
+            _add_container(totals, container, place)
+            sidecars = running
+    for peak in peaks:
+        for name, amount in peak.items():
             totals[name] = max(totals.get(name, 0), amount)
+
+
+def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, int]:
+    """The amounts that the pod states as a whole, which count in the place of what its containers add up to.
+
+    A limit of the pod stands in for a request that neither the pod nor its containers have; one of huge pages, which
+    cannot be overcommitted, counts whatever the containers have.
+    """
+    place = (*_SPEC, "resources")
+    requests = {name: value for name, value in object_field(resources, "requests", place).items() if _is_of_pods(name)}
+    limits = {
+        name: value
+        for name, value in object_field(resources, "limits", place).items()
+        if _is_of_pods(name) and name not in requests and (name not in containers or _is_huge_page(name))
+    }
+    amounts: dict[str, int] = {}
+    _add(amounts, requests, place, "requests")
+    _add(amounts, limits, place, "limits")
+    return amounts
+
+
+def _is_of_pods(name: str) -> bool:
+    """Whether a pod as a whole can state the resource (``IsSupportedPodLevelResource``)."""
+    return name in ("cpu", "memory") or _is_huge_page(name)
+
+
+def _is_huge_page(name: str) -> bool:
+    return name.startswith("hugepages-")
 
 
 def _add_container(totals: dict[str, int], container: Object, place: Path) -> None:
@@ -185,7 +235,7 @@ def _written(name: str, amount: int) -> str:
     """An amount of a resource as Karmada writes it."""
     if name == "cpu":
         return str(Quantity.of_milli(amount))
-    binary = name in _IN_BINARY or name.startswith("hugepages-")
+    binary = name in _IN_BINARY or _is_huge_page(name)
     return str(Quantity.of_value(amount, "BinarySI" if binary else "DecimalSI"))
 
 

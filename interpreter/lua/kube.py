@@ -9,7 +9,7 @@ from typing import Final
 from interpreter.errors import LuaRunError, QuantityError
 from interpreter.k8s.dependencies import pod_dependencies
 from interpreter.k8s.quantity import Quantity
-from interpreter.k8s.requirements import pod_requirements
+from interpreter.k8s.requirements import Counting, pod_requirements
 from interpreter.k8s.values import JSON, Object
 from interpreter.lua.machine.exchange import without_nulls
 from interpreter.lua.machine.numbers import number_text
@@ -34,7 +34,7 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
     if len(arguments) != 1:
         raise LuaRunError("getPodRequirements only accepts one argument")
     template = _template(_table("accuratePodRequirements", arguments[0]), "PodTemplateSpec")
-    requirements = pod_requirements(template).to_json()
+    requirements = pod_requirements(template, Counting.KARMADA).to_json()
     if not requirements:
         return None
     claim = requirements.get("nodeClaim")

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from interpreter.errors import InterpretationError
+from interpreter.k8s.requirements import Counting
 from interpreter.k8s.values import JSON, Object, type_name
 
 
@@ -27,10 +28,12 @@ class Options:
     """Settings that change answers.
 
     ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name
-    the priority class, and those of InterpretReplica the namespace.
+    the priority class, and those of InterpretReplica the namespace. ``pod_requests`` says how the resources of a pod
+    are counted.
     """
 
     resource_quota_estimate: bool = False
+    pod_requests: Counting = Counting.SCHEDULER
 
 
 DEFAULT_OPTIONS = Options()

@@ -12,8 +12,9 @@ def interpret_component(definition: Definition, obj: Object, options: Options) -
     components: list[JSON] = []
     for pods in pod_sets(definition, obj):
         component: dict[str, JSON] = {"name": pods.name, "replicas": pods.replicas}
-        requirements = requirements_of(definition, pods).to_json(priority_class=options.resource_quota_estimate)
-        if requirements is not None:
-            component["replicaRequirements"] = requirements
+        requirements = requirements_of(definition, pods, options.pod_requests)
+        wire = requirements.to_json(priority_class=options.resource_quota_estimate)
+        if wire is not None:
+            component["replicaRequirements"] = wire
         components.append(component)
     return components

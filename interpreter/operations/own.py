@@ -24,7 +24,7 @@ def own_answer(definition: Definition, call: Call, options: Options) -> Results:
 
 
 def _replica(definition: Definition, call: Call, options: Options) -> Results:
-    count, requirements = interpret_replica(definition, call.object)
+    count, requirements = interpret_replica(definition, call.object, options.pod_requests)
     namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
     requires = requirements.to_json(namespace=namespace, priority_class=options.resource_quota_estimate)
     return {"replica": count, "requires": requires}

@@ -14,7 +14,7 @@ from interpreter.query.plain.reach import reach
 
 Mark: TypeAlias = Callable[[Definition, Extent], None]
 
-_REQUIREMENTS: Final = ("overhead", "affinity", "nodeSelector", "tolerations", "priorityClassName")
+_REQUIREMENTS: Final = ("overhead", "resources", "affinity", "nodeSelector", "tolerations", "priorityClassName")
 _CONTAINERS: Final = ("containers", "initContainers")
 _NEEDED: Final = ("serviceAccountName", "imagePullSecrets", "volumes")
 _ALL_CONTAINERS: Final = (*_CONTAINERS, "ephemeralContainers")
@@ -103,6 +103,7 @@ def _requirements(spec: Extent) -> None:
         spec.at(field).take()
     for field in _CONTAINERS:
         spec.at(field).each().at("resources").take()
+    spec.at("initContainers").each().at("restartPolicy").take()
 
 
 def _references(spec: Extent) -> None:

@@ -25,6 +25,7 @@ import orjson
 
 from interpreter import query
 from interpreter.errors import InterpretationError, RequestError
+from interpreter.k8s.requirements import Counting
 from interpreter.karta.definition import Definition
 from interpreter.karta.transfer import unpack, unpack_known
 from interpreter.operations import Call, Options, Results, interpret
@@ -114,7 +115,8 @@ def _answer(request: Request, call: Call, seconds: float, payload: bytes) -> Non
 
 def _interpret(call: Call, seconds: float, payload: bytes) -> Results:
     said = json.loads(payload)
-    definition, options = _definition(said["definition"]), Options(**said["options"])
+    counting = Counting(said["options"].pop("pod_requests"))
+    definition, options = _definition(said["definition"]), Options(**said["options"], pod_requests=counting)
     with query.deadline(seconds):
         return interpret(definition, call, options, reader=unpack_known(said["known"]))
 

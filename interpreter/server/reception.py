@@ -6,6 +6,7 @@ from typing import Protocol
 
 from interpreter import admission
 from interpreter.k8s.gvk import GVK
+from interpreter.k8s.requirements import Counting
 from interpreter.karta.resolution import Reader
 from interpreter.operations import Options
 from interpreter.server.application import MUTATE, VALIDATE, Application
@@ -45,7 +46,7 @@ class Reception:
     def __init__(
         self, settings: Settings, knowledge: Knowledge, metrics: Metrics, readiness: Readiness, overview: Overview
     ) -> None:
-        options = Options(resource_quota_estimate=settings.resource_quota_estimate)
+        options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
         self._calls = Calls(lambda: knowledge.snapshot, metrics, options, knowledge.reader)
         application = Application(
             self._calls,

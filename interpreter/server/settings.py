@@ -28,6 +28,8 @@ class Settings:
     After ``connection_age``, or a tenth less or more, it is told with an answer to open a new connection, by which
     replicas that are new get their share of the calls; 0 lets it keep the one that it has.
 
+    ``resource_quota_estimate`` and ``pod_requests`` change answers (`interpreter.operations.Options`).
+
     ``cluster`` takes Kartas from the API server of ``kubeconfig`` and ``context``, stronger than all others; without
     a kubeconfig that is the one of the cluster that the server runs in. ``register`` keeps the configuration
     ``registration_name`` there in step, by which Karmada asks this server: at ``public_url``, or at ``service``
@@ -66,6 +68,7 @@ class Settings:
     drain_timeout: float = 10.0
     log_level: str = "info"
     resource_quota_estimate: bool = False
+    pod_requests: str = "scheduler"
     cluster: bool = False
     kubeconfig: Path | None = None
     context: str | None = None

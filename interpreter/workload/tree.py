@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from interpreter.errors import WorkloadError
 from interpreter.k8s.edit import get
-from interpreter.k8s.requirements import PodRequirements, pod_requirements
+from interpreter.k8s.requirements import Counting, PodRequirements, pod_requirements
 from interpreter.k8s.values import JSON, Object
 from interpreter.karta.pods import pod_sets
 from interpreter.karta.status import StatusMatch
@@ -108,7 +108,7 @@ def _node(
 def _requirements(workload: Workload) -> dict[_Key, PodRequirements]:
     with reading():
         found = pod_sets(workload.karta.definition, workload.object)
-        return {(each.component, each.instance): pod_requirements(each.template) for each in found}
+        return {(each.component, each.instance): pod_requirements(each.template, Counting.SCHEDULER) for each in found}
 
 
 def _attributed(

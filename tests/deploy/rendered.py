@@ -53,7 +53,7 @@ VALUES = {
     "scripts in ConfigMaps": (SERVER, r"overrides.inline.a\.yaml=x,overrides.configMaps={one,two}"),
     "every option of the server": (
         SERVER,
-        "server.catalogue=false,server.resourceQuotaEstimate=true,registration.multiplePodTemplatesScheduling=true",
+        "server.catalogue=false,server.resourceQuotaEstimate=true,server.podRequests=karmada,registration.multiplePodTemplatesScheduling=true",
         "karmada.kubeconfig.context=karmada-apiserver,server.gracePeriod=7.5,server.drainTimeout=20",
         "server.kinds={RayCluster,batch/v1/Job},server.without={apps/v1/*}",
         "server.workers=2,server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",

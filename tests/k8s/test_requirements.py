@@ -1,11 +1,11 @@
-"""What a pod template asks for, rule by rule of Karmada's GenerateReplicaRequirements."""
+"""What a pod template asks for, rule by rule of Karmada's GenerateReplicaRequirements and of kube-scheduler."""
 
 import copy
 
 import pytest
 
 from interpreter.errors import InterpretationError
-from interpreter.k8s.requirements import PodRequirements, merge_requirements, pod_requirements
+from interpreter.k8s.requirements import Counting, PodRequirements, merge_requirements, pod_requirements
 from interpreter.k8s.values import JSON
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -16,11 +16,12 @@ def container(requests: JSON = None, limits: JSON = None, **more: JSON) -> dict[
     return {"name": "c", "resources": {"requests": requests, "limits": limits}, **more}
 
 
-def requested(**spec: JSON) -> JSON:
-    wire = pod_requirements({"spec": spec}).to_json()
+def requested(counting: Counting, **spec: JSON) -> JSON:
+    wire = pod_requirements({"spec": spec}, counting).to_json()
     return wire and wire.get("resourceRequest")
 
 
+@pytest.mark.parametrize("counting", Counting)
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
@@ -60,14 +61,6 @@ def requested(**spec: JSON) -> JSON:
         pytest.param(
             {
                 "containers": [container({"cpu": "1"})],
-                "initContainers": [container({"cpu": "500m"}, restartPolicy="Always")],
-            },
-            {"cpu": "1"},
-            id="rule 2: a sidecar is not added",
-        ),
-        pytest.param(
-            {
-                "containers": [container({"cpu": "1"})],
                 "initContainers": [container({"cpu": "3"})],
                 "overhead": {"cpu": "250m"},
             },
@@ -77,11 +70,11 @@ def requested(**spec: JSON) -> JSON:
         pytest.param(
             {
                 "containers": [container({"cpu": "1"})],
-                "resources": {"requests": {"cpu": "8"}},
+                "resources": {"requests": {"nvidia.com/gpu": "8"}, "limits": {"ephemeral-storage": "1Gi"}},
                 "resourceClaims": [{"name": "gpu"}],
             },
             {"cpu": "1"},
-            id="rule 4: resources of the pod itself and resource claims do not count",
+            id="rule 4: resources that no pod as a whole can have do not count, and neither do resource claims",
         ),
         pytest.param(
             {"containers": [{"resources": {"claims": [{"name": "gpu"}], "requests": {"cpu": "1"}}}]},
@@ -177,14 +170,122 @@ def requested(**spec: JSON) -> JSON:
         pytest.param({"containers": None, "initContainers": [None]}, None, id="null counts as empty"),
     ],
 )
-def test_resource_request(spec: dict[str, JSON], expected: JSON) -> None:
+def test_resource_request(spec: dict[str, JSON], expected: JSON, counting: Counting) -> None:
     before = copy.deepcopy(spec)
-    assert requested(**spec) == expected
+    assert requested(counting, **spec) == expected
     assert spec == before
 
 
+MAIN = container({"cpu": "500m", "memory": "512Mi"})
+
+
+def sidecar(requests: JSON = None, limits: JSON = None) -> dict[str, JSON]:
+    return container(requests, limits, restartPolicy="Always")
+
+
+@pytest.mark.parametrize(
+    ("spec", "scheduler", "karmada"),
+    [
+        pytest.param(
+            {"containers": [MAIN], "initContainers": [sidecar({"cpu": "200m", "memory": "128Mi"})]},
+            {"cpu": "700m", "memory": "640Mi"},
+            {"cpu": "500m", "memory": "512Mi"},
+            id="a sidecar runs beside the containers",
+        ),
+        pytest.param(
+            {"containers": [MAIN], "initContainers": [sidecar(limits={"cpu": "200m"})]},
+            {"cpu": "700m", "memory": "512Mi"},
+            {"cpu": "500m", "memory": "512Mi"},
+            id="its limit stands in for a request as everywhere",
+        ),
+        pytest.param(
+            {"containers": [MAIN], "initContainers": [sidecar({"cpu": "200m"}), container({"cpu": "600m"})]},
+            {"cpu": "800m", "memory": "512Mi"},
+            {"cpu": "600m", "memory": "512Mi"},
+            id="an init container runs beside the sidecars before it",
+        ),
+        pytest.param(
+            {"containers": [MAIN], "initContainers": [container({"cpu": "600m"}), sidecar({"cpu": "200m"})]},
+            {"cpu": "700m", "memory": "512Mi"},
+            {"cpu": "600m", "memory": "512Mi"},
+            id="and not beside those after it",
+        ),
+        pytest.param(
+            {"containers": [], "initContainers": [sidecar({"cpu": "1"}), sidecar({"cpu": "2"})]},
+            {"cpu": "3"},
+            {"cpu": "2"},
+            id="sidecars add up",
+        ),
+        pytest.param(
+            {
+                "containers": [MAIN],
+                "initContainers": [sidecar({"cpu": "200m"}), container({"cpu": "500m"}), sidecar({"cpu": "400m"})],
+                "overhead": {"cpu": "50m"},
+            },
+            {"cpu": "1150m", "memory": "512Mi"},
+            {"cpu": "550m", "memory": "512Mi"},
+            id="the overhead comes on top of what runs in the end, where that is more than in any step before",
+        ),
+        pytest.param(
+            {"containers": [MAIN], "initContainers": [container({"cpu": "600m"}, restartPolicy="Never")]},
+            {"cpu": "600m", "memory": "512Mi"},
+            {"cpu": "600m", "memory": "512Mi"},
+            id="another restart policy makes no sidecar",
+        ),
+        pytest.param(
+            {"containers": [MAIN, MAIN], "resources": {"requests": {"cpu": "3"}}, "overhead": {"cpu": "100m"}},
+            {"cpu": "3100m", "memory": "1Gi"},
+            {"cpu": "1100m", "memory": "1Gi"},
+            id="a request of the pod replaces the sum, resource by resource, and not the overhead",
+        ),
+        pytest.param(
+            {"containers": [container()], "resources": {"limits": {"cpu": "2", "memory": "1Gi"}}},
+            {"cpu": "2", "memory": "1Gi"},
+            None,
+            id="limits of the pod stand in where nothing else is said",
+        ),
+        pytest.param(
+            {"containers": [MAIN], "resources": {"limits": {"cpu": "2", "memory": "1Gi"}}},
+            {"cpu": "500m", "memory": "512Mi"},
+            {"cpu": "500m", "memory": "512Mi"},
+            id="the requests of containers are before a limit of the pod",
+        ),
+        pytest.param(
+            {"containers": [container({"cpu": "0"})], "resources": {"limits": {"cpu": "2"}}},
+            None,
+            None,
+            id="also where they are zero",
+        ),
+        pytest.param(
+            {"containers": [MAIN], "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}},
+            {"cpu": "1", "memory": "512Mi"},
+            {"cpu": "500m", "memory": "512Mi"},
+            id="a request of the pod is before its limit",
+        ),
+        pytest.param(
+            {
+                "containers": [container({"hugepages-2Mi": "4Mi"}, {"hugepages-2Mi": "4Mi"})],
+                "resources": {"limits": {"hugepages-2Mi": "8Mi"}},
+            },
+            {"hugepages-2Mi": "8Mi"},
+            {"hugepages-2Mi": "4Mi"},
+            id="huge pages cannot be overcommitted: the pod's limit is its request",
+        ),
+        pytest.param(
+            {"containers": [container({"nvidia.com/gpu": "1"})], "resources": {"requests": {"cpu": "4"}}},
+            {"cpu": "4", "nvidia.com/gpu": "1"},
+            {"nvidia.com/gpu": "1"},
+            id="what only containers can have stays theirs",
+        ),
+    ],
+)
+def test_sidecars_and_resources_of_the_pod(spec: dict[str, JSON], scheduler: JSON, karmada: JSON) -> None:
+    assert requested(Counting.SCHEDULER, **spec) == scheduler
+    assert requested(Counting.KARMADA, **spec) == karmada
+
+
 def test_resources_are_sorted_by_name() -> None:
-    first = requested(containers=[container({"memory": "1", "cpu": "1", "a.b/c": "1"})])
+    first = requested(Counting.SCHEDULER, containers=[container({"memory": "1", "cpu": "1", "a.b/c": "1"})])
     assert list(first) == ["a.b/c", "cpu", "memory"]
 
 
@@ -215,12 +316,13 @@ def test_resources_are_sorted_by_name() -> None:
     ],
 )
 def test_rule_9_node_claim(spec: dict[str, JSON], expected: JSON) -> None:
-    wire = pod_requirements({"spec": spec}).to_json()
+    wire = pod_requirements({"spec": spec}, Counting.SCHEDULER).to_json()
     assert wire == (None if expected is None else {"nodeClaim": expected})
 
 
 def test_rule_10_namespace_and_priority_class_are_added_on_demand() -> None:
-    requirements = pod_requirements({"spec": {"priorityClassName": "high", "containers": [container({"cpu": "1"})]}})
+    template = {"spec": {"priorityClassName": "high", "containers": [container({"cpu": "1"})]}}
+    requirements = pod_requirements(template, Counting.SCHEDULER)
     resources = {"resourceRequest": {"cpu": "1"}}
     assert requirements.to_json() == resources
     assert requirements.to_json(priority_class=True) == {**resources, "priorityClassName": "high"}
@@ -229,13 +331,13 @@ def test_rule_10_namespace_and_priority_class_are_added_on_demand() -> None:
 
 @pytest.mark.parametrize("template", [{}, {"spec": None}, {"spec": {"containers": [{"name": "c"}]}}])
 def test_rule_11_nothing_asked_for_is_none(template: dict[str, JSON]) -> None:
-    requirements = pod_requirements(template)
+    requirements = pod_requirements(template, Counting.SCHEDULER)
     assert requirements.is_empty
     assert requirements.to_json(namespace="team", priority_class=True) is None
 
 
 def test_rule_11_a_priority_class_alone_is_nothing() -> None:
-    requirements = pod_requirements({"spec": {"priorityClassName": "high"}})
+    requirements = pod_requirements({"spec": {"priorityClassName": "high"}}, Counting.SCHEDULER)
     assert requirements.priority_class_name == "high"
     assert requirements.to_json(priority_class=True) is None
 
@@ -285,6 +387,16 @@ def test_rule_11_a_priority_class_alone_is_nothing() -> None:
             r'spec.containers\[0\].resources.limits\["example.com/x"\] needs a quantity, not a boolean',
             id="a boolean",
         ),
+        pytest.param(
+            {"spec": {"initContainers": [{"restartPolicy": 1}]}},
+            r"spec.initContainers\[0\].restartPolicy needs a string, not a number",
+            id="what makes a sidecar",
+        ),
+        pytest.param(
+            {"spec": {"resources": {"limits": {"cpu": "much"}}}},
+            'spec.resources.limits.cpu: "much" is not a quantity',
+            id="resources of the pod",
+        ),
         pytest.param({"spec": {"overhead": {"cpu": []}}}, "spec.overhead.cpu needs a quantity", id="overhead"),
         pytest.param({"spec": {"tolerations": [1]}}, r"spec.tolerations\[0\] needs an object", id="a toleration"),
         pytest.param({"spec": {"nodeSelector": "ssd"}}, "spec.nodeSelector needs an object", id="node selector"),
@@ -300,7 +412,7 @@ def test_rule_11_a_priority_class_alone_is_nothing() -> None:
 )
 def test_a_wrong_type_is_named_by_its_place(template: dict[str, JSON], message: str) -> None:
     with pytest.raises(InterpretationError, match=f"^{message}") as caught:
-        pod_requirements(template)
+        pod_requirements(template, Counting.SCHEDULER)
     assert caught.value.code == 422
 
 

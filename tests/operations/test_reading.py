@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from interpreter.errors import InterpretationError
+from interpreter.k8s.requirements import Counting
 from interpreter.karta.definition import Definition
 from interpreter.operations import Call, Operation, Options, interpret
 from tests.operations.conftest import Define, component, template
@@ -72,6 +73,19 @@ def test_quota_estimate_names_namespace_and_priority_class(define: Define) -> No
     assert found["replicaRequirements"] == {**native, "priorityClassName": "urgent"}, (
         "components have no namespace field"
     )
+
+
+def test_requests_are_the_schedulers_unless_karmadas_formula_is_asked_for(define: Define) -> None:
+    pods = requests(cpu="500m")
+    sidecar = {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "200m"}}}
+    pods["spec"]["initContainers"] = [sidecar]
+    definition, subject = define(MASTER), obj(master={"template": pods})
+    karmada = Options(pod_requests=Counting.KARMADA)
+    for options, cpu in ((None, "700m"), (karmada, "500m")):
+        expected = {"resourceRequest": {"cpu": cpu}}
+        assert ask(definition, Operation.INTERPRET_REPLICA, subject, options)["requires"] == expected
+        [found] = ask(definition, Operation.INTERPRET_COMPONENT, subject, options)["components"]
+        assert found["replicaRequirements"] == expected
 
 
 def test_components_come_in_definition_order(define: Define) -> None:

@@ -155,6 +155,19 @@ async def test_large_calls_are_counted_and_logged_as_others(server: Process, cli
     assert (line["operation"], line["code"], line["object"]) == ("ReviseReplica", 400, "bakery/rye")
 
 
+@pytest.mark.parametrize(("counting", "cpu"), [("scheduler", "700m"), ("karmada", "500m")])
+async def test_small_and_large_calls_count_requests_as_the_server_is_told(counting: str, cpu: str) -> None:
+    grinder = {"name": "stone", "resources": {"requests": {"cpu": "500m"}}}
+    sidecar = {"name": "sieve", "restartPolicy": "Always", "resources": {"requests": {"cpu": "200m"}}}
+    obj: dict[str, Any] = json.loads(question())["request"]["object"]
+    obj["spec"]["template"] = {"spec": {"containers": [grinder], "initContainers": [sidecar]}}
+    body = question(object=obj)
+    with running(plain_http=True, call_limit=PATIENCE, pod_requests=counting) as server:
+        small, large = await ask(server, body), await ask(server, body + b" " * 3 * MIB)
+    assert small.response["replicaRequirements"] == {"resourceRequest": {"cpu": cpu}}
+    assert large.body == small.body
+
+
 async def test_an_answer_may_not_be_as_large_as_a_body(server: Process) -> None:
     body = question("GrainMill", "InterpretStatus", object=mill(3) | {"status": {"log": "@"}})
     answer = await ask(server, filled(body, b'"%s"' % (b"x" * 9 * MIB)))

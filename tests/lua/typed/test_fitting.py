@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interpreter.errors import InterpretationError
 from interpreter.k8s.dependencies import pod_dependencies
-from interpreter.k8s.requirements import pod_requirements
+from interpreter.k8s.requirements import Counting, pod_requirements
 from interpreter.k8s.values import JSON
 from interpreter.lua.typed import decode, fitter
 from interpreter.lua.typed.declarations import declarations
@@ -61,7 +61,7 @@ def _later(go_type: str, depth: int) -> st.SearchStrategy[JSON]:
 def _read(template: JSON) -> Any:
     """What kube makes of a template: its requirements and dependencies, or why there are none."""
     try:
-        return pod_requirements(template), pod_dependencies(template, "team")
+        return pod_requirements(template, Counting.KARMADA), pod_dependencies(template, "team")
     except InterpretationError as err:
         return str(err)
 
