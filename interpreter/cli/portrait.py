@@ -1,10 +1,11 @@
 """Everything that is to be told about a definition: the parts of a workload, its statuses, what is done with it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON
+from interpreter.karta.annotations import Annotations
 from interpreter.karta.instructions import GangScheduling
 from interpreter.karta.model import ComponentDefinition, Karta, StatusMatcher, SuspendAction
 from interpreter.karta.notation import expressions
@@ -21,7 +22,8 @@ class Part:
     """One component: its kind (empty for one that is no object), whose part it is, and where its pods are.
 
     Each of ``pods``, ``instances`` and the counts is an expression, or empty; ``pods`` has several where they are
-    scattered, with the name of the field that each is for. ``elastic`` tells that ReviseReplica may change it by name.
+    scattered, with the name of the field that each is for. ``elastic`` tells that ReviseReplica may change it by name,
+    ``added`` is the expression for the containers that the operator adds.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Part:
     minimum: str = ""
     maximum: str = ""
     elastic: bool = False
+    added: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class Portrait:
             tuple(one_line(str(retained)) for retained in said.retain),
             tuple(dict.fromkeys(dependency.kind for dependency in said.dependencies)),
             tuple(f"{each.gvk.kind} as ${each.name}" for each in definition.references),
-            **_said(karta, said.elastic or ()) if karta else {},
+            **_said(karta, said) if karta else {},
         )
 
     @property
@@ -99,13 +102,18 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _said(karta: Karta, elastic: tuple[str, ...]) -> dict[str, JSON]:
+def _said(karta: Karta, annotations: Annotations) -> dict[str, JSON]:
     structure = karta.spec.structure_definition
+    elastic = annotations.elastic or ()
+    added = {each.component: one_line(each.query.text) for each in annotations.added}
     components = [component for _, component in structure.components]
     instructions = karta.spec.optimization_instructions
     gang = instructions.gang_scheduling if instructions else None
     return {
-        "parts": tuple(_part(component, elastic) for component in components),
+        "parts": tuple(
+            replace(_part(component), elastic=component.name in elastic, added=added.get(component.name, ""))
+            for component in components
+        ),
         "statuses": tuple(_statuses(structure.root_component)),
         "suspend": tuple(_writes(components, suspend=True)),
         "resume": tuple(_writes(components, suspend=False)),
@@ -115,7 +123,7 @@ def _said(karta: Karta, elastic: tuple[str, ...]) -> dict[str, JSON]:
     }
 
 
-def _part(component: ComponentDefinition, elastic: tuple[str, ...]) -> Part:
+def _part(component: ComponentDefinition) -> Part:
     spec, scale = component.spec_definition, component.scale_definition
     pods = expressions(spec) if spec else ()
     counts = {str(path[0]): one_line(text) for path, text, _ in expressions(scale)} if scale else {}
@@ -128,7 +136,6 @@ def _part(component: ComponentDefinition, elastic: tuple[str, ...]) -> Part:
         counts.get("replicasPath", ""),
         counts.get("minReplicasPath", ""),
         counts.get("maxReplicasPath", ""),
-        component.name in elastic,
     )
 
 

@@ -4,21 +4,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from interpreter.errors import InterpretationError, ManifestError, QuerySyntaxError
+from interpreter.errors import ManifestError, QuerySyntaxError
 from interpreter.findings import Finding, Severity, error, warning
-from interpreter.k8s.gvk import GVK
 from interpreter.k8s.manifest import read_documents
 from interpreter.k8s.values import JSON, Path, type_name
 from interpreter.karta.annotations import (
     NAMES,
     OPERATIONS,
     PREFIX,
+    AddedContainers,
     AggregateRule,
     Annotations,
     ExtraDependency,
     PathPattern,
     Retained,
 )
+from interpreter.karta.dependency_entries import dependency_problems
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
 from interpreter.karta.places import names_places, split_default, whole_places
@@ -29,7 +30,6 @@ from interpreter.query.grammar.syntax import Identity, Index, Iterate, Literal, 
 from interpreter.suggestion import closest, did_you_mean
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
-_DEPENDENCY_FIELDS = ("apiVersion", "kind", "name", "namespace")
 
 
 def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
@@ -57,6 +57,7 @@ class _Parser:
             elastic=self._elastic(),
             retain=self._retain(),
             dependencies=self._dependencies(),
+            added=tuple(self._added()),
             aggregate=self._aggregate(),
             outcomes=self._outcomes(),
             health=self._health(),
@@ -132,7 +133,7 @@ class _Parser:
         return tuple(dependency for dependency in found if dependency is not None)
 
     def _dependency(self, index: int, entry: JSON) -> ExtraDependency | None:
-        problems = list(_dependency_problems(entry))
+        problems = list(dependency_problems(entry))
         for message, hint in problems:
             self._error("dependencies", f"entry {index}: {message}", hint)
         if problems:
@@ -140,6 +141,17 @@ class _Parser:
         name = self._query("dependencies", entry["name"])
         namespace = self._query("dependencies", entry["namespace"]) if "namespace" in entry else None
         return None if name is None else ExtraDependency(entry["apiVersion"], entry["kind"], name, namespace)
+
+    def _added(self) -> Iterator[AddedContainers]:
+        known = [each.name for _, each in self._karta.spec.structure_definition.components if each.spec_definition]
+        for component, text in self._yaml("added-containers", dict).items():
+            if component not in known:
+                message = f'there is no component "{component}" that has pods'
+                self._error("added-containers", message, did_you_mean(str(component), known))
+            elif not isinstance(text, str):
+                self._error("added-containers", f"{component}: {type_name(text)} where an expression belongs")
+            elif query := self._query("added-containers", text):
+                yield AddedContainers(component, query)
 
     def _aggregate(self) -> Mapping[PathPattern, AggregateRule]:
         rules: dict[PathPattern, AggregateRule] = {}
@@ -245,31 +257,6 @@ def _kept_whole(query: Query, place: str) -> Finding:
     whole = "the whole object" if place == "." else f"all of {place}"
     message = f"`{query.text}` keeps {whole} of the member: what changes there in the template never arrives"
     return warning("retains-all", _path("retain"), message, "name the fields that a member changes")
-
-
-def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:
-    """What is wrong with one entry of the dependencies: message and hint."""
-    if not isinstance(entry, dict):
-        yield f"must be an object, not {type_name(entry)}", ""
-        return
-    for field in entry:
-        if field not in _DEPENDENCY_FIELDS:
-            yield f"there is no field {field}", did_you_mean(field, _DEPENDENCY_FIELDS)
-    for field in _DEPENDENCY_FIELDS:
-        if field not in entry and field != "namespace":
-            yield f"the field {field} is missing", ""
-        elif not isinstance(entry.get(field, ""), str):
-            yield f"{field} must be a string, not {type_name(entry[field])}", ""
-    api_version, kind = entry.get("apiVersion"), entry.get("kind")
-    if isinstance(api_version, str) and isinstance(kind, str):
-        yield from _kind_problems(api_version, kind)
-
-
-def _kind_problems(api_version: str, kind: str) -> Iterator[tuple[str, str]]:
-    try:
-        GVK.parse(api_version, kind)
-    except InterpretationError as err:
-        yield str(err), ""
 
 
 def _ends(karta: Karta) -> list[str]:

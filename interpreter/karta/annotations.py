@@ -7,6 +7,10 @@
                   behind ``//`` what a member means that has none, ``.spec.suspend // false``
 ``dependencies``  objects to bring along: a YAML list of ``{apiVersion, kind, name, namespace}``,
                   the last two jq expressions, ``namespace`` optional
+``added-containers``
+                  containers that the operator adds to the pods of a component: a YAML mapping of
+                  component to a jq expression, which gives an object with the lists ``containers``
+                  and ``initContainers``, or nothing
 ``aggregate``     how a status field of several clusters becomes one: a YAML mapping of path to
                   rule (see `AggregateRule`), ``.status.active: sum``
 ``outcomes``      conditions that end the workload for good, each with the one that announces it: a
@@ -32,7 +36,18 @@ from interpreter.query import Query
 
 PREFIX = "karta-interpreter.io/"
 
-NAMES = ("elastic", "retain", "dependencies", "aggregate", "outcomes", "health", "operations", "lua", "written-from")
+NAMES = (
+    "elastic",
+    "retain",
+    "dependencies",
+    "added-containers",
+    "aggregate",
+    "outcomes",
+    "health",
+    "operations",
+    "lua",
+    "written-from",
+)
 """Every annotation there is, without the prefix."""
 
 OPERATIONS = (
@@ -90,6 +105,14 @@ class ExtraDependency:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedContainers:
+    """Containers that the operator adds to all pods of a component, as an expression about the workload gives them."""
+
+    component: str
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
 class Retained:
     """A place that belongs to the member cluster; ``absent`` is what a member means that has none, None for nothing."""
 
@@ -108,6 +131,7 @@ class Annotations:
     elastic: tuple[str, ...] | None = None
     retain: tuple[Retained, ...] = ()
     dependencies: tuple[ExtraDependency, ...] = ()
+    added: tuple[AddedContainers, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))
     outcomes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     health: Query | None = None

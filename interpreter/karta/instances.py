@@ -26,6 +26,14 @@ def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
     return tuple(ids)
 
 
+def positions(component: Component, obj: Object) -> tuple[str, ...]:
+    """The numbers of the instances as text, in the place of ids where names do not matter and may be missing."""
+    query = component.instance_ids
+    if query is None:
+        return UNNAMED
+    return tuple(map(str, range(len(evaluate(component, "instanceIdPath", query, obj)))))
+
+
 def _not_an_id(index: int, value: JSON) -> str:
     found = "an empty string" if value == "" else type_name(value)
     return f"result {index} is {found}; an instance id is a string that is not empty"

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from interpreter.errors import QueryError, QueryWriteError
 from interpreter.k8s.values import Object
+from interpreter.karta.additions import with_added
 from interpreter.karta.definition import Component, Definition
 from interpreter.karta.evaluation import query_failure
-from interpreter.karta.instances import instance_ids
+from interpreter.karta.instances import instance_ids, positions
 from interpreter.karta.naming import sole_name, unique_names
 from interpreter.karta.scale import Scale, replica_counts, scales
 from interpreter.karta.templates import templates
@@ -76,10 +77,24 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
     sets: list[_Unnamed] = []
     for component, ids, found in _parts(definition.components, obj):
         counts = replica_counts(component, obj, ids)
-        for instance, count, template in zip(ids, counts, found, strict=True):
+        whole = with_added(definition, component, obj, found)
+        for instance, count, template in zip(ids, counts, whole, strict=True):
             if template is not None:
                 sets.append((component.name, instance, count, template))
     return _named(sets)
+
+
+def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
+    """Every pod template and the name of its component; neither the instances' ids nor their counts have to be right.
+
+    Raises InterpretationError as `pod_sets`.
+    """
+    for component in definition.components:
+        if component.pods is not None:
+            found = templates(component, component.pods, obj, positions(component, obj))
+            for template in with_added(definition, component, obj, found):
+                if template is not None:
+                    yield component.name, template
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:

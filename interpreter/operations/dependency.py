@@ -1,12 +1,12 @@
 """InterpretDependency: what a workload's pods need beside it in every cluster."""
 
 from interpreter.errors import InterpretationError, QueryError
-from interpreter.k8s.dependencies import Dependency, pod_dependencies
+from interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
 from interpreter.k8s.metadata import namespace as namespace_of
 from interpreter.k8s.values import Object
 from interpreter.karta.annotations import ExtraDependency
 from interpreter.karta.definition import Definition
-from interpreter.karta.pods import pod_sets
+from interpreter.karta.pods import pod_templates
 from interpreter.query import Query
 
 
@@ -17,11 +17,12 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     """
     namespace = namespace_of(obj)
     found: set[Dependency] = set()
-    for pods in pod_sets(definition, obj):
+    for component, template in pod_templates(definition, obj):
         try:
-            found.update(pod_dependencies(pods.template, namespace))
+            found.update(pod_dependencies(template, namespace))
+            found.update(claim_dependencies(template, namespace))
         except InterpretationError as error:
-            raise InterpretationError(f"definition {definition.name}, pod template of {pods.name}: {error}") from error
+            raise InterpretationError(f"definition {definition.name}, pod template of {component}: {error}") from error
     for extra in definition.annotations.dependencies:
         found.update(_named_by(definition, extra, obj, namespace))
     return sorted(found)

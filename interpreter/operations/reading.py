@@ -16,7 +16,7 @@ Mark: TypeAlias = Callable[[Definition, Extent], None]
 
 _REQUIREMENTS: Final = ("overhead", "resources", "affinity", "nodeSelector", "tolerations", "priorityClassName")
 _CONTAINERS: Final = ("containers", "initContainers")
-_NEEDED: Final = ("serviceAccountName", "imagePullSecrets", "volumes")
+_NEEDED: Final = ("serviceAccountName", "imagePullSecrets", "volumes", "resourceClaims")
 _ALL_CONTAINERS: Final = (*_CONTAINERS, "ephemeralContainers")
 
 
@@ -41,12 +41,14 @@ def _pods(definition: Definition, extent: Extent) -> None:
     extent.at("metadata", "namespace").take()
     for spec in _pod_sets(definition, extent):
         _requirements(spec)
+    _take(extent, (added.query for added in definition.annotations.added))
 
 
 def _dependencies(definition: Definition, extent: Extent) -> None:
     extent.at("metadata", "namespace").take()
     for spec in _pod_sets(definition, extent):
         _references(spec)
+    _take(extent, (added.query for added in definition.annotations.added))
     for extra in definition.annotations.dependencies:
         _take(extent, (extra.name, extra.namespace))
 

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from interpreter.errors import InterpretationError
-from interpreter.k8s.dependencies import Dependency, pod_dependencies
+from interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
 from interpreter.k8s.values import JSON
 
 
@@ -165,3 +165,28 @@ def test_wire_form() -> None:
 def test_a_wrong_type_is_named_by_its_place(spec: dict[str, JSON], message: str) -> None:
     with pytest.raises(InterpretationError, match=f"^{message}"):
         found(spec)
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected"),
+    [
+        pytest.param(None, [], id="null"),
+        pytest.param([{"name": "gpu", "resourceClaimName": "shared"}], [("ResourceClaim", "shared")], id="a claim"),
+        pytest.param(
+            [{"name": "gpu", "resourceClaimTemplateName": "one"}], [("ResourceClaimTemplate", "one")], id="a template"
+        ),
+        pytest.param([{"name": "gpu", "resourceClaimName": ""}, None], [], id="one that names nothing yet"),
+    ],
+)
+def test_claims_of_devices(claims: JSON, expected: list[tuple[str, str]]) -> None:
+    template = {"spec": {"resourceClaims": claims}}
+    found_claims = claim_dependencies(template, "team")
+    assert [(claim.kind, claim.name) for claim in found_claims] == expected
+    assert {(claim.api_version, claim.namespace) for claim in found_claims} <= {("resource.k8s.io/v1", "team")}
+    assert pod_dependencies(template, "team") == (), "Karmada's own rules do not know them"
+
+
+def test_a_claim_of_devices_with_a_name_of_another_type() -> None:
+    message = r"^spec.resourceClaims\[1\].resourceClaimName needs a string, not a number"
+    with pytest.raises(InterpretationError, match=message):
+        claim_dependencies({"spec": {"resourceClaims": [{}, {"resourceClaimName": 1}]}}, "team")

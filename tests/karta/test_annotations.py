@@ -85,6 +85,11 @@ def test_dependencies(orchestra: Raw) -> None:
     assert storage.namespace.text == '""'
 
 
+def test_added_containers(orchestra: Raw) -> None:
+    added = read(orchestra, **{"added-containers": "section: '.spec.extra'"}).added
+    assert [(each.component, each.query.text) for each in added] == [("section", ".spec.extra")]
+
+
 def test_aggregate(orchestra: Raw) -> None:
     text = """
     .status.desiredCPU: sum
@@ -242,6 +247,27 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         pytest.param(
             "dependencies", "- {apiVersion: v1, kind: Secret, name: '.a['}", "expression-syntax", "", "",
             id="dependencies: not jq",
+        ),
+        pytest.param(
+            "added-containers", "sections: .a", "annotation-added-containers",
+            'there is no component "sections" that has pods', "did you mean section?",
+            id="added-containers: a component that does not exist",
+        ),
+        pytest.param(
+            "added-containers", "orchestra: .a", "annotation-added-containers",
+            'there is no component "orchestra" that has pods', "conductor",
+            id="added-containers: a component without pods",
+        ),
+        pytest.param(
+            "added-containers", "section: {containers: []}", "annotation-added-containers",
+            "section: an object where an expression belongs", "", id="added-containers: no expression",
+        ),
+        pytest.param(
+            "added-containers", "section: .a[", "expression-syntax", "", "", id="added-containers: not jq"
+        ),
+        pytest.param(
+            "added-containers", "- section", "annotation-added-containers", "must be an object in YAML", "",
+            id="added-containers: a list",
         ),
         pytest.param(
             "aggregate", "- .status.a", "annotation-aggregate", "must be an object in YAML", "",
