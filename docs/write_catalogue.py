@@ -146,6 +146,8 @@ def besides(portrait: Portrait) -> Iterator[list[str]]:
     yield ["resume", "<br>".join(map(code, portrait.resume)) or "likewise"]
     yield ["gang", "<br>".join(map(code, portrait.gang)) or "none"]
     yield ["retains", "<br>".join(map(code, portrait.retain)) or "counts only"]
+    if portrait.queued_by:
+        yield ["queued by the label", ", ".join(map(code, portrait.queued_by))]
     yield ["brings along", ", ".join(portrait.dependencies) or "what its pods name"]
     yield ["creates", kinds_text(portrait.children) or "nothing else"]
 

@@ -56,6 +56,7 @@ class Portrait:
     gated: tuple[Operation, ...]
     scripted: tuple[str, ...] = ()
     retain: tuple[str, ...] = ()
+    queued_by: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -81,6 +82,7 @@ class Portrait:
             operations_for(definition, served, multiple_pod_templates=True),
             tuple(sorted(definition.scripts.operations)),
             tuple(one_line(str(retained)) for retained in said.retain),
+            said.queue_labels if definition.suspend else (),
             tuple(dict.fromkeys(dependency.kind for dependency in said.dependencies)),
             tuple(f"{each.gvk.kind} as ${each.name}" for each in definition.references),
             **_said(karta, said) if karta else {},

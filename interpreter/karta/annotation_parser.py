@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from interpreter.errors import ManifestError, QuerySyntaxError
@@ -9,6 +10,7 @@ from interpreter.findings import Finding, Severity, error, warning
 from interpreter.k8s.manifest import read_documents
 from interpreter.k8s.values import JSON, Path, type_name
 from interpreter.karta.annotations import (
+    DEFAULT_QUEUE_LABELS,
     NAMES,
     OPERATIONS,
     PREFIX,
@@ -22,7 +24,7 @@ from interpreter.karta.annotations import (
 from interpreter.karta.dependency_entries import dependency_problems
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
-from interpreter.karta.places import names_places, split_default, whole_places
+from interpreter.karta.retain_parser import read_queue_labels, read_retained
 from interpreter.lua.reading import read_scripts
 from interpreter.lua.script import Scripts
 from interpreter.query import Query, parse
@@ -56,6 +58,7 @@ class _Parser:
         return Annotations(
             elastic=self._elastic(),
             retain=self._retain(),
+            queue_labels=self._queue_labels(),
             dependencies=self._dependencies(),
             added=tuple(self._added()),
             aggregate=self._aggregate(),
@@ -99,29 +102,21 @@ class _Parser:
         return tuple(dict.fromkeys(name for name in names if name in known))
 
     def _retain(self) -> tuple[Retained, ...]:
-        found = (self._retained(text) for text in self._lines("retain"))
-        retained = tuple(each for each in found if each is not None)
-        for query in (each.place for each in retained):
-            if not names_places(query):
-                hint = "write a path, such as .spec.suspend"
-                self._error("retain", f"`{query.text}` computes a value; it names no place", hint)
-            self.findings += [_kept_whole(query, place) for place in whole_places(query)]
-        return retained
+        text = self._texts.get("retain", "").strip()
+        is_yaml = text.startswith(("[", "-"))
+        entries = (
+            self._yaml("retain", list) if is_yaml else [line.strip() for line in text.splitlines() if line.strip()]
+        )
+        found = [each for entry in entries for each in read_retained(entry, partial(self._query, "retain"))]
+        self.findings += [each for each in found if isinstance(each, Finding)]
+        return tuple(each for each in found if isinstance(each, Retained))
 
-    def _retained(self, text: str) -> Retained | None:
-        text, absent = split_default(text)
-        place = self._query("retain", text)
-        return None if place is None else Retained(place, absent)
-
-    def _lines(self, annotation: str) -> list[str]:
-        text = self._texts.get(annotation, "").strip()
-        if not text.startswith(("[", "-")):
-            return [line.strip() for line in text.splitlines() if line.strip()]
-        entries = self._yaml(annotation, list)
-        for entry in entries:
-            if not isinstance(entry, str):
-                self._error(annotation, f"an entry is {type_name(entry)} where a jq path belongs")
-        return [entry for entry in entries if isinstance(entry, str)]
+    def _queue_labels(self) -> tuple[str, ...]:
+        if "queue-labels" not in self._texts:
+            return DEFAULT_QUEUE_LABELS
+        labels, findings = read_queue_labels(self._texts["queue-labels"], self._karta)
+        self.findings += findings
+        return labels
 
     def _health(self) -> Query | None:
         text = self._texts.get("health")
@@ -251,12 +246,6 @@ def _unknown(names: Iterable[str]) -> Iterator[Finding]:
             severity = Severity.ERROR if meant else Severity.WARNING
             hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
             yield Finding(severity, "unknown-annotation", _path(name), f"there is no annotation {name}", hint)
-
-
-def _kept_whole(query: Query, place: str) -> Finding:
-    whole = "the whole object" if place == "." else f"all of {place}"
-    message = f"`{query.text}` keeps {whole} of the member: what changes there in the template never arrives"
-    return warning("retains-all", _path("retain"), message, "name the fields that a member changes")
 
 
 def _ends(karta: Karta) -> list[str]:

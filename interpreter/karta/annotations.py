@@ -5,6 +5,8 @@
                   separated by commas: ``worker``
 ``retain``        fields that belong to the member cluster: jq paths, one per line or a YAML list;
                   behind ``//`` what a member means that has none, ``.spec.suspend // false``
+``queue-labels``  the labels that give an object to a queue of the member, separated by commas, or
+                  ``none``; ``kueue.x-k8s.io/queue-name`` without the annotation
 ``dependencies``  objects to bring along: a YAML list of ``{apiVersion, kind, name, namespace}``,
                   the last two jq expressions, ``namespace`` optional
 ``added-containers``
@@ -39,6 +41,7 @@ PREFIX = "karta-interpreter.io/"
 NAMES = (
     "elastic",
     "retain",
+    "queue-labels",
     "dependencies",
     "added-containers",
     "aggregate",
@@ -49,6 +52,9 @@ NAMES = (
     "written-from",
 )
 """Every annotation there is, without the prefix."""
+
+DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
+"""The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
 
 OPERATIONS = (
     "InterpretReplica",
@@ -130,6 +136,7 @@ class Annotations:
 
     elastic: tuple[str, ...] | None = None
     retain: tuple[Retained, ...] = ()
+    queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
     dependencies: tuple[ExtraDependency, ...] = ()
     added: tuple[AddedContainers, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))

@@ -18,6 +18,7 @@ from interpreter.karta.definition import (
     PodDefinition,
     PodSpec,
     PodTemplate,
+    QueuedFields,
     SuspendAction,
 )
 from interpreter.karta.model import (
@@ -36,6 +37,7 @@ from interpreter.karta.model import SuspendAction as WrittenAction
 from interpreter.karta.notation import expressions
 from interpreter.karta.pod_compilation import compile_gang, compile_selector
 from interpreter.karta.reference import LabelOperator, LabelRule, Reference
+from interpreter.karta.scheduling import queued_fields
 from interpreter.karta.status_rules import (
     MATCHING_ORDER,
     ConditionMatcher,
@@ -75,6 +77,7 @@ def compile_definition(
         scripts=annotations.lua,
         gang=compile_gang(karta.spec.optimization_instructions),
         references=references,
+        queued=_queued(components, annotations),
     )
 
 
@@ -109,6 +112,11 @@ def _component(definition: str, written: ComponentDefinition, compiled: _Compile
         resume=_actions(suspension.resume_actions if suspension else (), compiled),
         selector=compile_selector(written.pod_selector),
     )
+
+
+def _queued(components: Sequence[Component], annotations: Annotations) -> tuple[QueuedFields, ...]:
+    is_queued = annotations.queue_labels and any(component.suspend for component in components)
+    return queued_fields(components) if is_queued else ()
 
 
 def _gvk(kind: GroupVersionKind) -> GVK:

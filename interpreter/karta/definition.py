@@ -40,6 +40,18 @@ PodDefinition = PodTemplate | PodSpec | Fragments
 
 
 @dataclass(frozen=True, slots=True)
+class QueuedFields:
+    """Fields of pods to which a queue adds something, while they run or also ``while_held``.
+
+    So many fields at the end of a place may be ``missing`` in a template that has the pods: labels with their metadata.
+    """
+
+    query: Query
+    missing: int
+    while_held: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SuspendAction:
     """One write of a suspend or resume: ``value`` goes to every place that ``path`` names."""
 
@@ -76,7 +88,7 @@ class Definition:
     warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process. ``manifest``
     is the Karta as it was loaded, from which another process can make the same definition; ``has_karta`` is false
     for a kind that only has scripts. Expressions that read ``references`` have to be given their values first
-    (`interpreter.karta.resolution`).
+    (`interpreter.karta.resolution`). ``queued`` is where queues add to pods (`interpreter.karta.scheduling`).
     """
 
     name: str
@@ -92,6 +104,7 @@ class Definition:
     has_karta: bool = True
     gang: GangScheduling = field(default_factory=GangScheduling)
     references: tuple[Reference, ...] = ()
+    queued: tuple[QueuedFields, ...] = ()
 
     @classmethod
     def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:

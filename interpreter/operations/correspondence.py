@@ -29,21 +29,24 @@ class Correspondence:
         """Return what an expression gives for the template."""
         return query.evaluate(self._asked(template))
 
-    def shared(self, query: Query, template: Object, absent: JSON = None) -> Iterator[tuple[Path, JSON]]:
+    def shared(
+        self, query: Query, template: Object, absent: JSON = None, *, strict: bool = True
+    ) -> Iterator[tuple[Path, JSON]]:
         """Yield the template's place and the observed value for what an expression names in both objects.
 
         What the template has dropped is not named in it: neither the entry of a map or a list, nor what a condition
         selects. What the observed object does not have stays the template's, or becomes ``absent`` where the template
-        says something.
+        says something. What is computed has no place: an error, unless that is not ``strict``.
         """
+        paths = query.paths if strict else query.known_paths
         values = query.evaluate(self._observed)
         if absent is None and all(value is None for value in values):
             return
-        ours = frozenset(query.paths(self._asked(template)))
-        for path, value in zip(query.paths(self._observed), values, strict=True):
+        ours = frozenset(paths(self._asked(template)))
+        for path, value in zip(paths(self._observed), values, strict=True):
             found = absent if value is None else value
-            place = None if found is None else self._moved(path)
-            if place not in ours or not _has_elements(template, place):
+            place = None if found is None or path is None else self._moved(path)
+            if place is None or place not in ours or not _has_elements(template, place):
                 continue
             if value is not None or get(template, place) is not None:
                 yield place, found

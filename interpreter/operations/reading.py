@@ -64,6 +64,10 @@ def _retention(definition: Definition, extent: Extent) -> None:
     for component in definition.components:
         _take(extent, [component.instance_ids])
         _take(extent, (action.path for action in (*component.suspend, *component.resume)))
+    if definition.suspend:
+        for name in definition.annotations.queue_labels:
+            extent.at("metadata", "labels", name).take()
+    _take(extent, (fields.query for fields in definition.queued))
     _take(extent, (retained.place for retained in definition.annotations.retain))
 
 

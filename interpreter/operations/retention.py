@@ -9,6 +9,7 @@ from interpreter.k8s.values import Object, Path
 from interpreter.karta.definition import Definition
 from interpreter.karta.pods import ScaleLocation, leaves_count_unset, scale_locations
 from interpreter.operations.correspondence import Correspondence
+from interpreter.operations.queueing import is_queued, keep_queued
 from interpreter.query import Location, Query
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
@@ -19,12 +20,15 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     """Return the desired object with what belongs to the member taken over from the observed one.
 
     That is: replica counts, when the template carries the label `RETAIN_REPLICAS`; replica counts and suspend
-    switches that the template leaves unset; and the places of the definition's ``retain`` annotation. Retaining
-    twice changes nothing more, and Karmada relies on it (``objectwatcher.go`` compares the result with the member).
+    switches that the template leaves unset; what a queue owns of an object that has its label; and the places of the
+    definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
+    (``objectwatcher.go`` compares the result with the member).
     """
     try:
         places = Correspondence(definition, desired, observed)
         retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed)
+        if is_queued(definition, desired):
+            retained = keep_queued(definition, places, retained, observed)
         for each in definition.annotations.retain:
             for place, value in places.shared(each.place, retained, each.absent):
                 retained = set_value(retained, place, value)

@@ -162,6 +162,11 @@ class Query:
             raise self._unwritable("an output is more than the value at one place")
         return [location.path for location in locations]
 
+    def known_paths(self, value: JSON) -> list[Path | None]:
+        """For each output of `evaluate` the place whose value it just is, None where it is computed."""
+        locations = self.locate_each(value)
+        return [location.path if location and location.is_plain else None for location in locations]
+
     def solve(self, value: JSON, number: int, index: int = 0) -> JSON:
         """A new object for which the output at ``index`` is ``number``; the same one where it already is.
 

@@ -12,6 +12,7 @@ from interpreter.k8s.values import JSON, Object, Path
 from interpreter.karta.definition import Definition
 from interpreter.karta.pods import pod_sets, scale_locations
 from interpreter.operations import Call, Operation, StatusItem, interpret
+from interpreter.operations.queueing import is_queued
 from interpreter.operations.retention import RETAIN_REPLICAS
 from tests.catalogue.knowledge import knowing
 
@@ -123,7 +124,18 @@ def _retainable(definition: Definition, desired: Object, retained: Object) -> li
 
 
 def _listed(definition: Definition, retained: Object) -> list[Path]:
-    return [path for each in definition.annotations.retain for path in each.place.paths(retained)]
+    return [
+        *(path for each in definition.annotations.retain for path in each.place.paths(retained)),
+        *(_queued(definition, retained) if is_queued(definition, retained) else ()),
+    ]
+
+
+def _queued(definition: Definition, retained: Object) -> Iterator[Path]:
+    for part in definition.components:
+        for action in (*part.suspend, *part.resume):
+            yield from action.path.paths(retained)
+    for fields in definition.queued:
+        yield from (path for path in fields.query.known_paths(retained) if path is not None)
 
 
 def _counts(definition: Definition, obj: Object) -> list[Path]:

@@ -12,6 +12,7 @@ from interpreter.operations import Call, Operation, StatusItem, interpret
 from interpreter.operations.reading import extent_of
 from interpreter.protocol import Request, encode_results
 from interpreter.protocol.partial import UNREAD, partial_reader
+from interpreter.suites import Case
 from tests.catalogue.knowledge import knowing
 
 
@@ -30,6 +31,22 @@ def test_a_part_is_answered_as_the_whole(
             continue
         assert isinstance(part, dict)
         assert _answer(definition, _call(operation, part)) == _answer(definition, _call(operation, obj))
+
+
+def test_parts_of_a_template_and_of_another_object_are_enough_to_retain(
+    definition: Definition, cases: Sequence[Case]
+) -> None:
+    extent = extent_of(definition, Operation.RETAIN)
+    if extent is None:
+        return
+    read = partial_reader({"object": extent, "observedObject": extent})
+    for call in (case.call for case in cases if case.call.operation is Operation.RETAIN):
+        parts = read(b'{"object":%b,"observedObject":%b}' % (orjson.dumps(call.object), orjson.dumps(call.observed)))
+        desired, observed = parts
+        assert isinstance(desired, dict)
+        assert isinstance(observed, dict)
+        part = _answer(definition, Call(Operation.RETAIN, desired, observed=observed))
+        assert part == _answer(definition, call)
 
 
 def _call(operation: Operation, obj: Object) -> Call:

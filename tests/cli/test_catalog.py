@@ -107,6 +107,7 @@ def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: l
                 InterpretReplica and ReviseReplica
   scripts       InterpretHealth
   retains       .spec.key
+  queued by     kueue.x-k8s.io/queue-name
   brings along  Secret
   suspend       .spec.paused = true
   resume        .spec.paused = false

@@ -71,6 +71,48 @@ def test_retain_with_what_is_meant_by_absence(orchestra: Raw, text: str, path: s
     assert (retained.place.text, retained.absent) == (path, absent)
 
 
+SUSPENSION = {
+    "suspendActions": [{"path": ".spec.suspend", "value": "true"}],
+    "resumeActions": [{"path": ".spec.suspend", "value": "false"}],
+}
+
+
+def suspendable(raw: Raw) -> Raw:
+    changed: Raw = edit.set_value(
+        raw, ("spec", "structureDefinition", "rootComponent", "suspendDefinition"), SUSPENSION
+    )
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        pytest.param("example.io/queue", ("example.io/queue",), id="another queue"),
+        pytest.param(
+            "kueue.x-k8s.io/queue-name, queue,queue", ("kueue.x-k8s.io/queue-name", "queue"), id="several, once each"
+        ),
+        pytest.param("none", (), id="no queue"),
+    ],
+)
+def test_queue_labels(orchestra: Raw, findings_of: FindingsOf, text: str, labels: tuple[str, ...]) -> None:
+    raw = annotated(suspendable(orchestra), **{"queue-labels": text})
+    assert load_definition(raw).annotations.queue_labels == labels
+    assert findings_of(raw) == findings_of(suspendable(orchestra))
+
+
+def test_without_queue_labels_it_is_kueues(orchestra: Raw) -> None:
+    definition = load_definition(suspendable(orchestra))
+    assert definition.annotations.queue_labels == ("kueue.x-k8s.io/queue-name",)
+    assert definition.queued, "its pods may be queued"
+    assert not load_definition(orchestra).queued, "nothing suspends this kind"
+
+
+def test_queue_labels_of_what_no_queue_suspends(orchestra: Raw, findings_of: FindingsOf) -> None:
+    [finding] = findings_of(annotated(orchestra, **{"queue-labels": "example.io/queue"}))
+    assert (finding.severity, finding.rule) == (Severity.WARNING, "annotation-queue-labels")
+    assert "no suspendDefinition" in finding.message
+
+
 def test_dependencies(orchestra: Raw) -> None:
     text = """
     - apiVersion: v1
@@ -211,6 +253,17 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         pytest.param(
             "retain", "- 1", "annotation-retain", "an entry is a number where a jq path belongs", "",
             id="retain: a number",
+        ),
+        pytest.param(
+            "queue-labels", "", "annotation-queue-labels", "names no label", "none", id="queue-labels: nothing"
+        ),
+        pytest.param(
+            "queue-labels", "none, example.io/queue", "annotation-queue-labels", '"none" is not the name of a label',
+            "kueue.x-k8s.io/queue-name", id="queue-labels: none and some"
+        ),
+        pytest.param(
+            "queue-labels", ".metadata.labels.queue", "annotation-queue-labels", "is not the name of a label",
+            "kueue.x-k8s.io/queue-name", id="queue-labels: a path"
         ),
         pytest.param(
             "retain", "[.spec.a", "annotation-retain", "is not YAML", "", id="retain: an open list"

@@ -56,6 +56,7 @@ def show_json(portrait: Portrait) -> JSON:
         "statuses": [{"status": str(status), "when": way} for status, way in portrait.statuses],
         "references": list(portrait.references),
         "retain": list(portrait.retain),
+        "queueLabels": list(portrait.queued_by),
         "dependencies": list(portrait.dependencies),
         "suspend": list(portrait.suspend),
         "resume": list(portrait.resume),
@@ -120,6 +121,8 @@ def _facts(portrait: Portrait) -> Iterator[tuple[str, str]]:
     if portrait.references:
         yield "looks up", ", ".join(portrait.references)
     yield "retains", "; ".join(portrait.retain) or "-"
+    if portrait.queued_by:
+        yield "queued by", ", ".join(portrait.queued_by)
     yield "brings along", ", ".join(portrait.dependencies) or "-"
     yield "suspend", "; ".join(portrait.suspend) or "-"
     yield "resume", "; ".join(portrait.resume) or "-"

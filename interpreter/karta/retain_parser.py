@@ -1,0 +1,62 @@
+"""The annotations that say what belongs to a member, ``retain`` and ``queue-labels``, read and judged."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from interpreter.findings import Finding, error, warning
+from interpreter.k8s.values import JSON, type_name
+from interpreter.karta.annotations import PREFIX, Retained
+from interpreter.karta.model import Karta
+from interpreter.karta.places import names_places, split_default, whole_places
+from interpreter.query import Query
+
+_NO_QUEUE: Final = "none"
+_LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
+
+
+def read_retained(entry: JSON, compiled: Callable[[str], Query | None]) -> Iterator[Retained | Finding]:
+    """Yield what an entry of ``retain`` says, and what is wrong with it; ``compiled`` finds fault with jq itself."""
+    if not isinstance(entry, str):
+        yield _error("retain", f"an entry is {type_name(entry)} where a jq path belongs")
+        return
+    text, absent = split_default(entry)
+    place = compiled(text)
+    if place is None:
+        return
+    if not names_places(place):
+        hint = "write a path, such as .spec.suspend"
+        yield _error("retain", f"`{text}` computes a value; it names no place", hint)
+    for whole in whole_places(place):
+        kept = "the whole object" if whole == "." else f"all of {whole}"
+        message = f"`{text}` keeps {kept} of the member: what changes there in the template never arrives"
+        yield warning("retains-all", _path("retain"), message, "name the fields that a member changes")
+    yield Retained(place, absent)
+
+
+def read_queue_labels(text: str, karta: Karta) -> tuple[tuple[str, ...], list[Finding]]:
+    """Return the labels that ``queue-labels`` lists, and what is wrong with it."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if names == [_NO_QUEUE]:
+        return (), []
+    findings = [
+        _error("queue-labels", f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name")
+        for name in names
+        if not _LABEL.fullmatch(name) or name == _NO_QUEUE
+    ]
+    if not names:
+        findings.append(_error("queue-labels", "names no label", f"name one, or write {_NO_QUEUE}"))
+    if not findings and not any(
+        component.suspend_definition for _, component in karta.spec.structure_definition.components
+    ):
+        message = "a queue has nothing to do with a kind that has no suspendDefinition"
+        findings.append(warning("annotation-queue-labels", _path("queue-labels"), message, "remove the annotation"))
+    return tuple(dict.fromkeys(names)), findings
+
+
+def _error(annotation: str, message: str, hint: str = "") -> Finding:
+    return error(f"annotation-{annotation}", _path(annotation), message, hint)
+
+
+def _path(annotation: str) -> tuple[str, ...]:
+    return ("metadata", "annotations", PREFIX + annotation)

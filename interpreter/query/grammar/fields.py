@@ -1,0 +1,57 @@
+"""From an expression to that of a field of what it gives, which names a place also where the whole is put together."""
+
+from typing import Final
+
+from interpreter.query.grammar.syntax import (
+    Alternative,
+    Binary,
+    Entry,
+    Identity,
+    If,
+    Index,
+    Literal,
+    Node,
+    Object,
+    Pipe,
+)
+
+_NULL: Final = Literal(None)
+
+
+def field_of(node: Node, *names: str) -> Node:
+    """The expression of a field, or of one inside of that, of each output of an expression that gives objects.
+
+    >>> from interpreter.query.grammar.parser import parse
+    >>> from interpreter.query.grammar.printer import render
+    >>> render(field_of(parse(".pods | {metadata, spec: (.spec + {containers: []})}"), "spec", "tolerations"))
+    '.pods | .spec.tolerations'
+    """
+    for name in names:
+        node = _field(node, name)
+    return node
+
+
+def _field(node: Node, name: str) -> Node:
+    match node:
+        case Pipe(left, right):
+            return Pipe(left, _field(right, name))
+        case If(branches, otherwise):
+            found = tuple((condition, _field(then, name)) for condition, then in branches)
+            return If(found, _field(Identity() if otherwise is None else otherwise, name))
+        case Object(entries) if _are_named(entries):
+            return next((entry.value for entry in reversed(entries) if entry.key == Literal(name)), _NULL)
+        case Binary("+", left, Object(entries) as right) if _are_named(entries):
+            return _field(right if _has(entries, name) else left, name)
+        case Alternative(left, Object(entries)) if _are_named(entries) and not _has(entries, name):
+            return _field(left, name)
+        case Literal(None):
+            return node
+    return Index(node, Literal(name))
+
+
+def _has(entries: tuple[Entry, ...], name: str) -> bool:
+    return any(entry.key == Literal(name) for entry in entries)
+
+
+def _are_named(entries: tuple[Entry, ...]) -> bool:
+    return all(isinstance(entry.key, Literal) for entry in entries)
