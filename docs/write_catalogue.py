@@ -95,7 +95,7 @@ def page(portrait: Portrait) -> str:
         f"```mermaid\n{diagram(portrait)}```",
         f"## Components\n{table(['component', 'what', 'where'], once(components))}",
         f"## Operations\n{operations(portrait)}",
-        f"## Statuses\n{table(['status', 'when'], once(statuses))}",
+        f"## Statuses\n{table(['status', 'when'], once(statuses))}\n{healthy(portrait)}",
         f"## What else it says\n{table(['about', 'what'], besides(portrait))}",
     ]
     return "\n\n".join(section.strip() for section in sections) + "\n"
@@ -136,6 +136,13 @@ def operations(portrait: Portrait) -> str:
     if portrait.gated != portrait.operations:
         text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {gate_text(portrait)}."
     return text
+
+
+def healthy(portrait: Portrait) -> str:
+    """Return when InterpretHealth answers true."""
+    if "karta-interpreter.io/health" in dict(portrait.annotations):
+        return f"Healthy by an expression: {code(*portrait.healthy)}."
+    return f"[Healthy](../health.md) while {', '.join(portrait.healthy)}."
 
 
 def besides(portrait: Portrait) -> Iterator[list[str]]:

@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON
 from interpreter.karta.annotations import Annotations
+from interpreter.karta.definition import Definition
 from interpreter.karta.instructions import GangScheduling
 from interpreter.karta.model import ComponentDefinition, Karta, StatusMatcher, SuspendAction
 from interpreter.karta.notation import expressions
 from interpreter.karta.schema import read_karta
 from interpreter.karta.status import Status
 from interpreter.operations import Operation
+from interpreter.operations.health import healthy_statuses
 from interpreter.registration.operations import operations_for
 from interpreter.registration.served import find_served
 from interpreter.sources.snapshot import Entry
@@ -45,7 +47,7 @@ class Portrait:
     ``operations`` are those that are registered with Karmada, ``gated`` those with its feature gate
     MultiplePodTemplatesScheduling; ``scripted`` are answered by scripts. ``dependencies`` are the kinds of objects that
     it names beside those in pods, ``references`` those that it reads. ``statuses`` has a line for each way to have
-    a status, ``gang`` one for each pod group.
+    a status, ``gang`` one for each pod group. ``healthy`` has the statuses that count as healthy, or what decides.
     """
 
     gvk: GVK
@@ -61,6 +63,7 @@ class Portrait:
     references: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     statuses: tuple[tuple[Status, str], ...] = ()
+    healthy: tuple[str, ...] = ()
     suspend: tuple[str, ...] = ()
     resume: tuple[str, ...] = ()
     gang: tuple[str, ...] = ()
@@ -85,6 +88,7 @@ class Portrait:
             said.queue_labels if definition.suspend else (),
             tuple(dict.fromkeys(dependency.kind for dependency in said.dependencies)),
             tuple(f"{each.gvk.kind} as ${each.name}" for each in definition.references),
+            healthy=tuple(_healthy(definition)),
             **_said(karta, said) if karta else {},
         )
 
@@ -148,6 +152,17 @@ def _statuses(root: ComponentDefinition) -> Iterator[tuple[Status, str]]:
         matchers = getattr(root.status_definition.status_mappings, status.lower(), ())
         for way in dict.fromkeys(_ways(matchers)):
             yield status, way
+
+
+def _healthy(definition: Definition) -> Iterator[str]:
+    expression = definition.annotations.health
+    if definition.scripts.of(Operation.INTERPRET_HEALTH):
+        yield "a script tells"
+    elif expression is not None:
+        yield one_line(expression.text)
+    else:
+        healthy = healthy_statuses(definition)
+        yield from (str(status) for status in Status if status in healthy)
 
 
 def _ways(matchers: Sequence[StatusMatcher]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from interpreter.karta.dependency_entries import dependency_problems
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
 from interpreter.karta.retain_parser import read_queue_labels, read_retained
+from interpreter.karta.status_rules import Status
 from interpreter.lua.reading import read_scripts
 from interpreter.lua.script import Scripts
 from interpreter.query import Query, parse
@@ -64,6 +65,7 @@ class _Parser:
             aggregate=self._aggregate(),
             outcomes=self._outcomes(),
             health=self._health(),
+            healthy_statuses=self._healthy_statuses(),
             operations=operations,
             lua=self._lua(operations),
             written_from=self._written_from(),
@@ -121,6 +123,13 @@ class _Parser:
     def _health(self) -> Query | None:
         text = self._texts.get("health")
         return None if text is None else self._query("health", text)
+
+    def _healthy_statuses(self) -> frozenset[Status] | None:
+        names = self._names("healthy-statuses", "status", list(Status))
+        if names is not None and "health" in self._texts:
+            message, hint = "has no effect: the annotation health decides", "remove one of the two"
+            self.findings.append(warning("annotation-healthy-statuses", _path("healthy-statuses"), message, hint))
+        return None if names is None else frozenset(map(Status, names))
 
     def _dependencies(self) -> tuple[ExtraDependency, ...]:
         entries = self._yaml("dependencies", list)

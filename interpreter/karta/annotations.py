@@ -18,6 +18,8 @@
 ``outcomes``      conditions that end the workload for good, each with the one that announces it: a
                   YAML mapping, ``Failed: FailureTarget``
 ``health``        a jq expression that is true when the workload is healthy
+``healthy-statuses``
+                  the statuses that count as healthy, separated by commas: ``Running, Completed``
 ``operations``    the only operations to answer for this kind, separated by commas:
                   ``InterpretStatus, InterpretHealth``
 ``lua``           Lua scripts that answer instead of the definition: a YAML mapping as in
@@ -33,6 +35,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from interpreter.karta.status_rules import Status
 from interpreter.lua.script import Scripts
 from interpreter.query import Query
 
@@ -47,6 +50,7 @@ NAMES = (
     "aggregate",
     "outcomes",
     "health",
+    "healthy-statuses",
     "operations",
     "lua",
     "written-from",
@@ -142,6 +146,7 @@ class Annotations:
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))
     outcomes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     health: Query | None = None
+    healthy_statuses: frozenset[Status] | None = None
     operations: frozenset[str] | None = None
     lua: Scripts = field(default_factory=Scripts)
     written_from: str = ""

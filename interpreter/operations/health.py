@@ -8,23 +8,43 @@ from interpreter.karta.status import Status, match_status
 from interpreter.operations.generation import observed_generation
 from interpreter.query import Query
 
-_UNHEALTHY = frozenset({Status.FAILED, Status.DEGRADED})
-_HEALTHY = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
+_TROUBLE = frozenset({Status.FAILED, Status.DEGRADED})
+_AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
+_WAITING = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 
 
 def interpret_health(definition: Definition, obj: Object) -> bool:
     """Return whether a live object is healthy.
 
-    A status that its controller wrote for an older generation says nothing about the present one: unhealthy. The
-    ``health`` annotation, where a definition has it, decides the rest. Otherwise a Failed or Degraded status makes
-    it unhealthy; Running, Completed or Suspended make it healthy; anything else (starting, unknown) does not.
+    An object is healthy when one of its statuses counts as healthy (`healthy_statuses`); Failed and Degraded prevail
+    over the others unless they count as healthy themselves. A status that the controller wrote for an older generation
+    shows a workload that waits for its controller: it counts as Initializing, and a failure remains a failure.
+
+    The ``health`` annotation replaces all of this for a status that is current; a stale one is unhealthy.
     """
-    if is_stale(obj):
-        return False
     if definition.annotations.health is not None:
-        return _verdict(definition, definition.annotations.health, obj)
-    matched = match_status(definition, obj).matched
-    return _UNHEALTHY.isdisjoint(matched) and not _HEALTHY.isdisjoint(matched)
+        return not is_stale(obj) and _verdict(definition, definition.annotations.health, obj)
+    matched, healthy = frozenset(match_status(definition, obj).matched), healthy_statuses(definition)
+    if is_stale(obj):
+        matched = matched & _TROUBLE | {Status.INITIALIZING}
+    return matched.isdisjoint(_TROUBLE - healthy) and not matched.isdisjoint(healthy)
+
+
+def healthy_statuses(definition: Definition) -> frozenset[Status]:
+    """Return the statuses that count as healthy: those of the annotation ``healthy-statuses``, else by family.
+
+    A workload that runs to completion may wait, for a queue or for room; one that serves may not. A definition that
+    maps ``completed`` describes the former. Undefined counts for neither: nothing works on an object without a status.
+    """
+    named = definition.annotations.healthy_statuses
+    if named is not None:
+        return named
+    return _AT_WORK | _WAITING if _runs_to_completion(definition) else _AT_WORK
+
+
+def _runs_to_completion(definition: Definition) -> bool:
+    rules = definition.status
+    return rules is not None and any(status is Status.COMPLETED for status, _ in rules.mappings)
 
 
 def is_stale(obj: Object) -> bool:

@@ -7,6 +7,7 @@ from interpreter.findings import Finding, Severity
 from interpreter.k8s import edit
 from interpreter.karta.annotations import AggregateRule, Annotations
 from interpreter.karta.loading import load_definition
+from interpreter.karta.status import Status
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -196,6 +197,18 @@ def test_health(orchestra: Raw) -> None:
     assert found.evaluate({"status": {"mood": "fine"}}) == [True]
 
 
+def test_healthy_statuses(orchestra: Raw) -> None:
+    found = read(orchestra, **{"healthy-statuses": "Running, Initializing"}).healthy_statuses
+    assert found == frozenset({Status.RUNNING, Status.INITIALIZING})
+
+
+def test_healthy_statuses_beside_an_expression_have_no_effect(orchestra: Raw, findings_of: FindingsOf) -> None:
+    raw = annotated(orchestra, health=".status.fine", **{"healthy-statuses": "Running"})
+    (finding,) = findings_of(raw)
+    assert (finding.severity, finding.rule) == (Severity.WARNING, "annotation-healthy-statuses")
+    assert "the annotation health decides" in finding.message
+
+
 def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
     assert not load_definition(annotated(orchestra, health=".status.x")).uses_bounded
     bounded = annotated(orchestra, health="reduce .x[] as $x (true; . and $x)")
@@ -362,6 +375,15 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             id="aggregate: not jq",
         ),
         pytest.param("health", ".status.", "expression-syntax", "", "", id="health: not jq"),
+        pytest.param(
+            "healthy-statuses", "Running, Initialising", "annotation-healthy-statuses",
+            'there is no status "Initialising"', "did you mean Initializing?",
+            id="healthy-statuses: one that does not exist",
+        ),
+        pytest.param(
+            "healthy-statuses", "", "annotation-healthy-statuses", "names no status", "remove the annotation",
+            id="healthy-statuses: none",
+        ),
         pytest.param(
             "written-from", "Garage", "annotation-written-from", '"Garage" is not a project and a version',
             "write it like KubeRay 1.4", id="written-from: no version",

@@ -1,4 +1,4 @@
-"""The operations that only read: replica, component, dependency, status, health."""
+"""The operations that only read: replica, component, dependency, status."""
 
 from typing import Any
 
@@ -159,61 +159,6 @@ def test_status(define: Define, subject: dict[str, Any], expected: dict[str, Any
 def test_status_of_the_wrong_shape(define: Define, subject: dict[str, Any], words: str) -> None:
     with pytest.raises(InterpretationError, match=words):
         ask(define(MASTER), Operation.INTERPRET_STATUS, subject)
-
-
-MAPPINGS = {
-    "running": [{"byPhase": "Up"}, {"byPhase": "Flaky"}],
-    "degraded": [{"byPhase": "Flaky"}],
-    "completed": [{"byPhase": "Done"}],
-    "suspended": [{"byPhase": "Paused"}],
-    "initializing": [{"byPhase": "Starting"}],
-    "failed": [{"byPhase": "Broken"}],
-}
-
-
-@pytest.mark.parametrize(
-    ("phase", "expected"),
-    [
-        pytest.param("Up", True, id="running"),
-        pytest.param("Done", True, id="completed"),
-        pytest.param("Paused", True, id="suspended on purpose"),
-        pytest.param("Flaky", False, id="running, but degraded"),
-        pytest.param("Starting", False, id="not there yet"),
-        pytest.param("Broken", False, id="failed"),
-        pytest.param("Strange", False, id="undefined"),
-        pytest.param(None, False, id="no status yet"),
-    ],
-)
-def test_health(define: Define, phase: str | None, expected: bool) -> None:
-    subject = obj(phase and {"phase": phase})
-    assert ask(define(MASTER, mappings=MAPPINGS), Operation.INTERPRET_HEALTH, subject) == {"healthy": expected}
-
-
-@pytest.mark.parametrize(
-    ("observed", "expected"),
-    [
-        pytest.param(3, False, id="the last change has not been seen"),
-        pytest.param(4, True, id="it has"),
-        pytest.param("3", False, id="a generation written as text is one, too"),
-        pytest.param("4", True, id="the present one as text"),
-        pytest.param("3d9f4c", True, id="a hash tells nothing"),
-        pytest.param("9" * 5000, True, id="no generation has so many digits"),
-    ],
-)
-def test_a_status_of_an_older_generation_is_not_healthy(define: Define, observed: int | str, expected: bool) -> None:
-    subject = obj({"phase": "Up", "observedGeneration": observed}, {"generation": 4})
-    assert ask(define(MASTER, mappings=MAPPINGS), Operation.INTERPRET_HEALTH, subject) == {"healthy": expected}
-
-
-def test_the_health_annotation_decides(define: Define) -> None:
-    definition = define(MASTER, mappings=MAPPINGS, health='.status.phase == "Starting"')
-    assert ask(definition, Operation.INTERPRET_HEALTH, obj({"phase": "Starting"})) == {"healthy": True}
-    assert ask(definition, Operation.INTERPRET_HEALTH, obj({"phase": "Up"})) == {"healthy": False}
-
-
-def test_health_must_be_true_or_false(define: Define) -> None:
-    with pytest.raises(InterpretationError, match="must yield true or false"):
-        ask(define(MASTER, health=".status.phase"), Operation.INTERPRET_HEALTH, obj({"phase": "Up"}))
 
 
 def test_an_operation_that_the_definition_does_not_allow_is_refused(define: Define) -> None:

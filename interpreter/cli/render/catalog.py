@@ -117,6 +117,7 @@ def _facts(portrait: Portrait) -> Iterator[tuple[str, str]]:
     yield "operations", ", ".join(portrait.operations)
     if portrait.gated != portrait.operations:
         yield "", f"with MultiplePodTemplatesScheduling {gate_text(portrait)}"
+    yield "healthy", ", ".join(portrait.healthy)
     yield "scripts", ", ".join(portrait.scripted) or "-"
     if portrait.references:
         yield "looks up", ", ".join(portrait.references)

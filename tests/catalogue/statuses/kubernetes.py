@@ -19,6 +19,8 @@ KUBERNETES: States = {
         "pods at work": RUNNING,
         "pods that do not start": INITIALIZING,
         "between two attempts": INITIALIZING,
+        # What has succeeded shows that it works; the next pods are on their way.
+        "between two waves of pods": RUNNING,
         "complete": COMPLETED,
         "failed": FAILED,
         # The pods that are left are ready, until they are stopped.
@@ -50,6 +52,8 @@ KUBERNETES: States = {
         "waiting for a node": INITIALIZING,
         # The phase of a gated pod is Pending, too.
         "held back by a gate": INITIALIZING | SUSPENDED,
+        "one that ends waits for a node": INITIALIZING,
+        "one that ends is held back by a gate": INITIALIZING | SUSPENDED,
         "the status is older than the spec": RUNNING,
         "no status yet": UNDEFINED,
     },

@@ -1,0 +1,32 @@
+"""The families of docs/health.md are those by which the definitions answer."""
+
+import re
+from pathlib import Path
+
+from interpreter.karta.definition import Definition
+from interpreter.karta.status import Status
+from interpreter.operations.health import healthy_statuses
+from interpreter.sources.catalogue import load_catalogue
+
+_PAGE = Path(__file__).parents[2] / "docs" / "health.md"
+
+
+def test_every_kind_of_the_catalogue_stands_in_the_row_of_its_family() -> None:
+    section = re.search(r"## The catalogue\n(.*?)\n## ", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert section
+    rows = re.findall(r"^\| ([A-Z].*) \| (.*) \|$", section[1], re.MULTILINE)
+    families = {(kind, _family(says)) for kinds, says in rows for kind in re.findall(r"\w+", kinds)}
+    definitions = [entry.definition for entry in load_catalogue().entries]
+    assert {(each.gvk.kind, _answers(each)) for each in definitions} - families == set()
+
+
+def _family(says: str) -> str:
+    if "`health`" in says:
+        return "by an expression"
+    return "runs to completion" if says == "run to completion" else "serves"
+
+
+def _answers(definition: Definition) -> str:
+    if definition.annotations.health is not None:
+        return "by an expression"
+    return "runs to completion" if Status.INITIALIZING in healthy_statuses(definition) else "serves"
