@@ -1,10 +1,12 @@
 """The objects of an API server that definitions refer to, kept in step with it.
 
-Every object of each such kind is held, so that a workload can be answered without asking anybody. A kind that the
-server does not know, or does not show us, is looked for again from time to time; until then it cannot be looked up.
+Every object of each such kind is held, so that a workload can be answered without asking anybody; but only once the
+server knows a kind of workload that refers to it, as there may be very many Deployments. A kind that the server does
+not know, or does not show us, is looked for again from time to time; until then it cannot be looked up.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
@@ -27,7 +29,7 @@ class Referenced(Lookup):
     def __init__(self, api: ApiServer, pace: Pace) -> None:
         self._api = api
         self._pace = pace
-        self._wanted: frozenset[GVK] = frozenset()
+        self._wanted: Mapping[GVK, set[GVK]] = {}
         self._moved = asyncio.Event()
         self._collections: Mapping[GVK, Collection[Object]] = {}
         self._problems: Mapping[GVK, ClusterError] = {}
@@ -37,9 +39,12 @@ class Referenced(Lookup):
         """Call ``subscriber`` from now on."""
         self._subscribers.append(subscriber)
 
-    def want(self, kinds: Iterable[GVK]) -> None:
-        """Know these kinds from now on, and no others."""
-        if self._wanted != (wanted := frozenset(kinds)):
+    def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
+        """Know the kinds to which workloads refer, and no others: pairs of a kind of workload and what it refers to."""
+        wanted: dict[GVK, set[GVK]] = defaultdict(set)
+        for workload, gvk in references:
+            wanted[gvk].add(workload)
+        if self._wanted != wanted:
             self._wanted = wanted
             self._moved.set()
 
@@ -61,31 +66,37 @@ class Referenced(Lookup):
         followed: dict[GVK, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as group:
             while True:
-                for gvk in followed.keys() - self._wanted:
+                for gvk in followed.keys() - self._wanted.keys():
                     followed.pop(gvk).cancel()
                     self._forget(gvk)
-                for gvk in self._wanted - followed.keys():
+                for gvk in self._wanted.keys() - followed.keys():
                     followed[gvk] = group.create_task(self._follow(gvk))
                 await self._moved.wait()
                 self._moved.clear()
 
     async def _follow(self, gvk: GVK) -> None:
-        collection = Collection(self._api, await self._find(gvk), partial(_view, gvk), self._pace)
+        await self._find(gvk, lambda: self._wanted.get(gvk, ()))
+        path = await self._find(gvk, lambda: (gvk,))
+        collection = Collection(self._api, path, partial(_view, gvk), self._pace)
         self._collections = {**self._collections, gvk: collection}
         await collection.follow(self._changed)
 
-    async def _find(self, gvk: GVK) -> str:
-        """The path of the collection of a kind, as soon as the server knows it."""
+    async def _find(self, gvk: GVK, kinds: Callable[[], Iterable[GVK]]) -> str:
+        """The path of the collection of one of the kinds, as soon as the server knows one; ``gvk`` waits for it."""
         failures = 0
         while True:
-            try:
-                path = f"/apis/{gvk.api_version}" if gvk.group else f"/api/{gvk.version}"
-                return f"{path}/{_resource(gvk, await self._api.get(path))}"
-            except ClusterError as error:
-                failures += 1
-                self._problems = {**self._problems, gvk: error}
-                self._changed()
-                await asyncio.sleep(self._pace.pause(failures))
+            for kind in tuple(kinds()):
+                try:
+                    return await self._path(kind)
+                except ClusterError as error:
+                    self._problems = {**self._problems, gvk: error}
+            failures += 1
+            self._changed()
+            await asyncio.sleep(self._pace.pause(failures))
+
+    async def _path(self, gvk: GVK) -> str:
+        path = f"/apis/{gvk.api_version}" if gvk.group else f"/api/{gvk.version}"
+        return f"{path}/{_resource(gvk, await self._api.get(path))}"
 
     def _forget(self, gvk: GVK) -> None:
         self._collections = {other: value for other, value in self._collections.items() if other != gvk}

@@ -127,6 +127,8 @@ class Store:
         self._snapshot = snapshot.numbered(self._snapshot.generation + 1)
         if self._cluster:
             definitions = (entry.definition for entry in snapshot.entries.values())
-            self._cluster.referenced.want(each.gvk for definition in definitions for each in definition.references)
+            self._cluster.referenced.want(
+                (definition.gvk, each.gvk) for definition in definitions for each in definition.references
+            )
         for subscriber in tuple(self._subscribers):
             subscriber(self._snapshot)

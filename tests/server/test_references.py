@@ -72,3 +72,42 @@ async def test_what_does_not_exist_is_no_number(size: int) -> None:
     response = await _answer(_body("jax", size))
     assert response["successful"] is False
     assert "its runtime does not exist" in response["status"]["message"]
+
+
+ROLLOUT = GVK("argoproj.io", "v1alpha1", "Rollout")
+DEPLOYMENT = GVK("apps", "v1", "Deployment")
+
+
+@pytest.mark.parametrize(
+    ("spec", "known", "answer"),
+    [
+        pytest.param(
+            {"workloadRef": {"kind": "Deployment", "name": "shop"}},
+            Known.of([], [DEPLOYMENT]),
+            "the Deployment of its workloadRef does not exist",
+            id="what it takes its template from does not exist",
+        ),
+        pytest.param(
+            {"workloadRef": {"kind": "Deployment", "name": "shop"}},
+            None,
+            "the reference $deployment has no value",
+            id="nobody looks it up",
+        ),
+        pytest.param(
+            {"template": {"spec": {"containers": []}}}, None, "", id="one with a template of its own needs nobody"
+        ),
+    ],
+)
+async def test_a_rollout_and_the_template_of_another_workload(spec: Object, known: Known | None, answer: str) -> None:
+    entry = find_in_catalogue(ROLLOUT)
+    assert entry is not None
+    obj = {"apiVersion": ROLLOUT.api_version, "kind": "Rollout", "metadata": {"name": "shop"}, "spec": spec}
+    kind = {"group": ROLLOUT.group, "version": ROLLOUT.version, "kind": ROLLOUT.kind}
+    request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretReplica", "object": obj}
+    calls = Calls(lambda: Snapshot({ROLLOUT: entry}), Metrics(), Options(), known)
+    try:
+        response = json.loads(await calls.answer(json.dumps({"request": request}).encode(), 10.0))["response"]
+    finally:
+        calls.close()
+    assert response["successful"] is not bool(answer)
+    assert answer in response.get("status", {}).get("message", "")

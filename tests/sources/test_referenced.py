@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _api(*names: str, **metadata: str) -> ScriptedApi:
-    api = ScriptedApi(kinds={"toys.example.com/v1": ["Hall"]})
+    api = ScriptedApi(kinds={"toys.example.com/v1": ["Hall", "Orchestra"]})
     api.collections[HALLS] = {}
     for name in names:
         api.put(HALLS, name, {"of": name}, **metadata)
@@ -54,6 +54,10 @@ async def _until(running: RunningCluster, holds: Callable[[], bool]) -> None:
         while not _holds(holds):  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(FAST.first)
     assert running.store.reader is running.cluster.referenced
+
+
+def _problem(running: RunningCluster) -> str:
+    return running.cluster.referenced.holding(HALL).problem
 
 
 def _holds(holds: Callable[[], bool]) -> bool:
@@ -93,8 +97,21 @@ async def test_a_kind_that_comes_later_is_found(tmp_path: Path, folder: Path) ->
         with pytest.raises(QueryReferenceError, match="Kind=Hall cannot be looked up"):
             reader.get(HALL, "town", "great")
         api.collections[HALLS] = {}
-        api.kinds["toys.example.com/v1"] = ["Hall"]
+        api.kinds["toys.example.com/v1"] = ["Orchestra"]
+        await _until(running, lambda: "the API server has no toys.example.com/v1, Kind=Hall" in _problem(running))
+        api.kinds["toys.example.com/v1"] = ["Hall", "Orchestra"]
         await _until(running, lambda: reader.list(HALL, None) == [])
+
+
+async def test_what_no_workload_of_the_server_refers_to_is_not_read(tmp_path: Path, folder: Path) -> None:
+    api = _api("great")
+    api.kinds["toys.example.com/v1"] = ["Hall"]
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        await api.was_asked("get", "/apis/toys.example.com/v1", times=3)
+        assert "the API server has no toys.example.com/v1, Kind=Orchestra" in _problem(running)
+        assert not api.requests("get", HALLS)
+        api.kinds["toys.example.com/v1"] = ["Hall", "Orchestra"]
+        await _until(running, lambda: len(running.cluster.referenced.list(HALL, None)) == 1)
 
 
 async def test_what_may_not_be_read_is_said(tmp_path: Path, folder: Path) -> None:
