@@ -151,6 +151,8 @@ KUBERNETES: States = {
         "suspended": SUSPENDED,
         "being suspended": SUSPENDING,
         "the status is older than the spec": RUNNING,
+        "to be suspended, and the status is older": SUSPENDING,
+        "to be suspended while its pod starts, and the status is older": SUSPENDING,
         "resumed and not yet seen, the status is older": RESUMING,
         # The condition Suspended stays as it was.
         "resumed, and its pod starts": INITIALIZING,
