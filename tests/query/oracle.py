@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from interpreter.k8s.values import JSON
 from interpreter.query.grammar.printer import render
 from interpreter.query.grammar.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
+from interpreter.query.grammar.tree import is_merge
 from interpreter.query.plain.values import to_json
 
 _REFUSE = 'error("differs")'
@@ -23,6 +24,8 @@ def zero: if type == "number" then . + 0 else . end;
 def numbers_only(f): if type == "number" then f | zero else {_REFUSE} end;
 def times(l; r): r as $r | l as $l
   | if ($l | type) == "number" and ($r | type) == "number" then $l * $r | zero else {_REFUSE} end;
+def merge(l; r): r as $r | l as $l
+  | if ($l | type) == "object" and ($r | type) == "object" then $l * $r | sorted else times($l; $r) end;
 def over(l; r): r as $r | l as $l | $l / $r | zero;
 def item(l; r): r as $r | l as $l | if ($r | type) == "array" then {_REFUSE} else $l[$r] end;
 def attempt(f): try f;
@@ -54,8 +57,11 @@ def libjq(node: Node, value: JSON, most: int = 1000) -> list[JSON] | None:
 
 
 def _comparable(node: Node) -> Node:
+    merges = is_merge(node)
     node = replace(node, **{name: _inside(getattr(node, name)) for name in type(node).__match_args__})
     match node:
+        case Binary(_, left, right) if merges:
+            return Call("merge", (left, right))
         case Binary(operator, left, right) if operator in _OPERATORS:
             return Call(_OPERATORS[operator], (left, right))
         case Object() | Binary("+") | Call("add" | "from_entries" | "with_entries"):

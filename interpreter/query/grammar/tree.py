@@ -6,7 +6,17 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from interpreter.query.grammar.syntax import ArrayPattern, Entry, Identity, Literal, Node, ObjectPattern
+from interpreter.query.grammar.syntax import (
+    Alternative,
+    ArrayPattern,
+    Binary,
+    Entry,
+    Identity,
+    Literal,
+    Node,
+    Object,
+    ObjectPattern,
+)
 
 _IDENTITY: Final = Identity()
 _SHARED: Final = 512
@@ -39,6 +49,26 @@ def is_deeper(node: Node, limit: int) -> bool:
         if not level:
             return False
     return True
+
+
+def is_merge(node: Node) -> bool:
+    """Whether a node is a product that has an object on one side by its form, which merges two objects.
+
+    >>> from interpreter.query.grammar.parser import parse
+    >>> is_merge(parse("(.a // {}) * .b")), is_merge(parse(".a * .b"))
+    (True, False)
+    """
+    return isinstance(node, Binary) and node.operator == "*" and (_is_object(node.left) or _is_object(node.right))
+
+
+def _is_object(node: Node) -> bool:
+    match node:
+        case Object():
+            return True
+        case Alternative(_, right):
+            return _is_object(right)
+        case _:
+            return is_merge(node)
 
 
 def without_places(node: Node) -> Node:

@@ -43,6 +43,19 @@ def item(value: JSON, key: JSON) -> JSON:
     raise QueryEvaluationError(f"{type_name(value)} cannot be indexed with {type_name(key)}")
 
 
+def at_path(value: JSON, path: JSON) -> JSON:
+    """``getpath(path)``: what is at a list of keys and indices; null inside of null.
+
+    >>> at_path({"a": [{"b": 1}]}, ["a", 0, "b"]), at_path({}, ["a", 0, "b"])
+    (1, None)
+    """
+    if not isinstance(path, list):
+        raise QueryEvaluationError(f"a path is a list, not {type_name(path)}")
+    for key in path:
+        value = item(value, key)
+    return value
+
+
 def _element(values: list[JSON], key: Number) -> JSON:
     index = position(values, key)
     return None if index is None else values[index]

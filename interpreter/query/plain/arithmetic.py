@@ -66,6 +66,21 @@ def multiply(left: JSON, right: JSON) -> JSON:
     raise _cannot(left, right, "multiplied")
 
 
+def merge(left: JSON, right: JSON) -> JSON:
+    """``left * right`` of objects, at every depth; of anything else it is their product.
+
+    >>> merge({"a": {"b": 1, "c": [2]}}, {"a": {"c": [3]}})
+    {'a': {'b': 1, 'c': [3]}}
+    """
+    if not (isinstance(left, dict) and isinstance(right, dict)):
+        return multiply(left, right)
+    merged = left | right
+    for key in left.keys() & right.keys():
+        if isinstance(left[key], dict) and isinstance(right[key], dict):
+            merged[key] = merge(left[key], right[key])
+    return merged
+
+
 def divide(left: JSON, right: JSON) -> JSON:
     """``left / right`` of numbers, or a string split at another.
 

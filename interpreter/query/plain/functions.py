@@ -10,7 +10,7 @@ from typing import Final
 from interpreter.errors import QueryEvaluationError
 from interpreter.k8s.values import JSON, type_name
 from interpreter.query.plain import collection, strings
-from interpreter.query.plain.access import elements, item
+from interpreter.query.plain.access import at_path, elements, item
 from interpreter.query.plain.arithmetic import split, total
 from interpreter.query.plain.regex import simple_pattern
 from interpreter.query.plain.values import Number, is_number, kind, normal, to_json, to_text, truthy
@@ -51,16 +51,19 @@ VALUES: Final[dict[str, Callable[[JSON], JSON]]] = {
     "keys": collection.keys,
     "last": lambda value: item(value, -1),
     "length": collection.length,
+    "ltrim": strings.ltrim,
     "max": collection.greatest,
     "min": collection.least,
     "not": lambda value: not truthy(value),
     "reverse": collection.reverse,
     "round": _round,
+    "rtrim": strings.rtrim,
     "sort": collection.sort,
     "to_entries": collection.to_entries,
     "tojson": to_json,
     "tonumber": strings.to_number,
     "tostring": to_text,
+    "trim": strings.trim,
     "type": kind,
     "unique": collection.unique,
 }
@@ -70,6 +73,7 @@ ARGUMENTS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
     "contains": collection.contains,
     "endswith": strings.ends_with,
     "flatten": collection.flatten_to,
+    "getpath": at_path,
     "has": collection.has,
     "join": strings.join,
     "ltrimstr": strings.without_prefix,

@@ -10,6 +10,11 @@ from interpreter.query.plain.regex import compile_pattern
 from interpreter.query.plain.values import Number, is_number, normal, to_json
 
 _NUMERAL: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_SPACE: Final = "".join(
+    map(chr, (*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288))
+)
+"""The white space of Unicode, as jq and gojq know it; Python's own also has the separators of ASCII."""
+
 _LOWER: Final = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 _UPPER: Final = {lower: upper for upper, lower in _LOWER.items()}
 
@@ -55,6 +60,21 @@ def without_prefix(value: JSON, prefix: JSON) -> str:
 def without_suffix(value: JSON, suffix: JSON) -> str:
     """``rtrimstr(suffix)``: without the suffix, if it is there."""
     return text_of("rtrimstr", value).removesuffix(text_of("rtrimstr", suffix))
+
+
+def trim(value: JSON) -> str:
+    """``trim``: without white space at its ends; `ltrim` and `rtrim` look at one end."""
+    return text_of("trim", value).strip(_SPACE)
+
+
+def ltrim(value: JSON) -> str:
+    """``ltrim``: without white space at the start."""
+    return text_of("ltrim", value).lstrip(_SPACE)
+
+
+def rtrim(value: JSON) -> str:
+    """``rtrim``: without white space at the end."""
+    return text_of("rtrim", value).rstrip(_SPACE)
 
 
 def join(value: JSON, separator: JSON) -> str:

@@ -9,10 +9,10 @@ from interpreter.query.grammar.syntax import Call, Literal
 from interpreter.query.plain.functions import PLAIN_FUNCTIONS, simple_pattern
 from interpreter.query.vetting.builtins import Function
 from interpreter.query.vetting.growth import (
-    CHARACTERS,
     CONSTANT,
     ELEMENTS,
     INPUT,
+    PIECES,
     Growth,
     clash,
     collected,
@@ -118,11 +118,12 @@ MEASURES: Final[dict[Function, _Measure]] = {
     **{(name, 0): lambda: INPUT for name in ("first", "last")},
     **{(name, 0): lambda: _ANSWER for name in ("all", "any", "tonumber")},
     **{(name, 0): Growth for name in ("add", "ascii_downcase", "ascii_upcase", "flatten", "from_entries")},
+    **{(name, 0): Growth for name in ("ltrim", "rtrim", "trim")},
     **{(name, 0): Growth for name in ("keys", "max", "min", "reverse", "sort", "unique")},
     **{(name, 0): lambda: written(INPUT) for name in ("tojson", "tostring")},
     ("to_entries", 0): lambda: _ENTRIES,
     **{(name, 1): _asked for name in ("contains", "endswith", "startswith")},
-    **{(name, 1): _with_argument for name in ("flatten", "ltrimstr", "rtrimstr")},
+    **{(name, 1): _with_argument for name in ("flatten", "getpath", "ltrimstr", "rtrimstr")},
     **{(name, 1): _per_element for name in ("max_by", "min_by", "sort_by", "unique_by")},
     **{(name, 1): lambda test: _answered(piped(ELEMENTS, test)) for name in ("all", "any")},
     **{(name, 2): lambda source, test: _answered(piped(source, test)) for name in ("all", "any")},
@@ -136,7 +137,7 @@ MEASURES: Final[dict[Function, _Measure]] = {
     ("map", 1): lambda body: collected(piped(ELEMENTS, body)),
     ("map_values", 1): lambda body: Growth(size=body.size, work=body.work + 1),
     ("select", 1): _selected,
-    ("split", 1): lambda separator: _with_argument(separator, 1 + CHARACTERS),
+    ("split", 1): lambda separator: _with_argument(separator, PIECES),
     ("with_entries", 1): _with_entries,
 }
 """What each function in process makes of the growth of its arguments."""

@@ -31,6 +31,8 @@ SIZE_LIMIT: Final = 256
 WORK_LIMIT: Final = 1024
 CHARACTERS: Final = 16
 """How many characters count as much as a value."""
+PIECES: Final = 1 + CHARACTERS
+"""How many pieces a text falls into for each value that it counts as."""
 _AS_TEXT: Final = 6
 
 

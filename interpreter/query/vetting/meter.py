@@ -33,12 +33,13 @@ from interpreter.query.grammar.syntax import (
     Try,
     Variable,
 )
+from interpreter.query.grammar.tree import is_merge
 from interpreter.query.vetting.calls import NOT_HERE, measure_call
 from interpreter.query.vetting.growth import (
-    CHARACTERS,
     CONSTANT,
     ELEMENTS,
     INPUT,
+    PIECES,
     SIZE_LIMIT,
     WORK_LIMIT,
     Growth,
@@ -160,7 +161,9 @@ def _(node: Literal, _meter: Meter) -> Growth:
 def _(node: Index, meter: Meter) -> Growth:
     target, key = meter.measure(node.target), meter.measure(node.key)
     if isinstance(node.key, Literal):
-        return replace(target, work=target.work + 1)
+        # A piece of a text is no larger than the text.
+        size = target.size // PIECES if isinstance(node.target, Call) and node.target.name == "split" else target.size
+        return replace(target, size=size, work=target.work + 1)
     return replace(meter.reach(node, target, [key]), small=target.small)
 
 
@@ -200,12 +203,13 @@ def _(node: Alternative, meter: Meter) -> Growth:
 @_measure.register
 def _(node: Binary, meter: Meter) -> Growth:
     operands = list(map(meter.measure, [node.left, node.right]))
-    growth = meter.combine(node, operands, paths_are_light=node.operator in _LIGHT_OPERATORS)
-    if node.operator in _LIGHT_OPERATORS or _is_number(node.left) or _is_number(node.right):
+    is_light = node.operator in _LIGHT_OPERATORS and not is_merge(node)
+    growth = meter.combine(node, operands, paths_are_light=is_light)
+    if is_light or _is_number(node.left) or _is_number(node.right):
         return replace(growth, size=growth.outputs, small=True)
     if node.operator in _COMPARISONS:
         return replace(growth, size=growth.outputs, cheap=growth.is_light, small=True)
-    pieces = 1 + CHARACTERS if node.operator == "/" and not growth.small else 1  # a string may be split
+    pieces = PIECES if node.operator == "/" and not growth.small else 1  # a string may be split
     return replace(growth, size=growth.size * pieces, cheap=growth.is_light)
 
 
@@ -218,7 +222,8 @@ def _(node: Negate, meter: Meter) -> Growth:
 @_measure.register
 def _(node: If, meter: Meter) -> Growth:
     conditions = list(map(meter.measure, [condition for condition, _ in node.branches]))
-    result = chosen(list(map(meter.measure, [*(then for _, then in node.branches), node.otherwise or Identity()])))
+    branches = list(map(meter.measure, [*(then for _, then in node.branches), node.otherwise or Identity()]))
+    result = replace(chosen(branches), work=max(branch.work for branch in branches))
     if any(condition.count is None for condition in conditions):
         meter.combine(node, [*conditions, result])
     return conditional(conditions, result)

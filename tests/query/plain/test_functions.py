@@ -76,6 +76,17 @@ def run(text: str, value: JSON = None) -> list[JSON]:
         pytest.param('join("-")', ["a", 1.0, None, True], ["a-1--true"], id="join makes text of scalars"),
         pytest.param('split(", "), split("")', "a, b", [["a", "b"], ["a", ",", " ", "b"]], id="split"),
         pytest.param('ltrimstr("a"), rtrimstr("a"), ltrimstr("b")', "aba", ["ba", "ab", "aba"], id="trim"),
+        pytest.param("trim, ltrim, rtrim", "\t a\x1f\u2003", ["a\x1f", "a\x1f\u2003", "\t a\x1f"], id="white space"),
+        pytest.param(
+            'getpath(["a", 0, "b"], ["a", 5, "b"], [])', {"a": [{"b": 1}]}, [1, None, {"a": [{"b": 1}]}], id="path"
+        ),
+        pytest.param(
+            "(.a // {}) * .b * {d: {f: 1}}",
+            {"a": {"c": [1], "d": {"e": 1}}, "b": {"c": [2], "d": {"e": None}}},
+            [{"c": [2], "d": {"e": None, "f": 1}}],
+            id="objects are merged at every depth, lists are not",
+        ),
+        pytest.param("(.a // {}) * .b", {"a": 3, "b": 2}, [6], id="what is no object after all is multiplied"),
         pytest.param('startswith("ab"), endswith("ab")', "abc", [True, False], id="ends of strings"),
         pytest.param("ascii_downcase, ascii_upcase", "Àb", ["Àb", "ÀB"], id="only ASCII letters change"),
         pytest.param('.[] | contains("ar")', ["bar", "foo"], [True, False], id="part of a string"),
@@ -174,7 +185,9 @@ def test_operator(operator: str, left: JSON, right: JSON, expected: JSON) -> Non
         pytest.param("/", 1, 0, "cannot divide by zero", id="division by zero"),
         pytest.param("%", 1, 0.5, "cannot divide by zero", id="remainder of less than one"),
         pytest.param("*", "a", 3, "a string and a number cannot be multiplied", id="strings are not repeated"),
-        pytest.param("*", {}, {}, "an object and an object cannot be multiplied", id="objects are not merged"),
+        pytest.param(
+            "*", {}, {}, "an object and an object cannot be multiplied", id="objects only where one is written as such"
+        ),
         pytest.param("*", 1e308, 10, "too large", id="no infinity"),
         pytest.param("+", True, True, "a boolean and a boolean cannot be added", id="booleans"),
         pytest.param("-", {}, {}, "an object and an object cannot be subtracted", id="objects"),

@@ -404,6 +404,10 @@ def test_what_may_be_a_pattern_of_another_engine_is_not_refused(text: str) -> No
         '.kind | IN("Job", "CronJob")',
         "[.spec.a.replicas, .spec.b.replicas] | map(. // 0) | add",
         ".a[] * .b",
+        "(.a // {}) * (.b // {})",
+        ".groups[] | {name: .name} * (.template // {})",
+        'split(",")[] | split(":")[0]',
+        'getpath(.paths[0, 1] | split("."))',
         ".a[] + 1",
         ".a[.k]",
         ".a[][.k]",
@@ -452,6 +456,8 @@ def test_plain_expressions(text: str) -> None:
         pytest.param(".a[] + .b", ".a[] + .b", "+", "repeats", id="many copies of the other operand"),
         pytest.param(".a[] + (.b // 1)", ".a[] + (.b // 1)", "+", "repeats", id="what is there may be as large"),
         pytest.param(".a[] + (.b | scalars)", ".a[] + (.b | scalars)", "+", "repeats", id="and so may a text"),
+        pytest.param(".a[] * (.b // {})", ".a[] * (.b // {})", "*", "repeats", id="many merges with a large object"),
+        pytest.param("getpath(.paths[])", "getpath(.paths[])", "getpath", "repeats", id="many paths into one value"),
         pytest.param(".a[] - .b", ".a[] - .b", "-", "repeats", id="many differences with a large array"),
         pytest.param(".a[] == .b", ".a[] == .b", "==", "repeats", id="many comparisons with a large value"),
         pytest.param(".a[] and ([.b[]] | all)", ".a[] and ([.b[]] | all)", "and", "repeats", id="many evaluations"),
@@ -489,6 +495,7 @@ def test_bounded_expressions_say_why(text: str, place: str, construct: str, reas
 def test_work_is_limited_even_where_nothing_grows() -> None:
     condition = " and ".join(['.a.b.c == "x"'] * 100)
     assert judge(f"[.[] | select({condition})]").verdict is Verdict.PLAIN
+    assert judge(f"if .a then {condition} elif .b then {condition} else {condition} end").verdict is Verdict.PLAIN
     much = " or ".join(f"({condition})" for _ in range(4))
     (note,) = judge(f"[.[] | select({much})]").notes[:1]
     assert "1024 steps" in note.message

@@ -24,9 +24,10 @@ from interpreter.query.grammar.syntax import (
     Try,
     Variable,
 )
+from interpreter.query.grammar.tree import is_merge
 from interpreter.query.plain.code.calls import Calls
 from interpreter.query.plain.code.flow import is_empty, terms_of
-from interpreter.query.plain.code.operators import arithmetic, comparison, is_comparison, is_integer, is_text
+from interpreter.query.plain.code.operators import MERGE, arithmetic, comparison, is_comparison, is_integer, is_text
 from interpreter.query.plain.code.writer import Sink, truth
 from interpreter.query.plain.values import is_number, normal
 
@@ -178,11 +179,13 @@ class Emitter(Calls):
             self.stream(node, here, sink)
 
     def _binary(self, node: Binary, here: str, sink: Sink) -> None:
+        operator = MERGE if is_merge(node) else node.operator
+
         def write(own: str, other: str) -> None:
-            if is_comparison(node.operator):
-                sink.write(self.bind(comparison(node.operator, self.named(own), other)))
+            if is_comparison(operator):
+                sink.write(self.bind(comparison(operator, self.named(own), other)))
             else:
-                sink.write(self.computed(node.operator, own, other))
+                sink.write(self.computed(operator, own, other))
 
         self._pairs(node.left, node.right, here, write)
 

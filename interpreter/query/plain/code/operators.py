@@ -10,7 +10,10 @@ from typing import Final
 _EXACT: Final = 2**53
 _SAFE: Final = 2**52
 _INTEGER: Final = re.compile(r"-?[0-9]{1,15}")
-_FUNCTIONS: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
+MERGE: Final = "merge"
+"""The operator of a product of objects."""
+
+_FUNCTIONS: Final = {"+": "add", "-": "subtract", "*": "multiply", MERGE: "merge", "/": "divide", "%": "modulo"}
 _ORDERS: Final = {
     "<": "less({left}, {right})",
     ">": "less({right}, {left})",

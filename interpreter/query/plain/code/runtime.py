@@ -9,7 +9,7 @@ from interpreter.k8s.values import JSON, type_name
 from interpreter.query.bounded.child import MOST_RESULTS
 from interpreter.query.plain import collection
 from interpreter.query.plain.access import elements, field, item, part, present_elements
-from interpreter.query.plain.arithmetic import add, divide, modulo, multiply, negate, subtract, total
+from interpreter.query.plain.arithmetic import add, divide, merge, modulo, multiply, negate, subtract, total
 from interpreter.query.plain.collection import Many
 from interpreter.query.plain.functions import ARGUMENTS, VALUES
 from interpreter.query.plain.given import given
@@ -112,6 +112,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "max_by": collection.greatest_by,
     "min_by": collection.least_by,
     "modulo": modulo,
+    "merge": merge,
     "multiply": multiply,
     "negate": negate,
     "objects": objects,
