@@ -13,7 +13,7 @@ from tests.e2e.flow import say
 from tests.e2e.installed import SERVICE, Installed
 from tests.e2e.kinds import KINDS, Kind
 from tests.e2e.rig.api import until
-from tests.e2e.rig.binaries import BuildError, build
+from tests.e2e.rig.binaries import build
 from tests.e2e.rig.installation import install, kartas
 from tests.e2e.rig.interpreter import Interpreter
 from tests.e2e.rig.karmada import serves
@@ -21,6 +21,7 @@ from tests.e2e.rig.kubeconfig import kubeconfig
 from tests.e2e.rig.ledger import Ledger
 from tests.e2e.rig.nodes import add_node
 from tests.e2e.rig.plane import ControlPlane
+from tests.e2e.rig.toolchain import BuildError
 
 _HERE = Path(__file__).parent
 

@@ -4,7 +4,7 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -57,20 +57,29 @@ class Api:
 
     def request(self, method: str, path: str, body: object = None, content_type: str = _JSON) -> Any:
         """Return the JSON of the answer, or its text when it is none; raises ApiError."""
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=20)
-        try:
-            data = None if body is None else json.dumps(body).encode()
-            connection.request(method, path, data, {"Content-Type": content_type, "Accept": _JSON})
-            answer = connection.getresponse()
-            text = answer.read().decode()
-        finally:
-            connection.close()
+        data = None if body is None else json.dumps(body).encode()
+        answer, text = self._exchange(method, path, data, {"Content-Type": content_type, "Accept": _JSON})
         is_json = (answer.getheader("Content-Type") or "").startswith(_JSON)
         content = json.loads(text) if is_json else text
         if answer.status >= http.client.BAD_REQUEST:
             message = content.get("message", text) if isinstance(content, dict) else text
             raise ApiError(f"{self.name}: {method} {path}", answer.status, message)
         return content
+
+    def _exchange(
+        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[http.client.HTTPResponse, str]:
+        connection = self.connect()
+        try:
+            connection.request(method, path, data, headers)
+            answer = connection.getresponse()
+            return answer, answer.read().decode()
+        finally:
+            connection.close()
+
+    def connect(self) -> http.client.HTTPSConnection:
+        """Return a new connection, which opens with its first request."""
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=20)
 
     def get(self, path: str) -> Object | None:
         """Return what is there, or None."""
@@ -88,11 +97,15 @@ class Api:
 
     def path(self, thing: Object) -> str:
         """Where an object of this kind and name is."""
+        return f"{self.collection(thing)}/{thing['metadata']['name']}"
+
+    def collection(self, thing: Object) -> str:
+        """Where objects of this kind and namespace are."""
         version, kind, metadata = thing["apiVersion"], thing["kind"], thing["metadata"]
         root = "/api/v1" if version == "v1" else f"/apis/{version}"
         plural, namespaced = self._resource(root, kind)
         namespace = f"/namespaces/{metadata.get('namespace', 'default')}" if namespaced else ""
-        return f"{root}{namespace}/{plural}/{metadata['name']}"
+        return f"{root}{namespace}/{plural}"
 
     def find(self, thing: Object) -> Object | None:
         """Return the object of the same kind and name as it is now, or None."""

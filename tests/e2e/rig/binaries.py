@@ -4,17 +4,21 @@ One module requires Karmada, Kubernetes and etcd together, so that what they sha
 requires other libraries than they do. Run as a program it builds and says how long each binary took.
 """
 
-import fcntl
-import json
 import os
-import re
-import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+
+from tests.e2e.rig.toolchain import (
+    BuildError,
+    build_package,
+    go,
+    kubernetes_replaces,
+    locked,
+    module_folder,
+    require_go,
+)
 
 KARMADA = "v1.18.2"
 KUBERNETES = "v1.35.3"  # the release whose libraries that Karmada requires
@@ -37,11 +41,6 @@ _CALLER = Path(__file__).with_name("caller.go")
 _MANIFESTS = {"crds": "charts/karmada/_crds/bases", "deploy": "artifacts/deploy"}
 # Members report the version of their API server, and a development version is none that Karmada can compare.
 _LINK = f"-s -w -X k8s.io/component-base/version.gitVersion={KUBERNETES}"
-_GO = {"GOFLAGS": "-mod=mod -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
-
-
-class BuildError(Exception):
-    """The binaries are not there and cannot be built."""
 
 
 def cache() -> Path:
@@ -56,15 +55,22 @@ def build(say: Callable[[str], None] = print) -> Path:
 
     Raises BuildError where there is no Go, or when Go fails.
     """
-    folder = cache()
-    folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder / "lock"):
-        missing = {name: package for name, package in _PACKAGES.items() if not (folder / name).exists()}
-        if missing or not all((folder / name).exists() for name in _MANIFESTS):
-            _make(folder, missing, say)
+    folder = build_some(_PACKAGES, say)
+    with locked(folder / "lock"):
         if not (folder / _METRICS_SERVER).exists():
             _make_metrics_server(folder, say)
         _make_caller(folder)
+    return folder
+
+
+def build_some(names: Iterable[str], say: Callable[[str], None]) -> Path:
+    """Return the folder of the binaries as `build` does; of the programs it has these, and no metrics-server."""
+    folder = cache()
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / "lock"):
+        missing = {name: _PACKAGES[name] for name in names if not (folder / name).exists()}
+        if missing or not all((folder / name).exists() for name in _MANIFESTS):
+            _make(folder, missing, say)
     return folder
 
 
@@ -78,36 +84,25 @@ def caller(folder: Path) -> Path:
     return folder / _CALLER.stem
 
 
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _make(folder: Path, missing: Mapping[str, str], say: Callable[[str], None]) -> None:
-    _require_go()
+    require_go()
     module = folder / "module"
     module.mkdir(exist_ok=True)
     if not (module / "go.mod").exists():
-        (module / "go.mod").write_text(_go_mod(), encoding="utf-8")
+        (module / "go.mod").write_text("\n".join([*go_mod(), ""]), encoding="utf-8")
     for name, source in _MANIFESTS.items():
-        _copy(_module_folder(_KARMADA, KARMADA) / source, folder / name)
+        _copy(module_folder(_KARMADA, KARMADA) / source, folder / name)
     for name, package in missing.items():
-        begun = time.monotonic()
-        # Built beside its place: a binary that is there is whole.
-        _go("build", "-ldflags", _LINK, "-o", f"{folder / name}.new", package, within=module)
-        Path(f"{folder / name}.new").rename(folder / name)
-        say(f"built {name:<28} {time.monotonic() - begun:6.0f} s")
+        build_package(package, folder / name, module, _LINK, say)
 
 
 def _make_metrics_server(folder: Path, say: Callable[[str], None]) -> None:
-    _require_go()
+    require_go()
     begun = time.monotonic()
     package = f"sigs.k8s.io/metrics-server/cmd/metrics-server@{METRICS_SERVER}"
     # -mod is for a module of one's own.
     released = {"GOFLAGS": "-trimpath -buildvcs=false", "GOBIN": str(folder)}
-    _go("install", "-ldflags", "-s -w", package, within=folder, **released)
+    go("install", "-ldflags", "-s -w", package, within=folder, **released)
     (folder / "metrics-server").rename(folder / _METRICS_SERVER)
     say(f"built {_METRICS_SERVER:<28} {time.monotonic() - begun:6.0f} s")
 
@@ -116,13 +111,8 @@ def _make_caller(folder: Path) -> None:
     target = folder / _CALLER.stem
     if target.exists() and target.stat().st_mtime > _CALLER.stat().st_mtime:
         return
-    _require_go()
-    _go("build", "-ldflags", "-s -w", "-o", str(target), str(_CALLER), within=folder / "module")
-
-
-def _require_go() -> None:
-    if not shutil.which("go"):
-        raise BuildError("the end-to-end tests build Karmada and Kubernetes once: install Go 1.25 or newer")
+    require_go()
+    go("build", "-ldflags", "-s -w", "-o", str(target), str(_CALLER), within=folder / "module")
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -132,37 +122,16 @@ def _copy(source: Path, target: Path) -> None:
         copy.write_bytes(file.read_bytes())
 
 
-def _go_mod() -> str:
-    # Kubernetes' own go.mod takes its libraries from folders of its repository, which a module does not carry.
-    text = (_module_folder("k8s.io/kubernetes", KUBERNETES) / "go.mod").read_text(encoding="utf-8")
-    libraries = re.findall(r"^\t(k8s\.io/\S+) => \./staging/", text, re.MULTILINE)
-    published = KUBERNETES.replace("v1.", "v0.")
-    return "\n".join(
-        [
-            "module karta-interpreter.io/e2e",
-            "go 1.25.0",
-            f"require {_KARMADA} {KARMADA}",
-            f"require k8s.io/kubernetes {KUBERNETES}",
-            f"require go.etcd.io/etcd/server/v3 {ETCD}",
-            *(f"replace {library} => {library} {published}" for library in libraries),
-            "",
-        ]
-    )
-
-
-def _module_folder(module: str, version: str) -> Path:
-    answer: dict[str, str] = json.loads(_go("mod", "download", "-json", f"{module}@{version}", within=Path.home()))
-    return Path(answer["Dir"])
-
-
-def _go(*arguments: str, within: Path, **environment: str) -> str:
-    variables = os.environ | _GO | environment
-    done = subprocess.run(
-        ["nice", "go", *arguments], cwd=within, env=variables, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise BuildError(f"go {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
-    return done.stdout
+def go_mod() -> list[str]:
+    """Return the lines of the go.mod that all programs but metrics-server are built with."""
+    return [
+        "module karta-interpreter.io/e2e",
+        "go 1.25.0",
+        f"require {_KARMADA} {KARMADA}",
+        f"require k8s.io/kubernetes {KUBERNETES}",
+        f"require go.etcd.io/etcd/server/v3 {ETCD}",
+        *kubernetes_replaces(KUBERNETES),
+    ]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The command lines of the parts."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.e2e.rig.binaries import metrics_server as metrics_server_binary
@@ -116,11 +117,13 @@ def scheduler(layout: Layout, gates: str) -> list[str]:
     return _command(layout, "karmada-scheduler", _alone(layout, gates) | flags)
 
 
-def kube_controller_manager(layout: Layout, config: Path) -> list[str]:
-    """The controllers that a cluster needs to scale a Deployment."""
+def kube_controller_manager(layout: Layout, config: Path, controllers: Iterable[str] = _CONTROLLERS) -> list[str]:
+    """The controllers that a cluster needs to scale a Deployment, or others of Kubernetes."""
     flags = {
         "kubeconfig": config,
-        "controllers": ",".join(_CONTROLLERS),
+        "controllers": ",".join(controllers),
+        "kube-api-qps": 500,
+        "kube-api-burst": 1000,
         # By default it looks every 15 s.
         "horizontal-pod-autoscaler-sync-period": "3s",
         "leader-elect": "false",

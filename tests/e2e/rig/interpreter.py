@@ -53,7 +53,7 @@ class Interpreter:
         """Return status and text of an answer."""
         return self._exchange("GET", path)
 
-    def ask(self, operation: str, thing: Object, **more: Object) -> Object:
+    def ask(self, operation: str, thing: Object, **more: object) -> Object:
         """Ask as Karmada does, and return the response; ``more`` are further fields of the request."""
         version, kind, metadata = thing["apiVersion"], thing["kind"], thing["metadata"]
         group, _, short = version.rpartition("/")
