@@ -4,7 +4,7 @@ PORT   ?= 8443
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format bench bench-compare conformance e2e catalogue schemas tools lock wheel clean
+.PHONY: help serve test check format bench bench-compare conformance e2e reality reality-shared catalogue schemas tools lock wheel clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,12 @@ conformance: .venv/dev.stamp ## Compare scripts with Karmada's own Lua, and the 
 e2e: .venv/dev.stamp ## Prove it on a real Karmada control plane (needs Go; builds it once)
 	@command -v go >/dev/null || { echo "make e2e is skipped: it needs Go to build a Karmada control plane"; exit 0; }; \
 	$(BIN)/python -m tests.e2e
+
+reality: .venv/dev.stamp ## Compare our answers with what real workload controllers do (needs Go; builds them once)
+	@$(BIN)/python -m tests.reality
+
+reality-shared: .venv/dev.stamp ## The same with the controllers that take little to build beside those of e2e
+	@$(BIN)/python -m tests.reality --shared
 
 catalogue: .venv/run.stamp ## Write docs/catalogue/ from the definitions
 	$(BIN)/python docs/write_catalogue.py

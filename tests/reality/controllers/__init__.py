@@ -1,0 +1,13 @@
+"""The controllers that the experiment knows: add one here, and its cases in ``cases/NAME.yaml``."""
+
+from tests.reality.controller import Controller
+from tests.reality.controllers.builtin import BUILTIN
+from tests.reality.controllers.jobset import JOBSET
+from tests.reality.programs import SHARED
+
+CONTROLLERS: tuple[Controller, ...] = (BUILTIN, JOBSET)
+
+
+def shares_module(controller: Controller) -> bool:
+    """Whether its programs are built with the libraries of the API server."""
+    return all(program.group == SHARED for program in controller.programs)

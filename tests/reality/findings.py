@@ -1,0 +1,28 @@
+"""What a case found out, one line for each thing that was compared."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One comparison: ``what`` was compared, and ``problem`` is the difference, empty where there is none."""
+
+    what: str
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Everything that one case found."""
+
+    case: str
+    controller: str
+    kind: str
+    api_version: str
+    findings: list[Finding] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def problems(self) -> Iterator[Finding]:
+        """Yield the differences."""
+        return (finding for finding in self.findings if finding.problem)

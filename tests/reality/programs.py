@@ -1,0 +1,98 @@
+"""The workload controllers that are built from the Go module proxy: one pinned version of each.
+
+Programs of the group ``SHARED`` are built with the libraries of the end-to-end tests' API server, so that Go compiles
+little more than their own packages. Every other program has a module of its own, with the sums of its release.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.rig import binaries
+from tests.e2e.rig.toolchain import build_package, locked, module_folder, require_go
+
+SHARED = "shared"
+_LINK = "-s -w"
+# The newest that a program of the group asks for; that of Karmada has another interface.
+_CONTROLLER_RUNTIME = "replace sigs.k8s.io/controller-runtime => sigs.k8s.io/controller-runtime v0.22.4"
+_REPLACE = re.compile(r"^\s*(?:replace\s+)?(\S+(?:\s+v\S+)?)\s+=>\s+(\S+)\s+(v\S+)\s*$", re.MULTILINE)
+_GO_LINE = re.compile(r"^go \S+$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of a Go module; ``group`` names the programs that are built within one module, empty for none."""
+
+    name: str
+    module: str
+    version: str
+    package: str
+    group: str = ""
+
+    @property
+    def binary(self) -> str:
+        """The name of its file."""
+        return f"{self.name}-{self.version}"
+
+    def source(self) -> Path:
+        """Return the folder of the module's source, for its CRDs and webhooks."""
+        return module_folder(self.module, self.version)
+
+
+JOBSET = Program("jobset", "sigs.k8s.io/jobset", "v0.10.1", "sigs.k8s.io/jobset", SHARED)
+LWS = Program("lws", "sigs.k8s.io/lws", "v0.7.0", "sigs.k8s.io/lws/cmd", SHARED)
+_KUBERAY = "github.com/ray-project/kuberay/ray-operator"
+KUBERAY = Program("kuberay", _KUBERAY, "v1.6.1", _KUBERAY, SHARED)
+_MPI = "github.com/kubeflow/mpi-operator"
+MPI_OPERATOR = Program("mpi-operator", _MPI, "v0.7.0", f"{_MPI}/cmd/mpi-operator", SHARED)
+_TOGETHER = (JOBSET, LWS, KUBERAY, MPI_OPERATOR)
+
+
+def build(programs: Iterable[Program], say: Callable[[str], None]) -> Mapping[str, Path]:
+    """Return the file of each program by its name; build what is missing. Raises BuildError."""
+    folder = binaries.cache() / "reality"
+    folder.mkdir(parents=True, exist_ok=True)
+    built = {}
+    with locked(folder / "lock"):
+        for program in programs:
+            target = folder / program.binary
+            if not target.exists():
+                require_go()
+                build_package(program.package, target, _module(folder, program), _LINK, say)
+            built[program.name] = target
+    return built
+
+
+def _module(folder: Path, program: Program) -> Path:
+    """Return the folder of the module that a program is built within."""
+    lines = _shared_go_mod() if program.group == SHARED else _own_go_mod(program)
+    text = "\n".join([*lines, ""])
+    # Another set of versions is another module.
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    module = folder / f"module-{program.group or program.name}-{digest}"
+    if not (module / "go.mod").exists():
+        module.mkdir(exist_ok=True)
+        if not program.group:
+            # The checksum database does not have all of the sums that the release was made with.
+            (module / "go.sum").write_bytes((program.source() / "go.sum").read_bytes())
+        (module / "go.mod").write_text(text, encoding="utf-8")
+    return module
+
+
+def _shared_go_mod() -> list[str]:
+    requirements = [f"require {program.module} {program.version}" for program in _TOGETHER]
+    return [*binaries.go_mod(), *requirements, _CONTROLLER_RUNTIME]
+
+
+def _own_go_mod(program: Program) -> list[str]:
+    released = (program.source() / "go.mod").read_text(encoding="utf-8")
+    go_line = _GO_LINE.search(released)
+    return [
+        f"module karta-interpreter.io/{program.name}",
+        go_line.group() if go_line else "go 1.25.0",
+        f"require {program.module} {program.version}",
+        # A module's own replacements count only where it is the main one.
+        *(f"replace {old} => {new} {version}" for old, new, version in _REPLACE.findall(released)),
+    ]
