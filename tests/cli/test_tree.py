@@ -43,7 +43,7 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout == (
         "RayCluster recommender/batch-inference: Undefined\n"
-        "├── head: 1 pod, cpu 4, memory 16Gi each\n"
+        "├── head: 1 pod, cpu 4500m, memory 16896Mi each\n"
         "│   └── head-x: Running, ready, on n1\n"
         "└── worker\n"
         "    ├── spot-cpu: 6 pods (2 to 40), cpu 7500m, memory 28Gi each\n"
@@ -60,7 +60,7 @@ def test_a_table_counts_pods(run: Run) -> None:
         "",
         "COMPONENT      KIND        REPLICAS          EACH                                    PODS",
         "raycluster     RayCluster",
-        "  head         Pod         1 pod             cpu 4, memory 16Gi                      1, 1 ready",
+        "  head         Pod         1 pod             cpu 4500m, memory 16896Mi               1, 1 ready",
         "  worker       Pod",
         "    spot-cpu               6 pods (2 to 40)  cpu 7500m, memory 28Gi                  1, 0 ready",
         "    tpu-slice              8 pods (0 to 16)  cpu 60, google.com/tpu 4, memory 180Gi",

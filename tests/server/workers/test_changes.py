@@ -170,7 +170,7 @@ async def test_certificates_and_referenced_objects_reach_every_worker(tmp_path: 
     (tmp_path / "kartas").mkdir()
     (tmp_path / "kartas" / "orchestra.yaml").write_text(KARTA)
     write_pair(tmp_path)
-    api = ScriptedApi(kinds={"toys.example.com/v1": ["Hall"]})
+    api = ScriptedApi(kinds={"toys.example.com/v1": ["Hall"], "mill.example.org/v1": ["Orchestra"]})
     api.collections[HALLS] = {}
     api.put(HALLS, "great", {"seats": 7})
     async with serving(api):
