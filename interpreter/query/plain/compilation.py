@@ -15,9 +15,9 @@ are written for, and the others keep the work of an expression bounded by its in
 - ``*`` multiplies numbers only, without repeating strings and merging objects.
 - ``.[array]`` does not search; ``flatten(depth)``, ``abs`` and ``reverse`` refuse inputs of a wrong type that
   libjq lets through by chance.
-- ``test`` reads its pattern as RE2 does (gojq); see `interpreter.query.plain.regex`.
-- Arrays and objects of more than 10,000 elements are not iterated over, ``contains`` makes at most 10,000
-  comparisons, and ``test`` reads at most 4096 characters.
+- Regular expressions are RE2's (gojq); see `interpreter.query.plain.regex`. ``sub`` takes null for an empty text.
+- Arrays and objects of more than 10,000 elements are not iterated over, and ``contains`` makes at most 10,000
+  comparisons.
 """
 
 from collections.abc import Callable, Iterator

@@ -12,10 +12,10 @@ from interpreter.k8s.values import JSON, type_name
 from interpreter.query.plain import collection, strings
 from interpreter.query.plain.access import at_path, elements, item
 from interpreter.query.plain.arithmetic import split, total
-from interpreter.query.plain.regex import simple_pattern
+from interpreter.query.plain.regex_call import REGEX_FUNCTIONS
 from interpreter.query.plain.values import Number, is_number, kind, normal, to_json, to_text, truthy
 
-__all__ = ["ARGUMENTS", "FILTERS", "LITERALS", "PLAIN_FUNCTIONS", "SELECTIONS", "VALUES", "simple_pattern"]
+__all__ = ["ARGUMENTS", "FILTERS", "LITERALS", "PLAIN_FUNCTIONS", "SELECTIONS", "VALUES"]
 
 
 def _number_of(name: str, value: JSON) -> Number:
@@ -107,10 +107,10 @@ FILTERS: Final = frozenset(
 )
 """Functions whose arguments are run as filters, or that may have no output."""
 
-LITERALS: Final = frozenset((("error", 1), ("test", 1), ("test", 2)))
+LITERALS: Final = frozenset((("error", 1),))
 """Functions whose arguments have to be texts as they stand, known before anything runs."""
 
 PLAIN_FUNCTIONS: Final = frozenset(
-    {*((name, 0) for name in VALUES), *((name, 1) for name in ARGUMENTS), *FILTERS, *LITERALS}
+    {*((name, 0) for name in VALUES), *((name, 1) for name in ARGUMENTS), *FILTERS, *LITERALS, *REGEX_FUNCTIONS}
 )
 """Name and number of arguments of every function that runs in process."""

@@ -1,300 +1,207 @@
-r"""Regular expressions that mean the same everywhere and cannot run away.
+r"""Regular expressions in the dialect of Go, which gojq reads: RE2 itself.
 
-jq is implemented with Oniguruma, gojq with RE2, Python with a third engine, and the first and the third can
-take exponential time. A *simple* pattern is one from their common ground: literal characters, ``.``, classes,
-``\d \w \s`` and their complements, groups, alternatives, ``^``, ``$``, ``\b``, and repeats of one character.
-Where the engines read even those differently RE2 decides, because definitions are written for gojq: ``^`` and
-``$`` are the ends of the text, ``\d \w \s \b`` know ASCII only.
+A search takes a time that grows with the text and with the size of the pattern, whatever both are. To find all matches
+takes as many searches, which may read the rest of the text each; `MOST_STEPS` bounds them.
 
-A search takes steps in proportion to the text: no loop is inside of another (to begin anywhere is a loop, too).
+Some patterns are refused because RE2 differs from Go's own package: ``\C`` and names of groups that are not ASCII,
+which Go does not have; ``\B``, which RE2 also finds inside of a character; a name for two groups, of which this package
+knows one; and names of Unicode classes that only Go knows (``\p{Letter}``).
 """
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
-# Steps of about a nanosecond: the most for a text and for each of its characters, and what the parts of a pattern take.
-_MOST_STEPS: Final = 256
-_MOST_STEPS_PER_PLACE: Final = 30
-_CHARACTER: Final = 3
-_BOUNDARY: Final = 8
-_CLASS: Final = 4
-_BRANCH: Final = 3
-_REPEAT: Final = 8
-_CHOICE: Final = 12
-_AGAIN: Final = 5
-# How many loops are inside of each other with a piece, by how many are around it: none, one, two.
-_NO_LOOP: Final = (0, 1, 2)
-_LOOP: Final = (1, 2, 2)
-_LOOP_APART: Final = (1, 1, 2)
-_LONG_REPEAT: Final = 8
-_LARGEST_COUNT: Final = 1000
-_CLASSES: Final = {
-    "d": r"[0-9]",
-    "D": r"[^0-9]",
-    "w": r"[0-9A-Za-z_]",
-    "W": r"[^0-9A-Za-z_]",
-    "s": r"[\t\n\f\r ]",
-    "S": r"[^\t\n\f\r ]",
-}
-_CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-_SPECIAL: Final = frozenset("\\^$.|?*+()[]{}")
+import re2
 
+from interpreter.errors import QueryEvaluationError, QueryLimitError
+from interpreter.k8s.values import JSON
+from interpreter.query.plain.strings import text_of
 
-def simple_pattern(pattern: str, flags: str = "") -> bool:
-    """Say whether a pattern is simple enough for `compile_pattern`.
+MOST_STEPS: Final = 2**24
+"""The searches of a call, times the characters of the text, times the size of the pattern."""
 
-    >>> simple_pattern("^(Running|Succeeded)$"), simple_pattern("(a+)+$"), simple_pattern("a", "x")
-    (True, False, False)
-    """
-    try:
-        compile_pattern(pattern, flags)
-    except ValueError:
-        return False
-    return True
+COMPUTED_SIZE: Final = 100
+COMPUTED_GROUPS: Final = 2
+"""What a pattern may be that is only known when it is used."""
 
-
-@lru_cache(maxsize=512)
-def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str]:
-    """Translate a simple pattern to Python's engine, for a search; ValueError when it is not simple.
-
-    ``flags`` are jq's: ``i`` ignores case, ``g`` has no meaning for a test, others are not simple.
-    """
-    if not set(flags) <= {"g", "i"}:
-        raise ValueError("flags other than g and i")
-    options = re.ASCII | (re.IGNORECASE if "i" in flags else re.NOFLAG)
-    reader = _Reader(pattern, options)
-    whole = reader.alternatives(at_edges=True)
-    if reader.rest:
-        raise ValueError("unbalanced )")
-    if whole.loops[not whole.anchored] > 1:
-        raise ValueError("loops inside of loops")
-    once, each = (whole.once, whole.each) if whole.anchored else (0, whole.once + whole.each)
-    if once > _MOST_STEPS or each > _MOST_STEPS_PER_PLACE:
-        raise ValueError("too many ways to match")
-    try:
-        return re.compile(whole.text, options)
-    except re.error as error:
-        raise ValueError(str(error)) from error
+LONGEST_KEPT: Final = 128
+_MEMORY: Final = 2**20
+_KEPT: Final = 64
+_IN_CHARACTERS: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\[BC])")
+_NAME: Final = re.compile(r"\(\?P?<(\w+)>")
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """A part of a pattern in Python's spelling, with what a backtracking engine does for it.
+class Pattern:
+    """A compiled pattern: its number of instructions and the name of each group.
 
-    Tried at one place of the subject it takes at most ``once`` steps, and ``each`` more for every character that a
-    loop goes over; it comes to its end in at most ``ways`` ways, at every such character. These are means over all
-    places where it is tried. ``loops`` tells how many loops are inside of each other when it is tried inside of none,
-    of one and of two. ``single`` is a piece of one character, ``literal`` that character if it can be only one.
-    ``least`` is what has to be there of a piece that is repeated, ``looped`` the one that is repeated in a loop.
+    ``found`` tells whether a text has a match; ``kept`` the same for texts of at most `LONGEST_KEPT` characters,
+    remembering the last ones: many objects say the same.
     """
 
-    text: str
-    once: int = _CHARACTER
-    each: int = 0
-    ways: int = 1
-    loops: tuple[int, int, int] = _NO_LOOP
-    anchored: bool = False
-    single: bool = False
-    literal: str = ""
-    least: "_Piece | None" = None
-    looped: str = ""
-
-    def then(self, piece: "_Piece") -> "_Piece":
-        """Both pieces, one behind the other."""
-        behind = self.ways * piece.once
-        none, one, two = self.loops
-        return _Piece(
-            self.text + piece.text,
-            self.once + (0 if self.each else behind),
-            self.each + self.ways * piece.each + (behind if self.each else 0),
-            self.ways * piece.ways,
-            (piece.loops[none], piece.loops[one], piece.loops[two]),
-            self.anchored or (not self.text and piece.anchored),
-        )
+    size: int
+    groups: tuple[str | None, ...]
+    everywhere: bool
+    found: Callable[[JSON], bool]
+    kept: Callable[[str], bool]
+    regexp: Any
 
 
-_NOTHING: Final = _Piece("", once=0)
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str, flags: str = "") -> Pattern:
+    """Compile a pattern with the flags of gojq: ``g``, ``i``, and ``m``, with which a dot is any character.
+
+    Raises ValueError for a pattern that Go cannot read.
+
+    >>> compile_pattern("^WORKER-[0-9]+$", "i").found("worker-0")
+    True
+    >>> compile_pattern("a(?=b)")
+    Traceback (most recent call last):
+    ...
+    ValueError: invalid perl operator: (?=
+    """
+    if unknown := set(flags) - set("gim"):
+        raise ValueError(f"there is no flag {min(unknown)}, only g, i and m")
+    if looks_inside := _IN_CHARACTERS.search(pattern):
+        raise ValueError(f"invalid escape sequence: {looks_inside[1]}")
+    names = _NAME.findall(pattern)
+    if twice := next((name for name in names if names.count(name) > 1 or not name.isascii()), None):
+        raise ValueError(f"invalid or repeated name of a group: {twice}")
+    text = f"{'(?i)' if 'i' in flags else ''}{'(?s)' if 'm' in flags else ''}{pattern}"
+    try:
+        regexp = re2.compile(text, _options())
+        found = _search(text, MOST_STEPS // regexp.programsize)
+    except (re2.error, UnicodeEncodeError) as error:
+        raise ValueError(_message(error)) from error
+    named = {index: name for name, index in regexp.groupindex.items()}
+    groups = tuple(named.get(index) for index in range(1, regexp.groups + 1))
+    return Pattern(regexp.programsize, groups, "g" in flags, found, lru_cache(_KEPT)(found), regexp)
 
 
-@dataclass(slots=True)
-class _Reader:
-    """Reads a pattern by recursive descent."""
-
-    rest: str
-    options: re.RegexFlag
-
-    def alternatives(self, *, at_edges: bool = False) -> _Piece:
-        branches = [self._sequence(at_edges=at_edges)]
-        while self.rest.startswith("|"):
-            self._take()
-            branches.append(self._sequence(at_edges=at_edges))
-        if len(branches) == 1:
-            return branches[0]
-        return _Piece(
-            "|".join(branch.text for branch in branches),
-            sum(branch.once + _BRANCH for branch in branches),
-            sum(branch.each for branch in branches),
-            sum(branch.ways for branch in branches),
-            max(branch.loops for branch in branches),  # they compare as they grow
-            all(branch.anchored for branch in branches),
-        )
-
-    def _sequence(self, *, at_edges: bool) -> _Piece:
-        """Everything up to a bar or bracket; ``at_edges`` when nothing of the pattern is before or behind it."""
-        pieces: list[_Piece] = []
-        while self.rest and self.rest[0] not in "|)":
-            pieces.append(self._repeated(self._atom()))
-        if at_edges:
-            pieces = _trimmed(_trimmed(pieces)[::-1])[::-1]
-        whole = _NOTHING
-        while pieces:
-            whole = whole.then(self._run(pieces) if pieces[0].literal else pieces.pop(0))
-        return whole
-
-    def _run(self, pieces: list[_Piece]) -> _Piece:
-        """Take literal characters off the front, with a loop behind them that cannot get past where they begin.
-
-        Where the first character is only once among them, matches that begin at different places do not overlap: so
-        all places together take no more steps than there are characters. That is so for a loop, too, which stops
-        at that character; else both may overlap as often as it is there.
-        """
-        text = ""
-        while pieces and pieces[0].literal:
-            text += pieces.pop(0).literal
-        overlaps = text.lower().count(text[0].lower()) if self.options & re.IGNORECASE else text.count(text[0])
-        run = _Piece(re.escape(text), _CHARACTER * overlaps)
-        if not pieces or not pieces[0].looped or re.fullmatch(pieces[0].looped, text[0], self.options):
-            return run
-        return replace(run, ways=overlaps).then(replace(pieces.pop(0), loops=_LOOP_APART))
-
-    def _take(self) -> str:
-        if not self.rest:
-            raise ValueError("pattern ends too early")
-        character, self.rest = self.rest[0], self.rest[1:]
-        return character
-
-    def _atom(self) -> _Piece:
-        character = self._take()
-        match character:
-            case "^":
-                return _Piece("^", anchored=True)
-            case "$":
-                return _Piece(r"\Z")
-            case ".":
-                return _Piece(".", _CLASS, single=True)
-            case "(":
-                return self._group()
-            case "[":
-                return _Piece(self._class(), _CLASS, single=True)
-            case "\\":
-                return self._escape()
-            case _ if character in _SPECIAL:
-                raise ValueError(f"a bare {character}")
-        return _Piece(re.escape(character), single=True, literal=character)
-
-    def _group(self) -> _Piece:
-        self.rest = self.rest.removeprefix("?:")
-        inner = self.alternatives()
-        if not self.rest.startswith(")"):
-            raise ValueError("unbalanced (")
-        self._take()
-        once = inner.once + _AGAIN * (inner.ways - 1)
-        return _Piece(f"(?:{inner.text})", once, inner.each, inner.ways, inner.loops, inner.anchored)
-
-    def _escape(self) -> _Piece:
-        character = self._take()
-        if character == "b":
-            return _Piece(r"\b", _BOUNDARY)
-        if character in _CLASSES:
-            return _Piece(_CLASSES[character], _CLASS, single=True)
-        plain = _plain_escape(character)
-        return _Piece(plain, single=True, literal=_CONTROLS.get(character, character))
-
-    def _class(self) -> str:
-        negated = "^" if self.rest.startswith("^") else ""
-        self.rest = self.rest.removeprefix("^")
-        members = ""
-        while not self.rest.startswith("]"):
-            members += self._member()
-        self._take()
-        if not members:
-            raise ValueError("a class that starts with ]")
-        return f"[{negated}{members}]"
-
-    def _member(self) -> str:
-        """One character, range or named class inside brackets."""
-        first = self._take()
-        if first == "\\" and self.rest[:1] in ("d", "w", "s"):
-            return _CLASSES[self._take()][1:-1]
-        low = self._member_character(first)
-        if not self.rest.startswith("-") or self.rest.startswith("-]"):
-            return low
-        self._take()
-        return f"{low}-{self._member_character(self._take())}"
-
-    def _member_character(self, character: str) -> str:
-        if character == "\\":
-            return _plain_escape(self._take())
-        if character in "[]":
-            raise ValueError("a bracket inside a class")
-        return re.escape(character)
-
-    def _repeated(self, piece: _Piece) -> _Piece:
-        """Apply the quantifier that follows, if one does."""
-        least, most, text = self._quantifier()
-        if not text:
-            return piece
-        if not piece.single and (least, most) != (0, 1):
-            raise ValueError("a repeat of more than one character")
-        lazy = "?" if self.rest.startswith("?") else ""
-        self.rest = self.rest.removeprefix("?")
-        if self.rest[:1] in tuple("*+?{"):
-            raise ValueError("a repeat of a repeat")
-        required = _times(piece, least)
-        text = piece.text + text + lazy
-        if most - least > _LONG_REPEAT:
-            return _Piece(text, required.once, each=piece.once + _AGAIN, loops=_LOOP, least=required, looped=piece.text)
-        once = (_REPEAT if most > 1 else 0) + piece.once * most + _CHOICE * (most - least)
-        return _Piece(text, once, piece.each, piece.ways + most - least, piece.loops, least=required)
-
-    def _quantifier(self) -> tuple[int, int, str]:
-        """The least and the most repeats, and their text, which is empty when there is no quantifier."""
-        character = self.rest[:1]
-        if character in ("*", "+", "?"):
-            self._take()
-            return int(character == "+"), 1 if character == "?" else _LARGEST_COUNT, character
-        if character != "{":
-            return 1, 1, ""
-        counts = re.match(r"\{([0-9]{1,4})(,([0-9]{1,4})?)?\}", self.rest)
-        if counts is None:
-            raise ValueError("a bare {")
-        self.rest = self.rest[counts.end() :]
-        least = int(counts[1])
-        most = least if counts[2] is None else int(counts[3] or _LARGEST_COUNT)
-        if not least <= most <= _LARGEST_COUNT:
-            raise ValueError("a repeat count out of range")
-        return least, most, counts[0]
+def computed_pattern(pattern: JSON, flags: str) -> Pattern:
+    """A pattern that comes from the object; QueryEvaluationError where it is none or too large."""
+    try:
+        compiled = compile_pattern(text_of("a pattern", pattern), flags)
+    except ValueError as error:
+        raise QueryEvaluationError(f"a pattern is no regular expression: {error}") from error
+    if compiled.size > COMPUTED_SIZE or len(compiled.groups) > COMPUTED_GROUPS:
+        raise QueryEvaluationError("a computed pattern is too large")
+    return compiled
 
 
-def _plain_escape(character: str) -> str:
-    if character in _CONTROLS or character in _PUNCTUATION:
-        return "\\" + character
-    raise ValueError(f"the escape \\{character}")
+def test(value: JSON, pattern: Pattern) -> bool:
+    """``test(pattern)``."""
+    return pattern.found(value)
 
 
-def _times(piece: _Piece, count: int) -> _Piece:
-    """A piece as often as that, and no more often."""
-    if count == 1:
-        return piece
-    return _Piece(f"{piece.text}{{{count}}}", _REPEAT + piece.once * count) if count else _NOTHING
+def match(value: JSON, pattern: Pattern) -> Iterator[JSON]:
+    """``match(pattern)``; offsets and lengths count characters."""
+    for found in _matches(text_of("match", value), pattern):
+        captures: list[JSON] = [
+            {"name": name, **_part(found, index)} for index, name in enumerate(pattern.groups, start=1)
+        ]
+        yield {**_part(found, 0), "captures": captures}
 
 
-def _trimmed(pieces: list[_Piece]) -> list[_Piece]:
-    """The pieces without what is optional at the front: a search finds the rest without it as well."""
-    for index, piece in enumerate(pieces):
-        if piece.least is not _NOTHING:
-            return [piece.least or piece, *pieces[index + 1 :]]
-    return []
+def capture(value: JSON, pattern: Pattern) -> Iterator[JSON]:
+    """``capture(pattern)``: the named groups, null for one that took no part."""
+    for found in _matches(text_of("capture", value), pattern):
+        yield _captured(found, pattern)
+
+
+def scan(value: JSON, pattern: Pattern) -> Iterator[JSON]:
+    """``scan(pattern)``: the texts of all matches, or the groups of each."""
+    for found in _matches(text_of("scan", value), pattern):
+        yield list(found.groups()) if pattern.groups else found.group()
+
+
+def splits(value: JSON, pattern: Pattern) -> Iterator[str]:
+    """``splits(pattern)``: what is between the matches."""
+    text, end = text_of("splits", value), 0
+    for found in _matches(text, pattern):
+        yield text[end : found.start()]
+        end = found.end()
+    yield text[end:]
+
+
+def split(value: JSON, pattern: Pattern) -> list[str]:
+    """``split(pattern; flags)``."""
+    return list(splits(value, pattern))
+
+
+def replace(value: JSON, pattern: Pattern, replacement: Callable[[JSON], Iterator[JSON]]) -> str:
+    """``sub(pattern; replacement)``, for a replacement with one output; null is an empty text, as in gojq."""
+    text, end = text_of("sub", value), 0
+    pieces: list[str] = []
+    for found in _matches(text, pattern):
+        (new,) = replacement(_captured(found, pattern))
+        pieces += (text[end : found.start()], "" if new is None else text_of("sub", new))
+        end = found.end()
+    return "".join((*pieces, text[end:]))
+
+
+def _options() -> Any:  # noqa: ANN401 - the package has no types
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    return options
+
+
+def _search(pattern: str, most: int) -> Callable[[JSON], bool]:
+    """Tell whether a text of at most so many characters has a match.
+
+    A set of one pattern is the fastest that the package has for this, and bytes are faster than text.
+    """
+    options = _options()
+    options.never_capture = True
+    patterns = re2.Set.SearchSet(options)
+    patterns.Add(pattern)
+    patterns.Compile()
+    search = patterns.Match
+
+    def found(value: JSON) -> bool:
+        text = text_of("test", value)
+        if len(text) > most:
+            raise QueryLimitError(f"a text of {len(text)} characters is too long for its pattern")
+        try:
+            return search(text.encode()) is not None
+        except UnicodeEncodeError as error:
+            raise QueryEvaluationError("a string of the object is not Unicode text") from error
+
+    return found
+
+
+def _matches(text: str, pattern: Pattern) -> Iterator[Any]:
+    """The first match, or all of them: as in Go none is empty where another one ends."""
+    try:
+        if not pattern.everywhere:
+            if pattern.found(text):
+                yield pattern.regexp.search(text)
+            return
+        steps, end = 0, -1
+        for found in pattern.regexp.finditer(text):
+            steps += len(text) * pattern.size
+            if steps > MOST_STEPS:
+                raise QueryLimitError(f"a text of {len(text)} characters has too many matches")
+            if found.end() > end:
+                yield found
+            end = found.end()
+    except UnicodeEncodeError as error:
+        raise QueryEvaluationError("a string of the object is not Unicode text") from error
+
+
+def _part(found: Any, group: int) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
+    start, end = found.span(group)
+    return {"offset": start, "length": end - start, "string": found.group(group)}
+
+
+def _captured(found: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
+    return {name: found.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
+
+
+def _message(error: Exception) -> str:
+    reason = error.args[0]
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else "it is not Unicode text"

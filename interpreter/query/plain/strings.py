@@ -6,7 +6,6 @@ from typing import Final
 from interpreter.errors import QueryEvaluationError
 from interpreter.k8s.values import JSON, type_name
 from interpreter.query.plain.access import elements
-from interpreter.query.plain.regex import compile_pattern
 from interpreter.query.plain.values import Number, is_number, normal, to_json
 
 _NUMERAL: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -106,12 +105,3 @@ def to_number(value: JSON) -> Number:
     if isinstance(value, str) and _NUMERAL.fullmatch(value):
         return normal(float(value))
     raise QueryEvaluationError(f"{type_name(value)} cannot be read as a number")
-
-
-def matches(value: JSON, pattern: str, flags: str) -> bool:
-    """``test(pattern; flags)`` for a simple pattern.
-
-    >>> matches("worker-0", "^WORKER-[0-9]+$", "i")
-    True
-    """
-    return compile_pattern(pattern, flags).search(text_of("test", value)) is not None

@@ -6,9 +6,13 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from interpreter.query.grammar.syntax import Call, Literal
-from interpreter.query.plain.functions import PLAIN_FUNCTIONS, simple_pattern
+from interpreter.query.plain.code.single import Singles
+from interpreter.query.plain.functions import PLAIN_FUNCTIONS
+from interpreter.query.plain.regex import COMPUTED_GROUPS, COMPUTED_SIZE
+from interpreter.query.plain.regex_call import RegexCall
 from interpreter.query.vetting.builtins import Function
 from interpreter.query.vetting.growth import (
+    CHARACTERS,
     CONSTANT,
     ELEMENTS,
     INPUT,
@@ -29,7 +33,13 @@ _Measure: TypeAlias = Callable[..., Growth | str]
 _ENTRIES: Final = Growth(size=3)
 _NUMBER: Final = 3
 _ANSWER: Final = Growth(small=True)
-_TESTED: Final = Growth(work=4, small=True)  # a simple pattern takes some 30 ns for a character
+_SEARCH: Final = 2  # a character takes up to some 15 ns for each instruction of a pattern
+_SMALL: Final = 16  # the states of such a pattern are few, and RE2 remembers them
+_REMEMBERED: Final = 4
+_SEARCHES: Final = 256
+_LARGE: Final = 700  # classes of Unicode are large, but few of their instructions run for a character
+_COMPILING: Final = 512
+_MATCH: Final = 5  # values in a match, and in each of its captures
 
 
 def measure_call(node: Call, arguments: list[Growth]) -> Growth | str:
@@ -37,21 +47,55 @@ def measure_call(node: Call, arguments: list[Growth]) -> Growth | str:
     function = node.name, len(arguments)
     if function not in PLAIN_FUNCTIONS:
         return NOT_HERE
-    if node.name == "test":
-        return _TESTED if _is_simple_test(node) else "has a pattern that is not simple"
+    if call := RegexCall.of(node):
+        return _measure_regex(call, arguments)
     if node.name == "error":
         return CONSTANT if _has_literal(node) else "has a message that is not a literal text"
     return MEASURES[function](*arguments) if function in MEASURES else NOT_HERE
 
 
-def _is_simple_test(node: Call) -> bool:
-    match node.arguments:
-        case (Literal(str() as pattern),):
-            return simple_pattern(pattern, "")
-        case (Literal(str() as pattern), Literal(None | str() as flags)):
-            return simple_pattern(pattern, flags or "")
-        case _:
-            return False
+def _measure_regex(call: RegexCall, arguments: list[Growth]) -> Growth | str:
+    """What a function makes of a regular expression, of which every instruction may be run for each character."""
+    if call.flags is None:
+        return "has flags that are not a literal text"
+    if call.replacement is not None and call.replacement not in Singles():
+        return "has a replacement that may not have exactly one output"
+    compiled = call.compiled()
+    size, groups = COMPUTED_SIZE, COMPUTED_GROUPS
+    if compiled is not None:
+        named = [name for name in compiled.groups if name]
+        size, groups = compiled.size, len(compiled.groups if call.name in ("match", "scan") else named)
+    work = _REMEMBERED if size <= _SMALL else min(_SEARCH * size, _LARGE)
+    found = _found(call, groups, arguments)
+    growth = replace(found, work=work + found.work)
+    if "g" in call.flags and call.name != "test":
+        # There may be a match at each character, of which some count as much as one value.
+        growth = replace(found, size=found.size * CHARACTERS, work=work + _SEARCHES + found.work * CHARACTERS)
+    return growth if compiled is not None else _computed(arguments[0], growth)
+
+
+def _found(call: RegexCall, groups: int, arguments: list[Growth]) -> Growth:
+    """What a function makes of one match."""
+    captured = 1 + groups
+    match call.name:
+        case "test":
+            return _ANSWER
+        case "split":
+            return Growth(size=2)
+        case "sub" | "gsub":
+            replacement = arguments[1]
+            return Growth(size=captured * replacement.size, work=captured * replacement.work)
+        case "splits" | "scan":
+            return Growth(count=None, size=2 * captured)
+        case name:
+            return Growth(None if "g" in (call.flags or "") else 1, captured * (_MATCH if name == "match" else 2))
+
+
+def _computed(pattern: Growth, found: Growth) -> Growth | str:
+    """The same for each pattern that is computed."""
+    together = combined([found, pattern])
+    reason = clash([found, pattern]) if pattern.count != 1 else ""
+    return reason or replace(found, work=together.work + _COMPILING)
 
 
 def _has_literal(node: Call) -> bool:

@@ -57,7 +57,7 @@ from interpreter.query.vetting.growth import (
 
 _LIGHT_OPERATORS: Final = frozenset(("*", "%", "and", "or"))
 _COMPARISONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">="))
-_ONCE: Final = frozenset(("IN", "contains", "first", "has", "isempty", "last", "select", "startswith"))
+_ONCE: Final = frozenset(("IN", "contains", "first", "has", "isempty", "last", "select", "split", "startswith", "test"))
 """Functions that read their argument once for each input."""
 _NAMES: Final = {
     Alternative: "//",

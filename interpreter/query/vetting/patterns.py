@@ -1,41 +1,22 @@
-"""Regular expressions that no engine can read."""
+"""Regular expressions that Go cannot read."""
 
-import re
-import warnings
-from typing import Final
-
-from interpreter.query.grammar.syntax import Call, Literal
-
-_FUNCTIONS: Final = frozenset(("capture", "gsub", "match", "scan", "splits", "sub", "test"))
-_SLIPS: Final = {
-    "missing ), unterminated subpattern": "a ( has no )",
-    "unbalanced parenthesis": "a ) has no (",
-    "unterminated character set": "a [ has no ]",
-    "bad escape (end of pattern)": "it ends in a backslash",
-}
-"""What Python says of the mistakes that are mistakes in the syntax of gojq and of jq as well."""
+from interpreter.query.grammar.syntax import Call
+from interpreter.query.plain.regex import compile_pattern
+from interpreter.query.plain.regex_call import RegexCall
 
 
-def slip_in_pattern(call: Call) -> str:
-    r"""What is wrong with the literal pattern of a call, empty where nothing is or only an engine can tell.
+def slip_in_pattern(node: Call) -> str:
+    r"""Say what is wrong with the literal pattern or the literal flags of a call; empty where nothing is.
 
     >>> from interpreter.query.grammar.parser import parse
     >>> slip_in_pattern(parse('test("(")')), slip_in_pattern(parse('test("\\\\p{L}")'))
-    ('a ( has no )', '')
+    ('missing ): (', '')
     """
-    if call.name not in _FUNCTIONS and (call.name, len(call.arguments)) != ("split", 2):
+    call = RegexCall.of(node)
+    if call is None:
         return ""
-    match call.arguments:
-        case (Literal(str() as pattern), *_):
-            return _slip(pattern)
-        case _:
-            return ""
-
-
-def _slip(pattern: str) -> str:
     try:
-        with warnings.catch_warnings(action="ignore"):
-            re.compile(pattern)
-    except re.error as error:
-        return _SLIPS.get(error.msg, "")
+        compile_pattern("" if call.literal is None else call.literal, call.flags or "")
+    except ValueError as error:
+        return str(error)
     return ""

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from random import Random
 
-from tests.conformance.gojq import verdicts
+from tests.conformance.gojq import patterns, verdicts
 from tests.conformance.gojq.asking import Ask
 from tests.conformance.gojq.peer import Gojq
 from tests.conformance.gojq.questions import EXPRESSIONS, about_expression, of_pod, of_workload
@@ -26,6 +26,8 @@ _CHANGED = 8
 
 _TRIED = 2
 """On how many objects each of them runs that is accepted."""
+
+_PATTERNS = 8_000
 
 _BOUNDED = "what is bounded is answered by jq itself, which is not gojq in every respect"
 
@@ -62,6 +64,7 @@ def compare(program: Path, mutants: int) -> Parity:
             times = mutants if len(sample.cases) > _TRIED else mutants * _MADE_UP
             _compare_objects(gojq, sample, times, found)
             _compare_texts(gojq, sample, found)
+        patterns.compare(gojq, _PATTERNS, found.tallies["regular expressions"])
     return found
 
 

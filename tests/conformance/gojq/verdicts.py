@@ -62,6 +62,8 @@ def _reason(reading: Reading, message: str, program: str) -> str:
         return "`$__loc__` is known" if "$__loc__" in reading.compiling else ""
     if reading.calls & _OUTSIDE:
         return "what reaches out of an expression is refused"
+    if "is no regular expression" in message:
+        return "a pattern is read when its definition is loaded"
     if "is not a format" in message:
         return "an unknown format is refused before it is used"
     return "" if _is_jq(program) else "what jq cannot read is refused: it answers what is bounded"

@@ -8,7 +8,8 @@ from interpreter.query.plain.code.choices import Choices
 from interpreter.query.plain.code.flow import terms_of
 from interpreter.query.plain.code.writer import INPUT, Sink, untruth
 from interpreter.query.plain.functions import ARGUMENTS, SELECTIONS, VALUES
-from interpreter.query.plain.regex import compile_pattern
+from interpreter.query.plain.regex import LONGEST_KEPT
+from interpreter.query.plain.regex_call import RegexCall
 
 _TYPES: Final = {
     "null": "{0} is None",
@@ -28,6 +29,8 @@ class Calls(Choices, ABC):
     def call(self, node: Call, here: str, sink: Sink) -> None:
         """Write a call; ValueError for a function that is not plain."""
         match node.name, node.arguments:
+            case _ if (call := RegexCall.of(node)) and call.flags is not None:
+                self._matched(call, here, sink)
             case "not", ():
                 sink.write(self.bind(untruth(self.named(here))))
             case name, () if name in VALUES:
@@ -68,10 +71,6 @@ class Calls(Choices, ABC):
             case "error", (Literal(str() as message),):
                 self.line(f"refuse({self.module.constant(message)})")
                 return "None"
-            case "test", (Literal(str() as pattern),):
-                return self._match(pattern, "", here)
-            case "test", (Literal(str() as pattern), Literal(None | str() as flags)):
-                return self._match(pattern, flags or "", here)
             case "IN", (candidates,):
                 return self._among(candidates, here)
             case (("any" | "all"), (*source, condition)) if len(source) < 2:  # noqa: PLR2004 - one source, or elements
@@ -104,9 +103,30 @@ class Calls(Choices, ABC):
         self.each(source, INPUT, Sink(lambda output: self.line(f"return {self.handed(output)}"), short=True))
         self.line(f"return {self.handed('NOTHING')}")
 
-    def _match(self, pattern: str, flags: str, here: str) -> str:
-        search = self.module.constant(compile_pattern(pattern, flags).search)
-        return self.bind(f"{search}(text_of('test', {here})) is not None")
+    def _matched(self, call: RegexCall, here: str, sink: Sink) -> None:
+        """Write a call with a regular expression, which is compiled here where it is known."""
+        compiled = call.compiled()
+        if compiled is None:
+            computed = f"computed_pattern({{}}, {self.module.constant(call.flags)})"
+            self.each(
+                call.pattern,
+                here,
+                Sink(lambda pattern: self._found(call, here, self.bind(computed.format(pattern)), sink)),
+            )
+        elif call.name == "test":
+            here, kept, found = self.named(here), *map(self.module.constant, (compiled.kept, compiled.found))
+            is_short = f"type({here}) is str and len({here}) <= {LONGEST_KEPT}"
+            sink.write(self.bind(f"{kept}({here}) if {is_short} else {found}({here})"))
+        else:
+            self._found(call, here, self.module.constant(compiled), sink)
+
+    def _found(self, call: RegexCall, here: str, pattern: str, sink: Sink) -> None:
+        if call.replacement is not None:
+            sink.write(self.bind(f"regex_replace({here}, {pattern}, {self.generator(call.replacement)})"))
+        elif call.name in ("test", "split"):
+            sink.write(self.bind(f"regex_{call.name}({here}, {pattern})"))
+        else:
+            self.loop(f"regex_{call.name}({here}, {pattern})", sink)
 
     def _among(self, candidates: Node, here: str) -> str:
         texts = [term.value for term in terms_of(candidates) if isinstance(term, Literal)]

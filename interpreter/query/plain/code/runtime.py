@@ -7,13 +7,12 @@ from typing import Any, Final, NoReturn
 from interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
 from interpreter.k8s.values import JSON, type_name
 from interpreter.query.bounded.child import MOST_RESULTS
-from interpreter.query.plain import collection
+from interpreter.query.plain import collection, regex
 from interpreter.query.plain.access import elements, field, item, part, present_elements
 from interpreter.query.plain.arithmetic import add, divide, merge, modulo, multiply, negate, subtract, total
 from interpreter.query.plain.collection import Many
 from interpreter.query.plain.functions import ARGUMENTS, VALUES
 from interpreter.query.plain.given import given
-from interpreter.query.plain.strings import text_of
 from interpreter.query.plain.values import equal, less, to_text
 
 _NOTHING: Final = object()
@@ -92,6 +91,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "add": add,
     "among": among,
     "dict": dict,
+    "computed_pattern": regex.computed_pattern,
     "divide": divide,
     "elements": elements,
     "equal": equal,
@@ -120,10 +120,16 @@ RUNTIME: Final[dict[str, Any]] = {
     "part": part,
     "present_elements": present_elements,
     "refuse": refuse,
+    "regex_capture": regex.capture,
+    "regex_match": regex.match,
+    "regex_replace": regex.replace,
+    "regex_scan": regex.scan,
+    "regex_split": regex.split,
+    "regex_splits": regex.splits,
+    "regex_test": regex.test,
     "sort_by": collection.sort_by,
     "str": str,
     "subtract": subtract,
-    "text_of": text_of,
     "texts": texts,
     "to_text": to_text,
     "too_many": too_many,

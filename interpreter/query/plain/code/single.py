@@ -24,12 +24,18 @@ _ANSWERS = frozenset(
     (
         *(("IN", 1), ("add", 1), ("all", 1), ("all", 2), ("any", 1), ("any", 2), ("error", 1), ("group_by", 1)),
         *(("isempty", 1), ("map", 1), ("map_values", 1), ("max_by", 1), ("min_by", 1), ("sort_by", 1)),
-        *(("test", 1), ("test", 2), ("unique_by", 1), ("with_entries", 1), *((name, 0) for name in VALUES)),
+        *(("unique_by", 1), ("with_entries", 1), *((name, 0) for name in VALUES)),
     )
 )
 """Functions with one output, whatever their arguments have."""
 
-_HANDING_ON = frozenset((*((name, 1) for name in ARGUMENTS), ("first", 1), ("last", 1)))
+_HANDING_ON = frozenset(
+    (
+        *((name, 1) for name in (*ARGUMENTS, "first", "last", "test")),
+        *((name, 2) for name in ("gsub", "split", "sub", "test")),
+        *((name, 3) for name in ("gsub", "sub")),
+    )
+)
 """Functions with an output for each one of their arguments, at most."""
 
 _COMBINING = Index | Slice | Pipe | Alternative | Binary | Negate | If | Object | Text
