@@ -37,7 +37,8 @@ class Kind:
 
     ``completes`` is whether it runs to completion: then it is healthy while it waits or starts. ``component`` gives the
     component of a pod as the product names it, ``ends`` whether a pod ends with the workload. ``children`` are further
-    collections of objects that the controller makes, as ``/apis/GROUP/VERSION/PLURAL``.
+    collections of objects that the controller makes, as ``/apis/GROUP/VERSION/PLURAL``. ``switch``
+    is the path of the switch that suspends it, with the value ``suspended`` or ``resumed``.
     """
 
     api_version: str
@@ -47,6 +48,8 @@ class Kind:
     ends: Callable[[Object], bool] = _every_pod
     children: tuple[str, ...] = ()
     switch: str = "spec.suspend"
+    suspended: object = True
+    resumed: object = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ class Controller:
 
     ``start`` installs CRDs and webhooks and starts the programs. ``told`` hears of the phase that the pods of a
     namespace are to be in, for what else the controller asks about. ``needs`` names controllers that have to run, too.
-    ``ports`` are those that the program listens on whatever it is told.
+    ``ports`` are those that the program listens on whatever it is told. One that is ``alone`` acts on the kinds of
+    others: it gets a cluster for itself and those that it needs.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Controller:
     programs: tuple[Program, ...] = ()
     needs: tuple[str, ...] = ()
     ports: tuple[int, ...] = ()
+    alone: bool = False
     told: Callable[[str, str], None] | None = None
 
     @property

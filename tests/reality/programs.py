@@ -47,6 +47,7 @@ _KUBERAY = "github.com/ray-project/kuberay/ray-operator"
 KUBERAY = Program("kuberay", _KUBERAY, "v1.6.1", _KUBERAY, SHARED)
 _MPI = "github.com/kubeflow/mpi-operator"
 MPI_OPERATOR = Program("mpi-operator", _MPI, "v0.7.0", f"{_MPI}/cmd/mpi-operator", SHARED)
+KUEUE = Program("kueue", "sigs.k8s.io/kueue", "v0.18.2", "sigs.k8s.io/kueue/cmd/kueue")
 _TOGETHER = (JOBSET, LWS, KUBERAY, MPI_OPERATOR)
 
 

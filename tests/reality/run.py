@@ -31,10 +31,13 @@ class PortError(Exception):
 
 
 def rounds(controllers: Sequence[Controller]) -> list[list[Controller]]:
-    """Divide controllers so that no two in a round want the same port; those that one needs are in its round."""
+    """Divide controllers so that no two in a round want the same port, nor one of them to be alone.
+
+    Those that a controller needs are in its round.
+    """
     divided: list[list[Controller]] = []
     for controller in controllers:
-        fitting = (one for one in divided if not _ports(one) & set(controller.ports))
+        fitting = (one for one in divided if _fits(controller, one))
         found = next(fitting, None)
         if found is None:
             divided.append([controller])
@@ -126,6 +129,11 @@ def _run_case(case: Case, cluster: Cluster, ours: Ours) -> Outcome:
         experiment.end()
     outcome.seconds = time.monotonic() - begun
     return outcome
+
+
+def _fits(controller: Controller, others: Sequence[Controller]) -> bool:
+    alone = controller.alone or any(other.alone for other in others)
+    return not alone and not _ports(others) & set(controller.ports)
 
 
 def _ports(controllers: Iterable[Controller]) -> set[int]:

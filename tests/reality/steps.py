@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.e2e.rig.api import Object
+from tests.reality import queueing
 from tests.reality.comparison import active
 from tests.reality.experiment import Change, Experiment, GoneError
 from tests.reality.findings import Finding
@@ -15,7 +16,7 @@ from tests.reality.template import template_of
 
 Step = Callable[[Experiment, str], None]
 
-_ENDS = {"Complete", "Completed", "Succeeded", "Failed", "complete", "completed", "failed"}
+_ENDS = {"Complete", "Completed", "Succeeded", "Failed", "Finished", "complete", "completed", "failed"}
 _RETRIES = 75.0
 _JSON_PATCH = "application/json-patch+json"
 
@@ -111,14 +112,16 @@ def _fail_only(experiment: Experiment, component: str) -> None:
 
 
 def _suspend(experiment: Experiment, _: str) -> None:
-    if experiment.attempt("suspend", lambda: experiment.edit(_setting(experiment.case.switch, value=True))):
+    change = _setting(experiment.case.switch, experiment.case.kind.suspended)
+    if experiment.attempt("suspend", lambda: experiment.edit(change)):
         experiment.want(PENDING)
         _suspended(experiment, "")
 
 
 def _resume(experiment: Experiment, _: str) -> None:
     experiment.want(PENDING)
-    if experiment.attempt("resume", lambda: experiment.edit(_setting(experiment.case.switch, value=False))):
+    change = _setting(experiment.case.switch, experiment.case.kind.resumed)
+    if experiment.attempt("resume", lambda: experiment.edit(change)):
         judge_state(experiment, "resumed-pending", experiment.case.kind.completes)
         _running(experiment, "resumed-running")
 
@@ -224,4 +227,5 @@ STEPS: Mapping[str, Step] = {
     "wait": _wait,
     "see": _see,
     "gone": _gone,
+    **queueing.STEPS,
 }

@@ -3,9 +3,10 @@
 from tests.reality.controller import Controller
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
+from tests.reality.controllers.kueue import KUEUE
 from tests.reality.programs import SHARED
 
-CONTROLLERS: tuple[Controller, ...] = (BUILTIN, JOBSET)
+CONTROLLERS: tuple[Controller, ...] = (BUILTIN, JOBSET, KUEUE)
 
 
 def shares_module(controller: Controller) -> bool:
