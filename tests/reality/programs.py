@@ -48,6 +48,9 @@ KUBERAY = Program("kuberay", _KUBERAY, "v1.6.1", _KUBERAY, SHARED)
 _MPI = "github.com/kubeflow/mpi-operator"
 MPI_OPERATOR = Program("mpi-operator", _MPI, "v0.7.0", f"{_MPI}/cmd/mpi-operator", SHARED)
 KUEUE = Program("kueue", "sigs.k8s.io/kueue", "v0.18.2", "sigs.k8s.io/kueue/cmd/kueue")
+AGENT_SANDBOX = Program(
+    "agent-sandbox", "sigs.k8s.io/agent-sandbox", "v0.5.3", "sigs.k8s.io/agent-sandbox/cmd/agent-sandbox-controller"
+)
 _TOGETHER = (JOBSET, LWS, KUBERAY, MPI_OPERATOR)
 
 

@@ -1,12 +1,13 @@
 """The controllers that the experiment knows: add one here, and its cases in ``cases/NAME.yaml``."""
 
 from tests.reality.controller import Controller
+from tests.reality.controllers.agent_sandbox import AGENT_SANDBOX
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
 from tests.reality.controllers.kueue import KUEUE
 from tests.reality.programs import SHARED
 
-CONTROLLERS: tuple[Controller, ...] = (BUILTIN, JOBSET, KUEUE)
+CONTROLLERS: tuple[Controller, ...] = (BUILTIN, JOBSET, AGENT_SANDBOX, KUEUE)
 
 
 def shares_module(controller: Controller) -> bool:
