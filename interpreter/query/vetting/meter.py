@@ -176,7 +176,11 @@ def _(node: Slice, meter: Meter) -> Growth:
 
 @_measure.register
 def _(node: Iterate, meter: Meter) -> Growth:
-    return piped(meter.measure(node.target), ELEMENTS)
+    target = meter.measure(node.target)
+    match node.target:
+        case Slice(_, None, Literal(int() as most)) if most > 0 and target.count is not None:
+            return replace(target, count=target.count * most, work=target.work + target.size, cheap=False)
+    return piped(target, ELEMENTS)
 
 
 @_measure.register

@@ -409,7 +409,8 @@ def test_what_may_be_a_pattern_is_not_refused(text: str) -> None:
         "(.a // {}) * (.b // {})",
         ".groups[] | {name: .name} * (.template // {})",
         'split(",")[] | split(":")[0]',
-        'getpath(.paths[0, 1] | split("."))',
+        'getpath(.paths[:8][] | split("."))',
+        ".groups[] | {name, job: .jobs[:8][].name}",
         ".a[] + 1",
         ".a[.k]",
         ".a[][.k]",
@@ -461,6 +462,14 @@ def test_plain_expressions(text: str) -> None:
         pytest.param(".a[] + (.b // 1)", ".a[] + (.b // 1)", "+", "repeats", id="what is there may be as large"),
         pytest.param(".a[] + (.b | scalars)", ".a[] + (.b | scalars)", "+", "repeats", id="and so may a text"),
         pytest.param(".a[] * (.b // {})", ".a[] * (.b // {})", "*", "repeats", id="many merges with a large object"),
+        pytest.param("{a: .b[1:][], c}", "{a: .b[1:][], c}", "{...}", "repeats", id="a slice without an end"),
+        pytest.param("{a: .b[-8:][], c}", "{a: .b[-8:][], c}", "{...}", "repeats", id="a slice up to the end"),
+        pytest.param(
+            "{a: .b[:-1][], c}", "{a: .b[:-1][], c}", "{...}", "repeats", id="a slice up to an end of any size"
+        ),
+        pytest.param(
+            "{a: .b[:300][], c}", "{a: .b[:300][], c}", "{...}", "256 times", id="as often as a slice is long"
+        ),
         pytest.param("getpath(.paths[])", "getpath(.paths[])", "getpath", "repeats", id="many paths into one value"),
         pytest.param(".a[] - .b", ".a[] - .b", "-", "repeats", id="many differences with a large array"),
         pytest.param(".a[] == .b", ".a[] == .b", "==", "repeats", id="many comparisons with a large value"),
