@@ -157,7 +157,7 @@ class Cluster:
         pods: Object | None = None,
         wanted: Callable[[Object], bool] = lambda _: True,
     ) -> None:
-        """Install the webhooks of a manifest on the member, by URL.
+        """Install the webhooks of a manifest on the member, by URL; without a name of ours under their own names.
 
         ``pods`` is the objectSelector of those for pods, ``wanted`` chooses among all.
         """
@@ -165,7 +165,7 @@ class Cluster:
         for thing in _documents(file):
             if not thing["kind"].endswith("WebhookConfiguration"):
                 continue
-            thing["metadata"] = {"name": f"{name}-{thing['kind'].lower()}"}
+            thing["metadata"] = {"name": f"{name}-{thing['kind'].lower()}" if name else thing["metadata"]["name"]}
             thing["webhooks"] = [hook for hook in thing["webhooks"] if wanted(hook)]
             for hook in thing["webhooks"]:
                 path = hook["clientConfig"]["service"]["path"]

@@ -23,13 +23,17 @@ _GO_LINE = re.compile(r"^go \S+$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program of a Go module; ``group`` names the programs that are built within one module, empty for none."""
+    """A program of a Go module; ``group`` names the programs that are built within one module, empty for none.
+
+    ``replaces`` are needed beside those of its own go.mod.
+    """
 
     name: str
     module: str
     version: str
     package: str
     group: str = ""
+    replaces: tuple[str, ...] = ()
 
     @property
     def binary(self) -> str:
@@ -50,6 +54,13 @@ MPI_OPERATOR = Program("mpi-operator", _MPI, "v0.7.0", f"{_MPI}/cmd/mpi-operator
 KUEUE = Program("kueue", "sigs.k8s.io/kueue", "v0.18.2", "sigs.k8s.io/kueue/cmd/kueue")
 AGENT_SANDBOX = Program(
     "agent-sandbox", "sigs.k8s.io/agent-sandbox", "v0.5.3", "sigs.k8s.io/agent-sandbox/cmd/agent-sandbox-controller"
+)
+_VOLCANO = "volcano.sh/volcano"
+# Its go.mod takes the types from a folder of its repository, which the module does not carry.
+_VOLCANO_TYPES = ("volcano.sh/apis => volcano.sh/apis v1.14.0",)
+VOLCANO = Program("volcano", _VOLCANO, "v1.14.1", f"{_VOLCANO}/cmd/controller-manager", "volcano", _VOLCANO_TYPES)
+VOLCANO_WEBHOOK = Program(
+    "volcano-webhook", _VOLCANO, "v1.14.1", f"{_VOLCANO}/cmd/webhook-manager", "volcano", _VOLCANO_TYPES
 )
 _TOGETHER = (JOBSET, LWS, KUBERAY, MPI_OPERATOR)
 
@@ -78,7 +89,7 @@ def _module(folder: Path, program: Program) -> Path:
     module = folder / f"module-{program.group or program.name}-{digest}"
     if not (module / "go.mod").exists():
         module.mkdir(exist_ok=True)
-        if not program.group:
+        if program.group != SHARED:
             # The checksum database does not have all of the sums that the release was made with.
             (module / "go.sum").write_bytes((program.source() / "go.sum").read_bytes())
         (module / "go.mod").write_text(text, encoding="utf-8")
@@ -94,9 +105,10 @@ def _own_go_mod(program: Program) -> list[str]:
     released = (program.source() / "go.mod").read_text(encoding="utf-8")
     go_line = _GO_LINE.search(released)
     return [
-        f"module karta-interpreter.io/{program.name}",
+        f"module karta-interpreter.io/{program.group or program.name}",
         go_line.group() if go_line else "go 1.25.0",
         f"require {program.module} {program.version}",
         # A module's own replacements count only where it is the main one.
         *(f"replace {old} => {new} {version}" for old, new, version in _REPLACE.findall(released)),
+        *(f"replace {replacement}" for replacement in program.replaces),
     ]

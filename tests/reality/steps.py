@@ -85,9 +85,11 @@ def _end(experiment: Experiment, phase: str) -> None:
 
 def _has_ended(thing: Object) -> bool:
     status = thing.get("status") or {}
-    named = {str(status.get(name)) for name in ("jobDeploymentStatus", "phase", "terminalState")}
+    state = status.get("state")
+    places = (status, state if isinstance(state, dict) else {})
+    named = {str(place.get(name)) for place in places for name in ("jobDeploymentStatus", "phase", "terminalState")}
     conditions = status.get("conditions") or ()
-    return bool(_ENDS & named) or any(one["type"] in _ENDS and one["status"] == "True" for one in conditions)
+    return bool(_ENDS & named) or any(one.get("type") in _ENDS and one["status"] == "True" for one in conditions)
 
 
 def _succeed_only(experiment: Experiment, component: str) -> None:
