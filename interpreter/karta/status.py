@@ -21,6 +21,10 @@ class Condition(NamedTuple):
     message: str | None
 
 
+_NO_CONDITION = Condition(None, None, None, None)
+"""What Go reads from a null in a list of conditions."""
+
+
 class StatusMatch(NamedTuple):
     """What the status definition says about an object.
 
@@ -96,6 +100,8 @@ def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Con
 
 
 def _condition(root: Component, rule: ConditionsRule, element: JSON) -> Condition:
+    if element is None:
+        return _NO_CONDITION
     if type(element) is not dict:
         reason = f"gives a condition that is {type_name(element)}, not an object"
         raise failure(root, "conditionsDefinition.path", rule.query, reason)

@@ -155,6 +155,7 @@ def test_the_phase(brew: Raw, path: str, status: Raw, phase: str | None) -> None
         ),
         pytest.param([{}], (Condition(None, None, None, None),), id="no field at all"),
         pytest.param([condition(1, status=True)], (Condition(None, None, None, None),), id="only strings are taken"),
+        pytest.param([None], (Condition(None, None, None, None),), id="a null is a condition without type, as in Go"),
     ],
 )  # fmt: skip
 def test_conditions(compiled: dict[str, Definition], conditions: Any, expected: tuple[Condition, ...]) -> None:

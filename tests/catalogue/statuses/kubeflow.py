@@ -33,7 +33,7 @@ _TRAINING: dict[str, set[Status]] = {
 }
 
 KUBEFLOW: States = {
-    GVK("kubeflow.org", "v1", "PyTorchJob"): _TRAINING,
+    GVK("kubeflow.org", "v1", "PyTorchJob"): _TRAINING | {"running, with a null among the conditions": RUNNING},
     GVK("kubeflow.org", "v1", "TFJob"): _TRAINING,
     GVK("kubeflow.org", "v1", "XGBoostJob"): _TRAINING,
     GVK("kubeflow.org", "v1", "PaddleJob"): _TRAINING,
