@@ -76,9 +76,10 @@ OPERATIONS = (
 class AggregateRule(StrEnum):
     """How one status field of several clusters becomes one value.
 
-    ``counter`` is a sum that never falls below what the template has; ``worst`` is the value of the cluster that is
-    worst off; ``union`` has the keys of all objects, with the values of the worst cluster that has them; ``omit``
-    leaves the field to the members.
+    ``counter`` is a sum that never falls below what the template has; ``max`` and ``min`` compare numbers, quantities
+    and Go durations; ``worst`` is the value of the cluster that is worst off; ``union`` has the keys of all objects,
+    with the values of the worst cluster that has them; ``omit`` takes nothing from the members, what the template has
+    stays; ``drop`` also removes what the template has.
     """
 
     SUM = "sum"
@@ -94,6 +95,7 @@ class AggregateRule(StrEnum):
     LATEST = "latest"
     EARLIEST = "earliest"
     OMIT = "omit"
+    DROP = "drop"
 
 
 PathPattern = tuple[str | None, ...]

@@ -2,29 +2,45 @@
 
 from collections.abc import Sequence
 
-from interpreter.k8s.values import Object
+from interpreter.k8s.values import JSON, Object
 from interpreter.karta.definition import Definition
 from interpreter.operations.call import StatusItem
 from interpreter.operations.continuity import continued
 from interpreter.operations.merging import Merging
 from interpreter.operations.outcome import concluded, has_ended
 from interpreter.operations.report import reports_of
+from interpreter.operations.unplaced import emptied, has_outcome
 
 
 def aggregate_status(definition: Definition, obj: Object, items: Sequence[StatusItem]) -> Object:
     """Return the template with the merged status, itself when nothing changes.
 
-    No report changes nothing, a single one is taken as it is, several are merged (`interpreter.operations.merging`).
+    A single report is taken as it is, several are merged (`interpreter.operations.merging`). Clusters that do not
+    report change nothing; without any cluster the counters are 0 (`interpreter.operations.unplaced`).
     What the template has said before limits what it may say now (`interpreter.operations.outcome` and
     `interpreter.operations.continuity`); one that has come to its outcome is left alone.
     """
     before = obj.get("status")
-    reports = reports_of(definition, obj, items)
-    if not reports or has_ended(definition, before):
+    if has_ended(definition, before):
         return obj
-    merged = dict(reports[0].status) if len(reports) == 1 else Merging(definition).status(reports)
-    over = all(has_ended(definition, item.status) for item in items)
+    merged = _merged(definition, obj, items)
+    if merged is None:
+        return obj
+    over = bool(items) and all(has_ended(definition, item.status) for item in items)
     status = continued(definition, obj, concluded(definition, merged, before, over=over), items)
     if status == (before or {}):
         return obj
     return {**obj, "status": status}
+
+
+def _merged(definition: Definition, template: Object, items: Sequence[StatusItem]) -> dict[str, JSON] | None:
+    """Return the status of all clusters, None when there is nothing to tell from."""
+    if not items:
+        before = template.get("status")
+        return (
+            emptied(definition, before) if isinstance(before, dict) and not has_outcome(definition, template) else None
+        )
+    reports = reports_of(definition, template, items)
+    if not reports:
+        return None
+    return dict(reports[0].status) if len(reports) == 1 else Merging(definition).status(reports)

@@ -18,18 +18,21 @@ def continued(
 ) -> dict[str, JSON]:
     """Return a merged status as the one that follows the template's present status.
 
-    Clusters come and go, and with them what they reported. A start stays as it is until the template is suspended,
-    counters do not fall, and ``observedGeneration`` is put in the template's own terms.
+    Clusters come and go, and with them what they reported. Counters do not fall, omitted fields stay, and
+    ``observedGeneration`` is put in the template's own terms. The start of a kind with outcomes stays until the
+    template is suspended, as API servers demand of a Job; any other kind may start again, in another cluster or after
+    a failed attempt.
     """
     before = template.get("status")
     known: Object = before if isinstance(before, dict) else {}
     status = _with_generation(status, known, template, items)
-    moved = {
-        key: value for key, value in known.items() if is_start(key) and is_time(value) and status.get(key) != value
-    }
-    if moved and not is_suspended(definition, template):
-        status = _with_starts(status, moved)
-    return _with_counters(definition, status, known)
+    if definition.annotations.outcomes:
+        moved = {
+            key: value for key, value in known.items() if is_start(key) and is_time(value) and status.get(key) != value
+        }
+        if moved and not is_suspended(definition, template):
+            status = _with_starts(status, moved)
+    return _with_known(definition, status, known)
 
 
 def is_suspended(definition: Definition, template: Object) -> bool:
@@ -60,10 +63,15 @@ def _with_starts(status: dict[str, JSON], starts: Object) -> dict[str, JSON]:
     return {**status, **starts, **{key: latest([end, *starts.values()]) for key, end in ends.items()}}
 
 
-def _with_counters(definition: Definition, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
+def _with_known(definition: Definition, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
+    """Put back counters that would fall or go, a 0 too, and what no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
         place = tuple(step for step in path if step is not None)
-        count, now = get(known, place), get(status, place)
-        if rule is AggregateRule.COUNTER and is_number(count) and (now is None or (is_number(now) and now < count)):
-            status = set_value(status, place, count)  # a 0, too: API servers refuse a counter that is gone
+        parent = get(status, place[:-1])
+        if len(place) < len(path) or not (parent is None or isinstance(parent, dict)):
+            continue
+        value, now = get(known, place), get(status, place)
+        falls = is_number(value) and (now is None or (is_number(now) and now < value))
+        if value is not None and (rule is AggregateRule.OMIT or (rule is AggregateRule.COUNTER and falls)):
+            status = set_value(status, place, value)
     return status

@@ -29,9 +29,14 @@ def agreed_generation(items: Sequence[StatusItem], template_generation: int | No
     """Return the template's generation, as the members write theirs, when all have caught up with it; else None.
 
     As Karmada's native interpreter has it (``native/aggregatestatus.go``): a member is current when its controller
-    observed the member object's generation, and that object was made from the template's generation.
+    observed the member object's generation, and that object was made from the template's generation. No member has
+    when there is none.
     """
-    if template_generation is None or not all(_has_caught_up(item.status, template_generation) for item in items):
+    if (
+        not items
+        or template_generation is None
+        or not all(_has_caught_up(item.status, template_generation) for item in items)
+    ):
         return None
     is_text = any(isinstance(item.status["observedGeneration"], str) for item in items)
     return str(template_generation) if is_text else template_generation

@@ -6,7 +6,11 @@ A field is merged by the definition's ``aggregate`` annotation where that names 
 - lists of conditions are merged by type (`interpreter.operations.condition`), lists of named objects by name,
   other lists are concatenated without repeating an element;
 - times: of a start the earliest, of an end the latest and only when every cluster has it, else the latest;
-- any other text is kept when all agree, else the worst cluster's word counts;
+- any other text is kept when all agree, else it is the worst cluster's, and left out where that has none; of several
+  that are equally badly off the first one has all of it, as text of two clusters may contradict itself;
+- a cluster that lacks an object has none of its fields; what maps and lists of named objects hold is merged from the
+  clusters that have it;
+- where a cluster is between two revisions, ``currentRevision`` and what belongs to it are those of such clusters;
 - ``observedGeneration`` is never merged: a member's generations mean nothing to the template.
 """
 
@@ -29,6 +33,9 @@ from interpreter.operations.reduction import (
     total,
 )
 from interpreter.operations.report import Part, Report
+
+_REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
+"""The fields of a roll-out that only have a meaning together, as in the status of a StatefulSet."""
 
 
 class Merging:
@@ -56,7 +63,7 @@ class Merging:
         if kinds <= {int, float}:
             return total(values)
         if kinds == {dict}:
-            return self._objects(path, _with_silence(parts)) or (None if any(values) else {})
+            return self._objects(path, [part.or_empty() for part in parts]) or (None if any(values) else {})
         if kinds == {list}:
             return self._lists(path, parts)
         return _text(path, parts, values)
@@ -73,13 +80,19 @@ class Merging:
 
     def _objects(self, path: PathPattern, parts: Sequence[Part]) -> dict[str, JSON]:
         keys = dict.fromkeys(key for part in parts for key in part.value if key != "observedGeneration")
-        merged = {key: self._value((*path, key), [part.at(key) for part in parts]) for key in keys}
+        between = _between_revisions(parts)
+        is_map = len(path) > 1 and all(isinstance(value, dict) for part in parts for value in part.value.values())
+        merged: dict[str, JSON] = {}
+        for key in keys:
+            whose = between if between and key in _REVISION else parts
+            found = [part.at(key) for part in whose if not is_map or key in part.value]
+            merged[key] = self._value((*path, key), found)
         return {key: value for key, value in merged.items() if value is not None}
 
     def _lists(self, path: PathPattern, parts: Sequence[Part]) -> list[JSON]:
         lists = [Part(part.report, part.value or []) for part in parts]
         elements = [element for part in lists for element in part.value]
-        if are_conditions(elements):
+        if are_conditions([element for element in elements if element is not None]):
             return merge_conditions(self._polarity, lists)
         if all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
             return self._named((*path, None), lists)
@@ -93,13 +106,21 @@ class Merging:
         return [self._objects(path, same) for same in named.values()]
 
 
-def _with_silence(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts that have an object; a cluster that counts in spite of its silence is silent in there, too."""
-    return [
-        part if part.value is not None else Part(part.report, {})
-        for part in parts
-        if part.value is not None or not part.report.status
-    ]
+def _between_revisions(parts: Sequence[Part]) -> list[Part]:
+    """Return the worst cluster that goes from one revision to another, and those that do the same."""
+    rolling = [part for part in parts if _is_between_revisions(*_revisions(part))]
+    if not rolling:
+        return []
+    revisions = min((part.report.severity, _revisions(part)) for part in rolling)[1]
+    return [part for part in rolling if _revisions(part) == revisions]
+
+
+def _is_between_revisions(current: JSON, update: JSON) -> bool:
+    return isinstance(current, str) and isinstance(update, str) and current != update
+
+
+def _revisions(part: Part) -> tuple[JSON, JSON]:
+    return part.value.get("currentRevision"), part.value.get("updateRevision")
 
 
 def _unrepeated(elements: Sequence[JSON]) -> list[JSON]:

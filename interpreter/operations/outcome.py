@@ -64,4 +64,7 @@ def _true_conditions(status: JSON) -> _Conditions:
 
 def _conditions(status: JSON) -> list[Object]:
     conditions = status.get("conditions") if isinstance(status, dict) else None
-    return conditions if isinstance(conditions, list) and are_conditions(conditions) else []
+    if not isinstance(conditions, list):
+        return []
+    conditions = [condition for condition in conditions if condition is not None]
+    return conditions if are_conditions(conditions) else []

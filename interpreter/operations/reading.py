@@ -75,7 +75,7 @@ def _aggregation(definition: Definition, extent: Extent) -> None:
     extent.at("status").take()
     extent.at("metadata", "generation").take()
     if definition.status is not None:
-        _status_rules(definition.status, extent)
+        mark_status_rules(definition.status, extent)
     _take(extent, (action.path for action in definition.suspend))
 
 
@@ -128,10 +128,11 @@ def _health(definition: Definition, extent: Extent) -> None:
     if definition.annotations.health is not None:
         _take(extent, [definition.annotations.health])
     elif definition.status is not None:
-        _status_rules(definition.status, extent)
+        mark_status_rules(definition.status, extent)
 
 
-def _status_rules(rules: StatusRules, extent: Extent) -> None:
+def mark_status_rules(rules: StatusRules, extent: Extent) -> None:
+    """Mark what the status of an object is derived from."""
     _take(extent, [rules.phase])
     _take(extent, (matcher.expression for _, matchers in rules.mappings for matcher in matchers))
     if rules.conditions is not None:

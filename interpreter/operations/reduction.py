@@ -7,6 +7,7 @@ from functools import lru_cache, reduce
 from operator import add
 
 from interpreter.errors import InterpretationError, QuantityError
+from interpreter.k8s.duration import parse_duration
 from interpreter.k8s.quantity import Quantity
 from interpreter.k8s.values import JSON, type_name
 from interpreter.karta.annotations import AggregateRule
@@ -18,12 +19,30 @@ WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
 """The rules that take the values of the clusters that are worst off first."""
 
 
+_COMPUTING = frozenset(
+    {
+        AggregateRule.SUM,
+        AggregateRule.COUNTER,
+        AggregateRule.MAX,
+        AggregateRule.MIN,
+        AggregateRule.LATEST,
+        AggregateRule.EARLIEST,
+    }
+)
+
+
 def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
     """Return the one value that the rule makes of one or more, in the order of cluster names or `WORST_FIRST`.
 
-    >>> reduce_values(AggregateRule.SUM, ["500m", "1500m"])
+    Rules that compute take empty text for no value, and return None without any other.
+
+    >>> reduce_values(AggregateRule.SUM, ["500m", "1500m", ""])
     '2'
     """
+    if rule in _COMPUTING:
+        values = [value for value in values if value != ""]
+        if not values:
+            return None
     return _REDUCTIONS[rule](values)
 
 
@@ -108,6 +127,15 @@ def _quantity(value: JSON) -> Quantity:
         raise _misfit(value, "not a quantity such as 100m, 1.5 or 2Gi") from error
 
 
+def _amount(value: JSON) -> Quantity:
+    """Return a number, a quantity or a Go duration, in seconds, as something to compare.
+
+    Go ends every duration that it prints with ``s``, which no quantity does: ``5m`` is five thousandths.
+    """
+    seconds = parse_duration(value) if isinstance(value, str) and value.endswith("s") else None
+    return _quantity(value) if seconds is None else Quantity(seconds)
+
+
 def _sum(values: Sequence[JSON]) -> JSON:
     if all(map(is_number, values)):
         return total(values)
@@ -138,8 +166,8 @@ def _concat(values: Sequence[JSON]) -> list[JSON]:
 _REDUCTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.SUM: _sum,
     AggregateRule.COUNTER: _sum,
-    AggregateRule.MAX: lambda values: max(values, key=_quantity),
-    AggregateRule.MIN: lambda values: min(values, key=_quantity),
+    AggregateRule.MAX: lambda values: max(values, key=_amount),
+    AggregateRule.MIN: lambda values: min(values, key=_amount),
     AggregateRule.ANY: lambda values: any(_truths(values)),
     AggregateRule.ALL: lambda values: all(_truths(values)),
     AggregateRule.FIRST: lambda values: values[0],
@@ -149,4 +177,5 @@ _REDUCTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.LATEST: latest,
     AggregateRule.EARLIEST: earliest,
     AggregateRule.OMIT: lambda _: None,
+    AggregateRule.DROP: lambda _: None,
 }

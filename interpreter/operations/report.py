@@ -29,6 +29,9 @@ _WORST_FIRST = (
 _RANK = {status: rank for rank, status in enumerate(_WORST_FIRST)}
 
 
+_REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The status of one cluster as far as it is merged, and what the definition makes of the whole of it."""
@@ -58,18 +61,23 @@ class Part(NamedTuple):
         """Return the same cluster's value of a field inside this one."""
         return Part(self.report, self.value.get(key))
 
+    def or_empty(self) -> "Part":
+        """Return the part with an empty object for none."""
+        return Part(self.report, {}) if self.value is None else self
+
 
 def reports_of(definition: Definition, template: Object, items: Iterable[StatusItem]) -> list[Report]:
     """Return the reports to merge, in the order of cluster names.
 
-    A cluster without a status is left out, unless another one has completed: the workload as a whole has not, as
-    long as a cluster that it was sent to has yet to say anything.
+    A cluster without a status is left out, unless all others have completed: the workload as a whole has not, as long
+    as one of its clusters has not reported.
     """
     ordered = sorted(items, key=lambda item: item.cluster)
     reports = [_report(definition, template, item) for item in ordered]
-    if any(Status.COMPLETED in report.matched for report in reports):
+    reporting = [report for report in reports if report.status]
+    if reporting and all(Status.COMPLETED in report.matched for report in reporting):
         return reports
-    return [report for report in reports if report.status]
+    return reporting
 
 
 def _report(definition: Definition, template: Object, item: StatusItem) -> Report:
@@ -80,7 +88,7 @@ def _report(definition: Definition, template: Object, item: StatusItem) -> Repor
     status = {key: value for key, value in status.items() if key not in BOOKKEEPING}
     matched = match_status(definition, _as_reported(template, status, of_object)).matched
     for path, rule in definition.annotations.aggregate.items():
-        if rule is AggregateRule.OMIT:
+        if rule in _REMOVED:
             status = _without(status, path[1:])
     return Report(item.cluster, status, matched)
 

@@ -157,7 +157,10 @@ def test_revise_replica(definition: Definition, objects: Sequence[Object]) -> No
         known = knowing(definition, obj)
         with suppress(InterpretationError):
             today = interpret(known, Call(Operation.INTERPRET_REPLICA, obj))["replica"]
-            assert interpret(known, Call(Operation.REVISE_REPLICA, obj, replicas=today))["revised"] is obj
+            same = interpret(known, Call(Operation.REVISE_REPLICA, obj, replicas=today))["revised"]
+            assert interpret(known, Call(Operation.INTERPRET_REPLICA, same))["replica"] == today
+            assert interpret(known, Call(Operation.REVISE_REPLICA, same, replicas=today))["revised"] is same
+            _assert_only_counts_change(known, obj, same)
             for count in _COUNTS:
                 with suppress(InterpretationError):
                     revised = interpret(known, Call(Operation.REVISE_REPLICA, obj, replicas=count))["revised"]
@@ -190,8 +193,10 @@ def test_aggregate_status(definition: Definition, objects: Sequence[Object], rep
             continue
         assert {**once, "status": None} == {**template, "status": None}, "nothing else changes"
         assert _aggregated(definition, once, items) is once, "Karmada asks again after every change"
-        if not any(item.status for item in items):
+        if items and not any(item.status for item in items):
             assert once is template
+        elif not items and once is not template:
+            assert not _conditions(once), "no cluster holds any"
 
 
 def test_a_generation_is_observed_when_every_cluster_is_in_step(
@@ -211,6 +216,10 @@ def test_a_generation_is_observed_when_every_cluster_is_in_step(
         ]
         assert [edit.get(one, ("status", "observedGeneration")) for one in observed] == [3, None, None, None]
         assert not any(edit.get(one, ("status", "resourceTemplateGeneration")) for one in observed)
+
+
+def _conditions(obj: Object) -> JSON:
+    return edit.get(obj, ("status", "conditions"))
 
 
 def _template(

@@ -1,5 +1,6 @@
 """What must hold for any object of a kind: tried on the objects of its suites, and on others of the same shape."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -10,10 +11,12 @@ import pytest
 from interpreter.errors import InterpretationError, QueryError
 from interpreter.k8s import edit
 from interpreter.k8s.gvk import GVK
+from interpreter.k8s.patch import diff
 from interpreter.k8s.values import JSON, Object
 from interpreter.karta.definition import Definition, PodTemplate
 from interpreter.karta.pods import pod_sets
 from interpreter.karta.resolution import Known
+from interpreter.karta.status import match_status
 from interpreter.operations import Call, Operation, StatusItem, interpret
 from interpreter.registration import operations_for
 from interpreter.suites import Case
@@ -61,14 +64,26 @@ def test_a_revised_object_has_the_number_of_pods_asked_for(definition: Definitio
     assert answered > 0 or Operation.REVISE_REPLICA not in operations_for(definition)
 
 
-def test_revising_to_todays_number_changes_nothing(definition: Definition, objects: Sequence[Object]) -> None:
+def test_revising_to_todays_number_writes_nothing_but_defaults(
+    definition: Definition, objects: Sequence[Object]
+) -> None:
     if not _counts(definition):
         return
     for obj in objects:
         today = _ask(definition, Operation.INTERPRET_REPLICA, obj)
         if not isinstance(today, _Refused):
             revised = _ask(definition, Operation.REVISE_REPLICA, obj, today)
-            assert _same(definition, Operation.REVISE_REPLICA, revised, obj)
+            assert _ask(definition, Operation.INTERPRET_REPLICA, revised) == today
+            again = _ask(definition, Operation.REVISE_REPLICA, revised, today)
+            assert _same(definition, Operation.REVISE_REPLICA, again, revised)
+            if not definition.scripts.of(Operation.REVISE_REPLICA):
+                assert all(_is_default(obj, change["path"]) for change in diff(obj, revised))
+
+
+def _is_default(obj: Object, pointer: str) -> bool:
+    """Whether a count was written that the object left to its API."""
+    place = tuple(int(step) if step.isdigit() else step for step in pointer.split("/")[1:])
+    return place[-1] == "replicas" and edit.get(obj, place) is None
 
 
 def _same(definition: Definition, operation: Operation, one: JSON, other: JSON) -> bool:
@@ -183,7 +198,7 @@ def test_an_object_that_says_nothing_has_no_pods(definition: Definition, spec: O
 
 
 def test_the_status_of_one_cluster_is_taken_as_it_is(definition: Definition, reported: Sequence[Object]) -> None:
-    said_otherwise = {path[1] for path, rule in definition.annotations.aggregate.items() if rule == "omit"}
+    said_otherwise = {path[1] for path, rule in definition.annotations.aggregate.items() if rule in ("omit", "drop")}
     if definition.annotations.outcomes:
         said_otherwise |= {"conditions", "completionTime"}
     if definition.scripts.of(Operation.AGGREGATE_STATUS):
@@ -206,6 +221,32 @@ def test_the_order_of_clusters_is_no_matter(definition: Definition, reported: Se
         for other in permutations(items):
             back = _aggregated(definition, other)
             assert back == forth or isinstance(back, _Refused) is isinstance(forth, _Refused) is True
+
+
+def test_what_clusters_are_called_decides_no_status(definition: Definition, cases: Sequence[Case]) -> None:
+    """Of clusters that are equally badly off the first by name has the text; what it means is the same."""
+    if definition.scripts.of(Operation.AGGREGATE_STATUS):
+        return
+    for case in cases:
+        names = [item.cluster for item in case.call.items]
+        statuses = [item.status for item in case.call.items]
+        told = {
+            _told(definition, _aggregated(definition, list(map(StatusItem, names, order))))
+            for order in permutations(statuses)
+        }
+        assert len(told) == 1, case.name
+
+
+def _told(definition: Definition, whole: JSON) -> JSON:
+    """What a merged status says apart from its text: statuses, numbers, truth values and the status of conditions."""
+    if isinstance(whole, _Refused):
+        return "refused"
+    conditions = edit.get(whole, ("status", "conditions")) or []
+    known = sorted(str([one.get("type"), one.get("status")]) for one in conditions)
+    firsts = {path[1] for path, rule in definition.annotations.aggregate.items() if rule == "first"}
+    status = whole.get("status") or {}
+    numbers = {key: value for key, value in status.items() if isinstance(value, int | float) and key not in firsts}
+    return json.dumps([match_status(definition, whole).matched, known, numbers], sort_keys=True)
 
 
 def _aggregated(definition: Definition, items: Sequence[StatusItem]) -> JSON:

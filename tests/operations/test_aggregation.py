@@ -11,11 +11,15 @@ from tests.operations.conftest import Define, component
 
 ROOT = component("train", ".spec.template", ".spec.replicas // 1")
 MAPPINGS = {
-    "running": [{"byConditions": [{"type": "Ready", "status": "True"}]}],
+    "running": [{"byConditions": [{"type": name, "status": "True"}]} for name in ("Ready", "Running")],
     "completed": [{"byConditions": [{"type": "Complete", "status": "True"}]}],
     "failed": [{"byConditions": [{"type": "Failed", "status": "True"}]}],
     "initializing": [{"byPhase": "Pending"}, {"byConditions": [{"type": "Progressing", "status": "True"}]}],
 }
+ENDING = MAPPINGS | {
+    "completed": [{"byConditions": [{"type": name, "status": "True"}]} for name in ("Complete", "Met")]
+}
+OUTCOMES = "Complete: Met"
 SUSPENSION = {
     "suspendActions": [{"path": ".spec.a", "value": "true"}, {"path": ".spec.b", "value": "true"}],
     "resumeActions": [{"path": ".spec.a", "value": "false"}, {"path": ".spec.b", "value": "false"}],
@@ -56,13 +60,68 @@ def condition(type_: str, status: str, **more: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "statuses",
     [
-        pytest.param((), id="no cluster"),
+        pytest.param((None,), id="silence is no evidence that the pods are gone"),
         pytest.param((None, {}), id="clusters that have not reported"),
     ],
 )
 def test_without_reports_nothing_changes(train: Definition, statuses: tuple[Any, ...]) -> None:
-    obj = template({"phase": "Pending"})
+    obj = template({"phase": "Pending", "active": 2})
     assert aggregate(train, obj, *statuses) is obj
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        pytest.param({"available": 2, "tpl": {"n": 3}}, {"available": 0}, id="nothing adds up to 0, details go"),
+        pytest.param({"conditions": [condition("Ready", "True")]}, {"conditions": []}, id="no condition holds"),
+        pytest.param({"phase": "Active", "ready": True}, {"ready": False}, id="no phase is known, nothing is true"),
+        pytest.param({"cpu": "4", "least": 3}, {"cpu": "0", "least": 0}, id="quantities and least ones are 0, too"),
+        pytest.param(at("08:00") | {"active": 1}, at("08:00") | {"active": 0}, id="a time in the past stays true"),
+        pytest.param({"hash": "x"}, {"hash": "x"}, id="so does other text, which CRDs may require"),
+        pytest.param({"restarts": 7}, {"restarts": 7}, id="a counter does not fall"),
+        pytest.param({"uid": "x"}, {"uid": "x"}, id="what members do not decide stays"),
+        pytest.param({"pods": {"a": {"n": 1}}, "best": 4}, {}, id="what one cluster decides is gone with it"),
+        pytest.param({"observedGeneration": 3, "n": 1}, {"observedGeneration": 3, "n": 0}, id="no member has seen it"),
+        pytest.param({"active": 0}, {"active": 0}, id="again"),
+        pytest.param({}, {}, id="nothing is known"),
+    ],
+)
+def test_without_clusters_the_counters_are_zero(
+    define: Define, known: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    rules = (
+        "{.status.cpu: sum, .status.least: min, .status.restarts: counter, .status.uid: omit, .status.pods: union,"
+        " .status.best: first}"
+    )
+    serving = {name: matchers for name, matchers in MAPPINGS.items() if name != "completed"}
+    definition = define(root=ROOT, mappings=serving, aggregate=rules)
+    obj = template(known, generation=4)
+    assert aggregate(definition, obj)["status"] == expected
+    assert (aggregate(definition, obj) is obj) == (known == expected)
+
+
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        pytest.param("Complete", True, id="a completed job has done its work wherever it was"),
+        pytest.param("Failed", True, id="so has one that failed"),
+        pytest.param("Ready", False, id="one that was to run does not"),
+    ],
+)
+def test_a_job_that_has_ended_stays_so_without_clusters(train: Definition, type_: str, expected: bool) -> None:
+    obj = template({"active": 1, "conditions": [condition(type_, "True")]})
+    assert (aggregate(train, obj) is obj) is expected
+
+
+def test_a_service_that_has_failed_starts_anew_without_clusters(define: Define) -> None:
+    definition = define(root=ROOT, mappings={"failed": MAPPINGS["failed"], "running": MAPPINGS["running"]})
+    obj = template({"active": 1, "conditions": [condition("Failed", "True")]})
+    assert aggregate(definition, obj)["status"] == {"active": 0, "conditions": []}
+
+
+def test_a_template_without_a_status_gets_none_without_clusters(train: Definition) -> None:
+    for obj in (template(generation=2), template() | {"status": None}, template({})):
+        assert aggregate(train, obj) is obj
 
 
 def test_a_lone_report_is_taken_as_it_is(train: Definition) -> None:
@@ -152,8 +211,31 @@ def test_the_same_status_again_changes_nothing(train: Definition) -> None:
             {"active": 1},
             id="not completed while one goes on",
         ),
+        pytest.param(
+            [{"phase": "Done", "result": "Bad"}, {"phase": "Broken", "note": "z"}],
+            {"phase": "Done", "result": "Bad"},
+            id="of equally bad ones the first has all the text: done would be something else without its result",
+        ),
         pytest.param([{"a": 1}, {"a": "x"}], {"a": 1}, id="unlike values: the worst, here the first, cluster's"),
         pytest.param([{"a": None}, {"a": 1}], {"a": 1}, id="null says nothing"),
+        pytest.param(
+            [
+                {"conditions": [condition("Complete", "True")], "job": {"state": "FINISHED", "vertices": 4}},
+                {"phase": "Pending"},
+            ],
+            {"conditions": [], "job": {"vertices": 4}, "phase": "Pending"},
+            id="an object that the worst cluster lacks has no text: nothing says that its job is finished",
+        ),
+        pytest.param(
+            [{"phase": "Pending", "job": {"over": True, "endTime": "2026-01-01T00:00:00Z"}}, {"phase": "Pending"}],
+            {"phase": "Pending", "job": {"over": False}},
+            id="nor is it over there",
+        ),
+        pytest.param(
+            [{"nodes": {"b-1": {"ok": False}}}, {"phase": "Pending", "nodes": {"a-1": {"phase": "Done", "ok": True}}}],
+            {"nodes": {"a-1": {"phase": "Done", "ok": True}, "b-1": {"ok": False}}},
+            id="a map of objects holds what each cluster has of its own; the worst one has no phase",
+        ),
     ],
 )
 def test_fields_are_merged_by_what_they_are(
@@ -213,6 +295,31 @@ def test_fields_are_merged_by_what_they_are(
             [condition("Ready", "True", message="a; b", lastTransitionTime="2026-01-02T00:00:00Z")],
             id="the latest transition; members' generations are dropped",
         ),
+        pytest.param(
+            [[None, condition("Ready", "True")], [condition("Ready", "True"), None]],
+            [condition("Ready", "True", message="a; b")],
+            id="null is no condition",
+        ),
+        pytest.param(
+            [[condition("Running", "True")], [condition("Running", "True")], [condition("Created", "True")]],
+            [condition("Running", "True", message="a; b")],
+            id="a job runs while one of its clusters does, and Created is not true everywhere",
+        ),
+        pytest.param(
+            [[condition("Running", "True")], [condition("Running", "False"), condition("Complete", "True")]],
+            [condition("Running", "True", message="a")],
+            id="what has completed does not count",
+        ),
+        pytest.param(
+            [[condition("Running", "True")], [condition("Running", "False")]],
+            [condition("Running", "True", message="a")],
+            id="nor does a part that is suspended",
+        ),
+        pytest.param(
+            [[condition("Running", "True")], [condition("Running", "False"), condition("Failed", "True")]],
+            [condition("Running", "False", message="b"), condition("Failed", "True", message="b")],
+            id="a job that has failed does not run",
+        ),
     ],
 )
 def test_conditions(train: Definition, clusters: list[list[dict[str, str]]], expected: list[dict[str, str]]) -> None:
@@ -232,6 +339,77 @@ def test_the_reason_is_that_of_the_cluster_that_is_worst_off(define: Define) -> 
 def test_a_silent_cluster_keeps_the_whole_from_being_complete(train: Definition) -> None:
     done = {"completionTime": "2026-01-01T00:00:00Z", "conditions": [condition("Complete", "True")], "succeeded": 2}
     assert aggregate(train, template(), done, None)["status"] == {"conditions": [], "succeeded": 2}
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        pytest.param(
+            [{"conditions": [condition("Complete", "True")]}, {"conditions": [condition("Ready", "True")]}, None],
+            {"conditions": [condition("Ready", "True", message="b")]},
+            id="what runs keeps the whole from being complete, silence adds nothing",
+        ),
+        pytest.param(
+            [{"conditions": [condition("Complete", "True")], "phase": "Done"}, {"phase": "Pending"}, None],
+            {"conditions": [], "phase": "Pending"},
+            id="the worst cluster's phase is that of one that reports",
+        ),
+        pytest.param(
+            [{"conditions": [condition("Complete", "True"), condition("Created", "True")], "phase": "Done"}, None],
+            {"conditions": [condition("Created", "True", message="a")]},
+            id="only what may say that it has completed is left out",
+        ),
+        pytest.param(
+            [{"conditions": [condition("Complete", "True"), condition("Running", "False")]}, None],
+            {"conditions": [condition("Running", "False", message="a")]},
+            id="what has completed does not run",
+        ),
+        pytest.param(
+            [{"conditions": [condition("Ready", "True")], "phase": "Active"}, None],
+            {"conditions": [condition("Ready", "True")], "phase": "Active"},
+            id="nothing has completed",
+        ),
+    ],
+)
+def test_silence_forbids_completion_and_nothing_else(
+    train: Definition, statuses: list[Any], expected: dict[str, Any]
+) -> None:
+    assert aggregate(train, template(), *statuses)["status"] == expected
+
+
+def test_silence_counts_for_all_conditions_where_an_expression_tells_completion(define: Define) -> None:
+    expression = {"expression": 'any(.status.conditions[]; .type == "Over")', "expectedResult": "true"}
+    definition = define(root=ROOT, mappings={"completed": [{"byExpression": expression}]})
+    assert aggregate(definition, template(), {"conditions": [condition("Over", "True")]}, None)["status"] == {
+        "conditions": []
+    }
+
+
+REVISIONS = ("currentRevision", "updateRevision", "currentReplicas", "updatedReplicas")
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        pytest.param([("b", "b", 3, 3), ("a", "b", 2, 1)], ("a", "b", 2, 4), id="one is done, one goes from a to b"),
+        pytest.param([("a", "b", 2, 1), ("b", "b", 3, 3)], ("a", "b", 2, 4), id="the same in another order"),
+        pytest.param([("a", "b", 2, 1), ("a", "b", 1, 2)], ("a", "b", 3, 3), id="both go from a to b"),
+        pytest.param([("b", "b", 3, 3), ("b", "b", 1, 1)], ("b", "b", 4, 4), id="both are done"),
+        pytest.param([("b", "c", 4, 1), ("a", "c", 2, 1)], ("a", "c", 2, 2), id="from two revisions: one of them"),
+        pytest.param([("b", "b", 3, 3), (None, None, 0, 0)], (None, None, 3, 3), id="the worst has none yet"),
+    ],
+)
+def test_a_roll_out_goes_on_while_it_does_in_one_cluster(
+    train: Definition, members: list[tuple[Any, ...]], expected: tuple[Any, ...]
+) -> None:
+    ready = {"conditions": [condition("Ready", "True")]}
+    statuses = [
+        {name: value for name, value in zip(REVISIONS, member, strict=True) if value is not None}
+        | (ready if member[0] else {"phase": "Pending"})
+        for member in members
+    ]
+    merged = aggregate(train, template(), *statuses)["status"]
+    assert tuple(merged.get(name) for name in REVISIONS) == expected
 
 
 @pytest.mark.parametrize(
@@ -266,8 +444,22 @@ def test_observed_generation_is_the_templates(
         pytest.param([None], "08:00", id="all that had started is gone: it stays"),
     ],
 )
-def test_a_start_that_the_template_has_does_not_move(
-    train: Definition, starts: list[str | None], expected: str
+def test_a_start_that_a_batch_job_has_does_not_move(define: Define, starts: list[str | None], expected: str) -> None:
+    definition = define(root=ROOT, mappings=ENDING, outcomes=OUTCOMES)
+    merged = aggregate(definition, template(at("08:00")), *({"active": 1, **at(hour)} for hour in starts))
+    assert merged["status"] == {"active": len(starts), **at(expected)}
+
+
+@pytest.mark.parametrize(
+    ("starts", "expected"),
+    [
+        pytest.param(["09:00"], "09:00", id="tried again, or moved to another cluster"),
+        pytest.param(["10:00", "09:00"], "09:00", id="the earliest of those that report"),
+        pytest.param([None], None, id="not started yet"),
+    ],
+)
+def test_any_other_start_is_what_clusters_report(
+    train: Definition, starts: list[str | None], expected: str | None
 ) -> None:
     merged = aggregate(train, template(at("08:00")), *({"active": 1, **at(hour)} for hour in starts))
     assert merged["status"] == {"active": len(starts), **at(expected)}
@@ -286,15 +478,19 @@ def test_a_start_that_the_template_has_does_not_move(
 def test_a_start_may_go_when_the_template_is_suspended(
     define: Define, spec: dict[str, bool], start: str | None, expected: str | None
 ) -> None:
-    definition = define(root={**ROOT, "suspendDefinition": SUSPENSION}, mappings=MAPPINGS)
+    root = {**ROOT, "suspendDefinition": SUSPENSION}
+    definition = define(root=root, mappings=ENDING, outcomes=OUTCOMES)
     merged = aggregate(definition, {**template(at("08:00")), "spec": spec}, {"active": 1, **at(start)})
     assert merged["status"] == {"active": 1, **at(expected)}
 
 
-def test_an_end_is_not_before_the_start_that_stays(train: Definition) -> None:
-    ended = at("07:00") | {"completionTime": "2026-01-01T07:30:00Z"}
-    assert aggregate(train, template(at("08:00")), ended)["status"] == at("08:00") | {
-        "completionTime": "2026-01-01T08:00:00Z"
+def test_an_end_is_not_before_the_start_that_stays(define: Define) -> None:
+    definition = define(root=ROOT, mappings=ENDING, outcomes=OUTCOMES)
+    ends = [condition("Met", "True"), condition("Complete", "True")]
+    ended = at("07:00") | {"completionTime": "2026-01-01T07:30:00Z", "conditions": ends}
+    assert aggregate(definition, template(at("08:00")), ended)["status"] == at("08:00") | {
+        "completionTime": "2026-01-01T08:00:00Z",
+        "conditions": ends,
     }
 
 
@@ -358,6 +554,25 @@ def test_what_is_omitted_counts_for_the_cluster_and_not_for_the_template(define:
     merged = aggregate(definition, template(), ready, pending)["status"]
     assert merged == {"word": "waits", "pools": [{"name": "p"}], "conditions": []}
     assert aggregate(definition, template(), pending)["status"] == {"word": "waits", "pools": [{"name": "p"}]}
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        pytest.param({"left": {"n": 0}}, {"left": {"n": 0}}, id="a 0 that may not go"),
+        pytest.param({"left": {"n": 2, "m": 1}}, {"left": {"n": 2}}, id="nothing beside it"),
+        pytest.param({"left": {}}, {}, id="the template has none"),
+        pytest.param({"gone": 3}, {}, id="what is dropped goes, also when the template has it"),
+        pytest.param({"pools": [{"uid": "1"}]}, {}, id="elements of lists are not matched"),
+    ],
+)
+def test_what_is_omitted_stays_as_the_template_has_it(
+    define: Define, known: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    rules = "{.status.left.n: omit, .status.gone: drop, '.status.pools[].uid': omit}"
+    definition = define(root=ROOT, mappings=MAPPINGS, aggregate=rules)
+    merged = aggregate(definition, template(known), {"active": 1, "left": {"n": 9}, "gone": 9})["status"]
+    assert {**merged, "left": merged["left"] or None} == {"active": 1, "left": None} | expected
 
 
 def test_a_rule_that_does_not_fit_is_explained(define: Define) -> None:

@@ -25,6 +25,7 @@ TRAIN = {
     },
     "status": {"conditions": [{"type": "Ready", "status": "True"}], "active": 3},
 }
+IDLE = {**TRAIN, "status": {"active": 0}}
 REQUIRES = {"resourceRequest": {"cpu": "2"}}
 
 
@@ -57,8 +58,8 @@ def revised(replicas: Any) -> dict[str, Any]:
             "aggregateStatus", (TRAIN, [{"clusterName": "a", "applied": True, "status": {"active": 4}}]),
             ({**TRAIN, "status": {"active": 4}},), id="the one status there is",
         ),
-        pytest.param("aggregateStatus", (TRAIN, []), (TRAIN,), id="no clusters, no change"),
-        pytest.param("aggregateStatus", (TRAIN, None), (TRAIN,), id="nil for no clusters, as Karmada gives it"),
+        pytest.param("aggregateStatus", (IDLE, []), (IDLE,), id="no clusters, and nothing is counted"),
+        pytest.param("aggregateStatus", (IDLE, None), (IDLE,), id="nil for no clusters, as Karmada gives it"),
         pytest.param("interpretHealth", (TRAIN, "more"), (True,), id="Lua ignores what is too much"),
         pytest.param("interpretHealth", ([],), (False,), id="an empty table is an empty object here"),
     ],

@@ -22,6 +22,12 @@ EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:30:00+00:00"
         pytest.param("max", [1, 7, 3], 7, id="largest number"),
         pytest.param("max", ["1Gi", "900Mi"], "1Gi", id="largest quantity, as it was written"),
         pytest.param("min", ["1Gi", "900Mi"], "900Mi", id="smallest quantity"),
+        pytest.param("max", ["59m0s", "1h0m0s", "12.5s"], "1h0m0s", id="longest duration, as it was written"),
+        pytest.param("min", ["1.5s", "1500ms", "2m0s"], "1.5s", id="shortest duration"),
+        pytest.param("max", ["5m", "4"], "4", id="5m is five thousandths, for Go ends durations with s"),
+        pytest.param("sum", ["", "2", ""], "2", id="empty text is no quantity"),
+        pytest.param("max", ["", "2"], "2", id="nor the largest"),
+        pytest.param("latest", ["", EARLY], EARLY, id="nor a time"),
         pytest.param("any", [False, True], True, id="one true is enough"),
         pytest.param("any", [False, False], False, id="none is true"),
         pytest.param("all", [True, False], False, id="one false is too many"),
@@ -44,6 +50,11 @@ def test_reduction(rule: str, values: list[Any], expected: Any) -> None:
     assert type(reduced) is type(expected)
 
 
+@pytest.mark.parametrize("rule", ["sum", "counter", "min", "earliest"])
+def test_empty_text_alone_is_nothing(rule: str) -> None:
+    assert reduce_values(AggregateRule(rule), ["", ""]) is None
+
+
 @pytest.mark.parametrize(
     ("rule", "values", "words"),
     [
@@ -53,6 +64,7 @@ def test_reduction(rule: str, values: list[Any], expected: Any) -> None:
         pytest.param("sum", [1e308, 1e308], "too large for a number", id="a sum beyond all doubles"),
         pytest.param("sum", [10**400, 0.5], "too large for a number", id="an int beyond all doubles"),
         pytest.param("counter", [2**63, 2**63], "too large for a number", id="more than 64 bits"),
+        pytest.param("sum", ["1m0s", "2s"], "not a quantity", id="durations are compared, not added"),
         pytest.param("max", [math.inf, "1"], "not a quantity", id="infinity is no quantity"),
         pytest.param("sum", [True], "neither a number", id="a truth value is no number"),
         pytest.param("any", [1], "neither true nor false", id="one is not true"),
