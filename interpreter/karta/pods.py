@@ -14,6 +14,7 @@ from interpreter.karta.naming import sole_name, unique_names
 from interpreter.karta.scale import Scale, replica_counts, scales
 from interpreter.karta.templates import templates
 from interpreter.query import Location, Query
+from interpreter.query.grammar.syntax import Alternative, Index, Literal, Pipe
 
 
 class PodSet(NamedTuple):
@@ -45,6 +46,15 @@ class ScaleLocation(NamedTuple):
     def replicas(self) -> Location | None:
         """The place of the replicas; None where they have none of their own, such as a literal."""
         return _at(self.places.replicas, self.position)
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API.
+
+        Other fields mean something else when they are unset, such as a ``parallelism`` without a limit, and a default
+        that the definition computes follows what it is computed from.
+        """
+        return self.places.has_default
 
     @property
     def minimum(self) -> Location | None:
@@ -163,6 +173,17 @@ class _Places:
     @cached_property
     def maximum(self) -> list[Location | None]:
         return _locations(self._component, "maxReplicasPath", self._component.max_replicas, self._object)
+
+    @property
+    def has_default(self) -> bool:
+        query = self._component.replicas
+        node = None if query is None else query.node
+        while isinstance(node, Pipe):
+            node = node.right
+        match node:
+            case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
+                return True
+        return False
 
     def count(self, position: int) -> Location | None:
         return _at(self.replicas, position) or _at(self.minimum, position)

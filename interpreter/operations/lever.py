@@ -37,16 +37,24 @@ class Lever(NamedTuple):
 
     def write(self, obj: Object, units: int) -> Object:
         """Return the object with ``units`` at this place; `QueryWriteError` when that cannot be."""
-        scale, place = next((scale, place) for scale in self.scales if (place := scale.count) and place.factor)
+        scale, place = self._count()
         count = units * place.factor
         if scale.replicas is not None:
-            revised: Object = scale.replicas.write(obj, count)
-            return revised
+            return self.write_default(scale.replicas.write(obj, count))
         if scale.minimum is not None:
             obj = scale.minimum.write(obj, count)
         if scale.maximum is not None and scale.scale.maximum is not None and scale.scale.maximum < count:
             obj = scale.maximum.write(obj, count)
         return obj
+
+    def write_default(self, obj: Object) -> Object:
+        """Return the object with the default that it leaves to its API; Retain would keep the member's count there."""
+        scale, place = self._count()
+        revised: Object = place.write_default(obj) if scale.has_default else obj
+        return revised
+
+    def _count(self) -> "_Placed":
+        return next((scale, place) for scale in self.scales if (place := scale.count) and place.factor)
 
     def __str__(self) -> str:
         steps = f" in steps of {self.step}" if self.step > 1 else ""

@@ -1,27 +1,39 @@
 """ReviseReplica: write a number of pods so that InterpretReplica then reads exactly that number."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from textwrap import shorten
 
 from interpreter.errors import InterpretationError, QueryError
 from interpreter.k8s.values import Object
 from interpreter.karta.definition import Definition
-from interpreter.karta.pods import ScaleLocation, pod_sets, scale_locations
+from interpreter.karta.pods import ScaleLocation, leaves_count_unset, pod_sets, scale_locations
 from interpreter.operations.lever import Lever, levers_of
 from interpreter.operations.sharing import share
 
-_ADVICE = "do not divide it: place it with replicaSchedulingType Duplicated, or on one cluster by a spread constraint"
+_ADVICE = (
+    "Karmada can place it undivided: a spread constraint with maxGroups 1 runs the whole of it in one cluster, "
+    "replicaSchedulingType Duplicated runs the whole of it in every cluster"
+)
+
+
+_LONGEST = 120
+"""How much of an expression a message repeats."""
 
 
 def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object:
     """Return the object with a total of ``replicas`` pods, itself when it has that many already.
 
     The elastic pod sets share what the others leave, in proportion to what they have today. A number that cannot be
-    reached is an error that says why, never a number near it.
+    reached is an error that says why, never a number near it. A default that is the number is written, because Retain
+    keeps the member's count where the template has none.
     """
     scales = scale_locations(definition, obj)
-    if replicas == sum(scale.pod_set.replicas for scale in scales):
+    if replicas == sum(scale.pod_set.replicas for scale in scales) and not leaves_count_unset(definition, obj):
         return obj
     levers = levers_of(scales, _elastic(definition, scales))
+    if replicas == sum(scale.pod_set.replicas for scale in scales):
+        return reduce(lambda revised, lever: lever.write_default(revised), levers, obj)
     moved = {name for lever in levers for name in lever.pod_sets}
     fixed = [scale for scale in scales if scale.pod_set.name not in moved]
     counts = _shared(definition, replicas, levers, fixed)
@@ -57,18 +69,18 @@ def _shared(
     definition: Definition, replicas: int, levers: Sequence[Lever], fixed: Sequence[ScaleLocation]
 ) -> Sequence[int]:
     if not levers:
-        raise _cannot(definition, replicas, _nothing_elastic(fixed))
+        raise _cannot(definition, replicas, _nothing_elastic(definition, fixed))
     rest = replicas - sum(scale.pod_set.replicas for scale in fixed)
     counts = share(rest, levers) if rest >= 0 else None
     if counts is None:
-        raise _cannot(definition, replicas, "; ".join(map(str, (*levers, *map(_describe, fixed)))))
+        raise _cannot(definition, replicas, "; ".join(map(str, (*levers, *_descriptions(definition, fixed)))))
     return counts
 
 
-def _nothing_elastic(fixed: Sequence[ScaleLocation]) -> str:
+def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:
     if not fixed:
         return "the object has no pod template"
-    reason = "; ".join(map(_describe, fixed))
+    reason = "; ".join(_descriptions(definition, fixed))
     written = sorted({scale.pod_set.component for scale in fixed if scale.replicas or scale.minimum})
     if not written:
         return reason
@@ -78,8 +90,15 @@ def _nothing_elastic(fixed: Sequence[ScaleLocation]) -> str:
     )
 
 
-def _describe(scale: ScaleLocation) -> str:
-    return f"{scale.pod_set.name} stays at {scale.pod_set.replicas}"
+def _descriptions(definition: Definition, fixed: Sequence[ScaleLocation]) -> Iterator[str]:
+    counts = {part.name: part.replicas or part.min_replicas for part in definition.components}
+    for scale in fixed:
+        count = counts[scale.pod_set.component]
+        stays = f"{scale.pod_set.name} stays at {scale.pod_set.replicas}"
+        if scale.count is not None or count is None:
+            yield stays
+        else:
+            yield f"{stays}, for its count `{shorten(count.text, _LONGEST, placeholder=' …')}` is no field to write"
 
 
 def _cannot(definition: Definition, replicas: int, reason: str) -> InterpretationError:

@@ -42,6 +42,41 @@ def test_todays_number_changes_nothing(define: Define) -> None:
     assert revise(definition, before, 1) is before
 
 
+@pytest.mark.parametrize(
+    ("count", "spec", "expected"),
+    [
+        pytest.param(".spec.replicas // 1", {}, {"replicas": 1}, id="the default, which Retain would not take else"),
+        pytest.param(".spec.replicas // 1", {"replicas": None}, {"replicas": 1}, id="null is unset"),
+        pytest.param(".spec.replicas // 0", {}, {"replicas": 0}, id="whatever the default is"),
+        pytest.param(".spec | .replicas // 1", {}, {"replicas": 1}, id="behind a pipe"),
+        pytest.param(".spec.pods.replicas // 1", {}, {}, id="a section that is not there is left alone"),
+        pytest.param(".spec.parallelism // 1", {}, {}, id="without a limit, which a number would set"),
+        pytest.param(".spec.replicas // .spec.hosts", {"hosts": 1}, {"hosts": 1}, id="no default, another field"),
+        pytest.param(".spec.replicas // (.spec.slots / 2)", {"slots": 2}, {"slots": 2}, id="follows another field"),
+    ],
+)
+def test_a_default_is_written(define: Define, count: str, spec: dict[str, Any], expected: dict[str, Any]) -> None:
+    definition = define(root=component("train", ".spec.template", count))
+    before = obj(template=template(), **spec)
+    today = interpret(definition, Call(Operation.INTERPRET_REPLICA, before))["replica"]
+    after = revise(definition, before, today)
+    assert after["spec"] == {"template": template()} | expected
+    assert (after is before) == (after == before)
+
+
+def test_a_member_gets_the_default_instead_of_keeping_its_count(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", ".spec.replicas // 1"))
+    desired = revise(definition, obj(template=template()), 1)
+    retained = interpret(definition, Call(Operation.RETAIN, desired, observed=obj(template=template(), replicas=7)))
+    assert retained["retained"]["spec"]["replicas"] == 1
+
+
+def test_a_share_that_is_the_default_is_written(define: Define) -> None:
+    both = define(MASTER, WORKER, elastic="master,worker")
+    after = revise(both, job({}, {"replicas": 3}), 2)
+    assert [after["spec"][name]["replicas"] for name in ("master", "worker")] == [1, 1]
+
+
 def test_without_annotation_the_pod_sets_of_several_pods_are_elastic(define: Define) -> None:
     after = revise(define(MASTER, WORKER), job({}, {"replicas": 3}), 6)
     assert after["spec"]["worker"]["replicas"] == 5, "the master stays alone: 6 - 1"
@@ -148,7 +183,7 @@ def test_zero_is_a_number(define: Define) -> None:
     [
         pytest.param({"replicas": 3}, 0, "master stays at 1", id="below what is fixed"),
         pytest.param({"replicas": 1}, 5, "karta-interpreter.io/elastic", id="two pod sets of one: none is elastic"),
-        pytest.param({"replicas": 3}, 0, "Duplicated", id="the way out is named"),
+        pytest.param({"replicas": 3}, 0, "maxGroups 1 .* in one cluster, .* Duplicated .* every", id="the ways out"),
     ],
 )
 def test_impossible_numbers_are_explained(define: Define, spec: dict[str, Any], replicas: int, words: str) -> None:
@@ -158,7 +193,7 @@ def test_impossible_numbers_are_explained(define: Define, spec: dict[str, Any], 
 
 def test_a_literal_count_cannot_be_written(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", "1"))
-    with pytest.raises(InterpretationError, match="train stays at 1") as raised:
+    with pytest.raises(InterpretationError, match="train stays at 1, for its count `1` is no field") as raised:
         revise(definition, obj(template=template()), 2)
     assert "elastic" not in str(raised.value), "naming it there would not help"
 

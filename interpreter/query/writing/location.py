@@ -84,11 +84,20 @@ class Location(NamedTuple):
             return document
         if problem := self._problem(number):
             raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")
-        value = self._value(number)
-        try:
-            return set_value(document, self.path, str(value) if self._holds_text(document) else value)
-        except InterpretationError as error:
-            raise QueryWriteError(str(error)) from error
+        return self._set(document, self._value(number))
+
+    def write_default(self, document: JSON) -> JSON:
+        """A new document with the default at the path, where its parent is there and has no value; else the same one.
+
+        The expression gives what it gave before.
+
+        >>> Location(("spec", "replicas"), default=1).write_default({"spec": {}})
+        {'spec': {'replicas': 1}}
+        >>> Location(("spec", "replicas"), default=1).write_default({})
+        {}
+        """
+        is_unset = self.raw(document) is None and get(document, self.path[:-1]) is not None
+        return self._set(document, self.default) if is_unset and self.default is not None else document
 
     def scaled(self, factor: int) -> "Location":
         """The location of the output times ``factor``, which is not negative."""
@@ -108,6 +117,12 @@ class Location(NamedTuple):
         cap = None if self.cap is None else max(floor, self.cap)
         floor = floor if self.floor is None else max(floor, self.floor)
         return Location(self.path, self.default, self.factor, floor, cap, self.numeral)
+
+    def _set(self, document: JSON, value: JSON) -> JSON:
+        try:
+            return set_value(document, self.path, str(value) if self._holds_text(document) else value)
+        except InterpretationError as error:
+            raise QueryWriteError(str(error)) from error
 
     def _problem(self, number: int) -> str:
         """Why a number cannot be written; empty when it can."""
