@@ -20,6 +20,7 @@ from interpreter.karta.annotations import (
     ExtraDependency,
     PathPattern,
     Retained,
+    Unset,
 )
 from interpreter.karta.dependency_entries import dependency_problems
 from interpreter.karta.expressions import judge
@@ -103,15 +104,14 @@ class _Parser:
                 self._error(annotation, f'there is no {noun} "{name}"', did_you_mean(name, known))
         return tuple(dict.fromkeys(name for name in names if name in known))
 
-    def _retain(self) -> tuple[Retained, ...]:
-        text = self._texts.get("retain", "").strip()
-        is_yaml = text.startswith(("[", "-"))
-        entries = (
-            self._yaml("retain", list) if is_yaml else [line.strip() for line in text.splitlines() if line.strip()]
-        )
+    def _retain(self) -> tuple[Retained | Unset, ...]:
+        lines = [line.strip() for line in self._texts.get("retain", "").splitlines()]
+        lines = [line for line in lines if line and not line.startswith("#")]
+        is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
+        entries = self._yaml("retain", list) if is_yaml else lines
         found = [each for entry in entries for each in read_retained(entry, partial(self._query, "retain"))]
         self.findings += [each for each in found if isinstance(each, Finding)]
-        return tuple(each for each in found if isinstance(each, Retained))
+        return tuple(each for each in found if not isinstance(each, Finding))
 
     def _queue_labels(self) -> tuple[str, ...]:
         if "queue-labels" not in self._texts:

@@ -4,7 +4,8 @@
 ``elastic``       the components that take part when Karmada changes the number of replicas,
                   separated by commas: ``worker``
 ``retain``        fields that belong to the member cluster: jq paths, one per line or a YAML list;
-                  behind ``//`` what a member means that has none, ``.spec.suspend // false``
+                  behind ``//`` what a member means that has none, ``.spec.suspend // false``;
+                  ``{unset: path, by: key, if: condition, value: jq}`` where the template has no value
 ``queue-labels``  the labels that give an object to a queue of the member, separated by commas, or
                   ``none``; ``kueue.x-k8s.io/queue-name`` without the annotation
 ``dependencies``  objects to bring along: a YAML list of ``{apiVersion, kind, name, namespace}``,
@@ -126,14 +127,37 @@ class AddedContainers:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """A place that belongs to the member cluster; ``absent`` is what a member means that has none, None for nothing."""
+    """A place that belongs to the member cluster.
+
+    ``absent`` is what a member means that has none, None for nothing; or the template ``drops`` its own then.
+    """
 
     place: Query
     absent: str | float | bool | None = None
+    drops: bool = False
 
     def __str__(self) -> str:
         default = "" if self.absent is None else f" // {json.dumps(self.absent)}"
-        return f"{self.place.text}{default}"
+        return f"{self.place.text}{' // empty' if self.drops else default}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """A place that belongs to the member cluster where the template has no value.
+
+    ``by`` tells the elements of lists apart, of which both objects' are wanted; ``condition`` is what the member's
+    value or element has to meet; ``value`` is written in its place.
+    """
+
+    place: Query
+    by: Query | None = None
+    condition: Query | None = None
+    value: Query | None = None
+
+    def __str__(self) -> str:
+        parts = {"by": self.by, "if": self.condition, "value": self.value}
+        told = [f"{name} {query.text}" for name, query in parts.items() if query]
+        return ", ".join([f"unset {self.place.text}", *told])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +165,7 @@ class Annotations:
     """The annotations of one definition, parsed; None and empty mean that it does not say."""
 
     elastic: tuple[str, ...] | None = None
-    retain: tuple[Retained, ...] = ()
+    retain: tuple[Retained | Unset, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
     dependencies: tuple[ExtraDependency, ...] = ()
     added: tuple[AddedContainers, ...] = ()

@@ -9,7 +9,7 @@ from typing import Final
 from interpreter.errors import QueryError, QueryEvaluationError, QuerySyntaxError, QueryWriteError
 from interpreter.k8s.values import Object, Path, field_path
 from interpreter.query import Query, parse
-from interpreter.query.grammar.syntax import Alternative, Literal, Pipe
+from interpreter.query.grammar.syntax import Alternative, Call, Literal, Pipe
 
 _BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
 _WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
@@ -36,23 +36,29 @@ def whole_places(query: Query) -> list[str]:
         return []
 
 
-def split_default(text: str) -> tuple[str, str | float | bool | None]:
-    """A path and the literal that stands for its absence at the end, None where there is no such literal.
+def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
+    """A path, the literal that stands for its absence at the end, None without one, and whether it is ``empty``.
 
     >>> split_default("select(.a // 1) | .spec.suspend // false")
-    ('select(.a // 1) | .spec.suspend', False)
+    ('select(.a // 1) | .spec.suspend', False, False)
+    >>> split_default(".spec.gates // empty")
+    ('.spec.gates', None, True)
     """
     try:
         last = parse(text)
         while isinstance(last, Pipe):
             last = last.right
-        if isinstance(last, Alternative) and isinstance(last.right, Literal):
+        if isinstance(last, Alternative) and isinstance(last.right, Literal | Call):
             path = text[: last.left.span.end]
             parse(path)
-            return path, last.right.value
+            match last.right:
+                case Literal(value):
+                    return path, value, False
+                case Call("empty", ()):
+                    return path, None, True
     except QuerySyntaxError:
         pass  # told of where the whole is judged
-    return text, None
+    return text, None, False
 
 
 def _names_places(query: Query, value: Object) -> bool:

@@ -1,37 +1,70 @@
 """The annotations that say what belongs to a member, ``retain`` and ``queue-labels``, read and judged."""
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
 
 from interpreter.findings import Finding, error, warning
 from interpreter.k8s.values import JSON, type_name
-from interpreter.karta.annotations import PREFIX, Retained
+from interpreter.karta.annotations import PREFIX, Retained, Unset
 from interpreter.karta.model import Karta
 from interpreter.karta.places import names_places, split_default, whole_places
 from interpreter.query import Query
+from interpreter.suggestion import did_you_mean
 
+Compiled: TypeAlias = Callable[[str], Query | None]
+
+_FIELDS: Final = ("unset", "by", "if", "value")
 _NO_QUEUE: Final = "none"
 _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
-def read_retained(entry: JSON, compiled: Callable[[str], Query | None]) -> Iterator[Retained | Finding]:
+def read_retained(entry: JSON, compiled: Compiled) -> Iterator[Retained | Unset | Finding]:
     """Yield what an entry of ``retain`` says, and what is wrong with it; ``compiled`` finds fault with jq itself."""
+    if isinstance(entry, dict):
+        yield from _read_unset(entry, compiled)
+        return
     if not isinstance(entry, str):
         yield _error("retain", f"an entry is {type_name(entry)} where a jq path belongs")
         return
-    text, absent = split_default(entry)
+    text, absent, drops = split_default(entry)
     place = compiled(text)
     if place is None:
         return
-    if not names_places(place):
-        hint = "write a path, such as .spec.suspend"
-        yield _error("retain", f"`{text}` computes a value; it names no place", hint)
+    yield from _judged(place)
     for whole in whole_places(place):
         kept = "the whole object" if whole == "." else f"all of {whole}"
         message = f"`{text}` keeps {kept} of the member: what changes there in the template never arrives"
         yield warning("retains-all", _path("retain"), message, "name the fields that a member changes")
-    yield Retained(place, absent)
+    yield Retained(place, absent, drops)
+
+
+def _read_unset(entry: Mapping[str, JSON], compiled: Compiled) -> Iterator[Unset | Finding]:
+    problems = [
+        _error("retain", f"there is no field {field} in an entry", did_you_mean(field, _FIELDS))
+        if field not in _FIELDS
+        else _error("retain", f"{field} is {type_name(text)} where jq belongs")
+        for field, text in entry.items()
+        if field not in _FIELDS or not isinstance(text, str)
+    ]
+    if "unset" not in entry:
+        problems.append(_error("retain", "an entry with fields has no unset", "write {unset: .spec.field}"))
+    if "by" in entry and "value" in entry:
+        problems.append(_error("retain", "by is for lists, and value for a single field", "write two entries"))
+    yield from problems
+    if problems:
+        return
+    queries = {field: compiled(text) for field, text in entry.items()}
+    place = queries["unset"]
+    if place is not None and all(queries.values()):
+        yield from _judged(place)
+        yield Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
+
+
+def _judged(place: Query) -> Iterator[Finding]:
+    if not names_places(place):
+        hint = "write a path, such as .spec.suspend"
+        yield _error("retain", f"`{place.text}` computes a value; it names no place", hint)
 
 
 def read_queue_labels(text: str, karta: Karta) -> tuple[tuple[str, ...], list[Finding]]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate, QueuedFields
 from interpreter.query import Query
-from interpreter.query.grammar.fields import field_of
+from interpreter.query.grammar.fields import field_of, is_computed
 from interpreter.query.grammar.printer import render
 from interpreter.query.grammar.syntax import Comma, Node
 from interpreter.query.grammar.variables import variables_in
@@ -45,7 +45,7 @@ def _compiled(
     nodes: Iterable[Node], owner: str, *, missing: int = 1, while_held: bool = False
 ) -> Iterator[QueuedFields]:
     """Yield one expression for all fields; what reads another object has no place in this one."""
-    own = [node for node in nodes if not variables_in(node)]
+    own = [node for node in nodes if not variables_in(node) and not is_computed(node)]
     if own:
         query = Query.compile(render(reduce(Comma, own)), owner=owner)
         if query.is_plain:

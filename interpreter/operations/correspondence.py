@@ -2,22 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from typing import NamedTuple
 
 from interpreter.k8s.edit import get
 from interpreter.k8s.values import JSON, Object, Path
-from interpreter.karta.definition import Definition
+from interpreter.karta.definition import Component, Definition, PodTemplate
 from interpreter.query import Query
 
 _NOTHING = object()
+_NAME = "name"
 
 
 class Correspondence:
     """The places of a template for places of an observed object.
 
     Elements of a list whose instances have ids are the same when their ids are: a template may have gained a worker
-    group, or lists them in another order. Elements of other lists are the same when their indices are, and fields of
-    an object when their keys are.
+    group, or lists them in another order. Elements of other lists are the same when their names are, or their indices
+    where the template has given no name, and fields of an object when their keys are.
     """
 
     def __init__(self, definition: Definition, desired: Object, observed: Object) -> None:
@@ -30,22 +32,22 @@ class Correspondence:
         return query.evaluate(self._asked(template))
 
     def shared(
-        self, query: Query, template: Object, absent: JSON = None, *, strict: bool = True
+        self, query: Query, template: Object, absent: JSON = None, *, drops: bool = False, strict: bool = True
     ) -> Iterator[tuple[Path, JSON]]:
         """Yield the template's place and the observed value for what an expression names in both objects.
 
         What the template has dropped is not named in it: neither the entry of a map or a list, nor what a condition
-        selects. What the observed object does not have stays the template's, or becomes ``absent`` where the template
-        says something. What is computed has no place: an error, unless that is not ``strict``.
+        selects. What the observed object does not have stays the template's; where the template says something, it
+        becomes ``absent``, or None if it ``drops`` that. What is computed has no place: an error if ``strict``.
         """
         paths = query.paths if strict else query.known_paths
         values = query.evaluate(self._observed)
-        if absent is None and all(value is None for value in values):
+        if absent is None and not drops and all(value is None for value in values):
             return
-        ours = frozenset(paths(self._asked(template)))
+        ours, names = frozenset(paths(self._asked(template))), _Names(template)
         for path, value in zip(paths(self._observed), values, strict=True):
             found = absent if value is None else value
-            place = None if found is None or path is None else self._moved(path)
+            place = None if path is None or (found is None and not drops) else self._moved(path, names)
             if place is None or place not in ours or not _has_elements(template, place):
                 continue
             if value is not None or get(template, place) is not None:
@@ -55,21 +57,24 @@ class Correspondence:
         """Templates come without a status, so conditions about it are asked of the observed object's."""
         return {**template, "status": self._observed.get("status")}
 
-    def _moved(self, path: Path) -> Path | None:
-        """Return the path with the template's indices; None for an instance that the template does not have."""
+    def _moved(self, path: Path, names: "_Names") -> Path | None:
+        """Return the path with the template's indices; None for an element that the template does not have."""
         place: Path = ()
         for depth, step in enumerate(path):
-            ours = self._index(path[:depth], step) if isinstance(step, int) else step
+            ours = self._index(path[:depth], step, names, place) if isinstance(step, int) else step
             if ours is None:
                 return None
             place = (*place, ours)
         return place
 
-    def _index(self, elements: Path, index: int) -> int | None:
+    def _index(self, elements: Path, index: int, names: "_Names", place: Path) -> int | None:
         """Return the template's index for the observed object's; an element with an id is none without one."""
         if (elements, index) in self._moves:
             return self._moves[elements, index]
-        return None if (elements, index) in self._taken else index
+        if (elements, index) in self._taken:
+            return None
+        name = get(self._observed, (*elements, index, _NAME))
+        return names.index(place, name, index) if isinstance(name, str) and name else index
 
     @cached_property
     def _taken(self) -> frozenset[tuple[Path, int]]:
@@ -89,12 +94,32 @@ class Correspondence:
 
     @cached_property
     def _named(self) -> Sequence["_Named"]:
-        queries = (component.instance_ids for component in self._definition.components)
         return [
-            _Named(dict(_named_elements(query, self._desired)), dict(_named_elements(query, self._observed)))
-            for query in queries
-            if query
+            _Named(dict(_named_elements(component, self._desired)), dict(_named_elements(component, self._observed)))
+            for component in self._definition.components
+            if component.instance_ids
         ]
+
+
+class _Names:
+    """The named elements of a template's lists."""
+
+    def __init__(self, template: Object) -> None:
+        self._template = template
+        self._lists: dict[Path, Mapping[JSON, int]] = {}
+
+    def index(self, elements: Path, name: str, index: int) -> int | None:
+        """Return which element has a name; it may be the one at an index that has none."""
+        if elements not in self._lists:
+            self._lists[elements] = self._named(elements)
+        found = self._lists[elements].get(name)
+        has_other = found is None and bool(get(self._template, (*elements, index, _NAME)))
+        return None if has_other else index if found is None else found
+
+    def _named(self, elements: Path) -> Mapping[JSON, int]:
+        listed = get(self._template, elements)
+        names = ((get(each, (_NAME,)), index) for index, each in enumerate(listed if isinstance(listed, list) else ()))
+        return {name: index for name, index in names if isinstance(name, str) and name}
 
 
 class _Named(NamedTuple):
@@ -113,12 +138,18 @@ def _has_elements(obj: Object, place: Path) -> bool:
     )
 
 
-def _named_elements(query: Query, obj: Object) -> Iterator[tuple[tuple[Path, str], int]]:
+def _named_elements(component: Component, obj: Object) -> Iterator[tuple[tuple[Path, str], int]]:
     """Yield list, id and index of every instance that is an element of a list."""
-    for name, location in zip(query.evaluate(obj), query.locate_each(obj), strict=True):
-        if location is None or not isinstance(name, str):
+    query = component.instance_ids
+    if query is None:
+        return
+    places = query.locate_each(obj)
+    if None in places and isinstance(component.pods, PodTemplate):  # a computed id is that of the pods beside it
+        places = [place or pods for place, pods in zip_longest(places, component.pods.query.locate_each(obj))]
+    for name, place in zip(query.evaluate(obj), places, strict=False):
+        if place is None or not isinstance(name, str):
             continue
-        for depth, step in reversed(list(enumerate(location.path))):
+        for depth, step in reversed(list(enumerate(place.path))):
             if isinstance(step, int):
-                yield (location.path[:depth], name), step
+                yield (place.path[:depth], name), step
                 break

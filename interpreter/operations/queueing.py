@@ -7,10 +7,10 @@ suspends the workload (``Merge`` and ``RestorePodSpec`` in ``pkg/podset``). A ga
 
 from interpreter.k8s.edit import get, set_value
 from interpreter.k8s.metadata import label
-from interpreter.k8s.values import Object
+from interpreter.k8s.values import JSON, Object
 from interpreter.karta.definition import Definition
 from interpreter.operations.correspondence import Correspondence
-from interpreter.operations.union import united
+from interpreter.operations.union import filled, identity, united
 
 
 def is_queued(definition: Definition, obj: Object) -> bool:
@@ -30,8 +30,12 @@ def keep_queued(definition: Definition, places: Correspondence, template: Object
             continue
         for place, value in places.shared(fields.query, kept, strict=False):
             if isinstance(get(kept, place[: -fields.missing]), dict):
-                kept = set_value(kept, place, united(get(kept, place), value))
+                kept = set_value(kept, place, _added(get(kept, place), value))
     return kept
+
+
+def _added(ours: JSON, theirs: JSON) -> JSON:
+    return united(ours, theirs, identity) if isinstance(theirs, list) else filled(ours, theirs)
 
 
 def _keep_switches(definition: Definition, places: Correspondence, template: Object) -> Object:

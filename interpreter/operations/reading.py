@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from interpreter.k8s.extent import Extent
+from interpreter.karta.annotations import Unset
 from interpreter.karta.definition import Component, Definition, Fragments, PodSpec
 from interpreter.karta.status_rules import StatusRules
 from interpreter.operations.call import Operation
@@ -68,7 +69,21 @@ def _retention(definition: Definition, extent: Extent) -> None:
         for name in definition.annotations.queue_labels:
             extent.at("metadata", "labels", name).take()
     _take(extent, (fields.query for fields in definition.queued))
-    _take(extent, (retained.place for retained in definition.annotations.retain))
+    for rule in definition.annotations.retain:
+        _take(extent, [rule.place])
+        if isinstance(rule, Unset) and rule.value:  # it reads what is beside the place
+            extent.take()
+    _names(extent)
+
+
+def _names(extent: Extent) -> None:
+    """Mark the names of all elements, by which they are matched."""
+    below = list(extent.fields.values())
+    if extent.elements is not None:
+        extent.elements.at("name").take()
+        below.append(extent.elements)
+    for each in below:
+        _names(each)
 
 
 def _aggregation(definition: Definition, extent: Extent) -> None:

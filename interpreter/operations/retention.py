@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 
 from interpreter.errors import InterpretationError, QueryError
-from interpreter.k8s.edit import get, set_value
+from interpreter.k8s.edit import get, remove, set_value
 from interpreter.k8s.metadata import label
-from interpreter.k8s.values import Object, Path
+from interpreter.k8s.values import JSON, Object, Path
+from interpreter.karta.annotations import Retained, Unset
 from interpreter.karta.definition import Definition
 from interpreter.karta.pods import ScaleLocation, leaves_count_unset, scale_locations
 from interpreter.operations.correspondence import Correspondence
 from interpreter.operations.queueing import is_queued, keep_queued
+from interpreter.operations.union import filled, identity, united
 from interpreter.query import Location, Query
+from interpreter.query.plain.values import truthy
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
@@ -29,12 +32,48 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
         retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed)
         if is_queued(definition, desired):
             retained = keep_queued(definition, places, retained, observed)
-        for each in definition.annotations.retain:
-            for place, value in places.shared(each.place, retained, each.absent):
-                retained = set_value(retained, place, value)
+        listed = _retain_listed(definition, places, retained)
+        # A part that the annotation has filled in may leave counts unset, too.
+        retained = listed if listed is retained else _retain_scale(definition, listed, observed)
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error
     return retained
+
+
+def _retain_listed(definition: Definition, places: Correspondence, template: Object) -> Object:
+    for each in definition.annotations.retain:
+        template = _fill(each, places, template) if isinstance(each, Unset) else _take(each, places, template)
+    return template
+
+
+def _take(rule: Retained, places: Correspondence, template: Object) -> Object:
+    for place, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
+        template = remove(template, place) if value is None else set_value(template, place, value)
+    return template
+
+
+def _fill(rule: Unset, places: Correspondence, template: Object) -> Object:
+    for place, theirs in places.shared(rule.place, template):
+        ours = get(template, place)
+        kept = _with_unset(rule, ours, theirs, get(template, place[:-1]))
+        if kept != ours:
+            template = set_value(template, place, kept)
+    return template
+
+
+def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
+    def is_kept(value: JSON) -> bool:
+        return rule.condition is None or truthy(rule.condition.first(value))
+
+    if rule.by is not None:
+        by = rule.by
+        return united(ours, theirs, lambda element: identity(by.evaluate(element)), is_kept) or ours
+    if not is_kept(theirs):
+        return ours
+    ours = None if ours == "" else ours
+    if rule.value is not None:
+        return rule.value.first(owner) if ours is None else ours
+    return filled(ours, theirs)
 
 
 def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:

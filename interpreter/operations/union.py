@@ -1,20 +1,57 @@
 """What a template says, and what only the member has beside it."""
 
+import json
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import TypeAlias
+
 from interpreter.k8s.values import JSON
 
+Key: TypeAlias = Callable[[JSON], str]
 
-def united(ours: JSON, theirs: JSON) -> JSON:
-    """Return the template's value with what only the member's has: keys of an object, elements of a list.
 
-    The member's elements come first, so that a list to which the member has added is the same as before.
+def filled(ours: JSON, theirs: JSON) -> JSON:
+    """Return the template's value; the member's stands where the template has none, also inside of objects.
 
-    >>> united({"disk": "nvme", "pool": None}, {"disk": "hdd", "pool": "a100"})
+    >>> filled({"disk": "nvme", "pool": None}, {"disk": "hdd", "pool": "a100"})
     {'disk': 'nvme', 'pool': 'a100'}
-    >>> united([{"key": "gpu"}], [{"key": "spot"}, {"key": "gpu"}])
-    [{'key': 'spot'}, {'key': 'gpu'}]
     """
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        return {**theirs, **{key: value for key, value in ours.items() if value is not None}}
-    if isinstance(ours, list) and isinstance(theirs, list):
-        return [*theirs, *(element for element in ours if element not in theirs)]
+        return {**theirs, **{key: filled(value, theirs.get(key)) for key, value in ours.items()}}
     return theirs if ours is None else ours
+
+
+def united(ours: JSON, theirs: JSON, key: Key, is_kept: Callable[[JSON], bool] = lambda _: True) -> JSON:
+    """Return the elements of both lists, those with the same key filled: first the member's, then what is new.
+
+    So a list to which the member has added stays in its order. Elements of the member that are not kept are only the
+    template's.
+
+    >>> united([{"key": "gpu"}, {"key": "new"}], [{"key": "spot"}, {"key": "gpu"}], identity)
+    [{'key': 'spot'}, {'key': 'gpu'}, {'key': 'new'}]
+    """
+    if not isinstance(theirs, list) or not isinstance(ours, list | None):
+        return filled(ours, theirs)
+    ours = ours or []
+    waiting = _places(ours, key)
+    found: list[JSON] = []
+    for element in theirs:
+        same = waiting.get(key(element))
+        our = ours[same.pop(0)] if same else None
+        if is_kept(element):
+            found.append(filled(our, element))
+        elif our is not None:
+            found.append(our)
+    return [*found, *(ours[index] for index in sorted(chain.from_iterable(waiting.values())))]
+
+
+def identity(value: JSON) -> str:
+    """Return a key that only equal values have."""
+    return json.dumps(value, sort_keys=True)
+
+
+def _places(elements: Iterable[JSON], key: Key) -> dict[str, list[int]]:
+    grouped: dict[str, list[int]] = {}
+    for index, element in enumerate(elements):
+        grouped.setdefault(key(element), []).append(index)
+    return grouped

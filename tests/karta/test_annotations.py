@@ -5,7 +5,7 @@ import pytest
 
 from interpreter.findings import Finding, Severity
 from interpreter.k8s import edit
-from interpreter.karta.annotations import AggregateRule, Annotations
+from interpreter.karta.annotations import AggregateRule, Annotations, Retained
 from interpreter.karta.loading import load_definition
 from interpreter.karta.status import Status
 
@@ -57,6 +57,20 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("- unset: .spec.a", "unset .spec.a", id="unset"),
+        pytest.param("- {unset: .spec.a, by: .name, if: .on}", "unset .spec.a, by .name, if .on", id="of a list"),
+        pytest.param("- {unset: .spec.a, value: .b}", "unset .spec.a, value .b", id="a value of its own"),
+        pytest.param(".spec.a // empty", ".spec.a // empty", id="with nothing for absence"),
+    ],
+)
+def test_retain_by_rules(orchestra: Raw, findings_of: FindingsOf, text: str, told: str) -> None:
+    assert [str(each) for each in read(orchestra, retain=text).retain] == [told]
+    assert findings_of(annotated(orchestra, retain=text)) == []
+
+
+@pytest.mark.parametrize(
     ("text", "path", "absent"),
     [
         pytest.param(".spec.suspend // false", ".spec.suspend", False, id="a switch"),
@@ -69,6 +83,7 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
 )
 def test_retain_with_what_is_meant_by_absence(orchestra: Raw, text: str, path: str, absent: Any) -> None:
     (retained,) = read(orchestra, retain=text).retain
+    assert isinstance(retained, Retained)
     assert (retained.place.text, retained.absent) == (path, absent)
 
 
@@ -277,6 +292,29 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         pytest.param(
             "queue-labels", ".metadata.labels.queue", "annotation-queue-labels", "is not the name of a label",
             "kueue.x-k8s.io/queue-name", id="queue-labels: a path"
+        ),
+        pytest.param(
+            "retain", "- by: .name", "annotation-retain", "an entry with fields has no unset", "write {unset:",
+            id="retain: no path",
+        ),
+        pytest.param(
+            "retain", "- {unset: .spec.a, when: .b}", "annotation-retain", "there is no field when in an entry",
+            "there are: unset, by, if, value", id="retain: another field",
+        ),
+        pytest.param(
+            "retain", "- {unset: .spec.a, if: true}", "annotation-retain", "if is a boolean where jq belongs", "",
+            id="retain: a condition that is no text",
+        ),
+        pytest.param(
+            "retain", "- {unset: .spec.a, by: .b, value: .c}", "annotation-retain", "by is for lists",
+            "write two entries", id="retain: a list and a value",
+        ),
+        pytest.param(
+            "retain", "- {unset: .spec.a + 1}", "annotation-retain", "computes a value", "write a path",
+            id="retain: unset, but computed",
+        ),
+        pytest.param(
+            "retain", "- {unset: .spec.a, if: .b +}", "expression-syntax", "", "", id="retain: a broken condition"
         ),
         pytest.param(
             "retain", "[.spec.a", "annotation-retain", "is not YAML", "", id="retain: an open list"

@@ -4,15 +4,18 @@ from typing import Final
 
 from interpreter.query.grammar.syntax import (
     Alternative,
+    Array,
     Binary,
     Entry,
     Identity,
     If,
     Index,
     Literal,
+    Negate,
     Node,
     Object,
     Pipe,
+    Text,
 )
 
 _NULL: Final = Literal(None)
@@ -29,6 +32,21 @@ def field_of(node: Node, *names: str) -> Node:
     for name in names:
         node = _field(node, name)
     return node
+
+
+def is_computed(node: Node) -> bool:
+    """Whether no output of an expression can be the value at a place.
+
+    >>> from interpreter.query.grammar.parser import parse
+    >>> is_computed(parse(".a | [.b]")), is_computed(parse("if .a then null else .b end"))
+    (True, False)
+    """
+    match node:
+        case Pipe(_, right):
+            return is_computed(right)
+        case If(branches, otherwise):
+            return otherwise is not None and all(map(is_computed, (otherwise, *(then for _, then in branches))))
+    return isinstance(node, Array | Binary | Literal | Negate | Object | Text)
 
 
 def _field(node: Node, name: str) -> Node:
