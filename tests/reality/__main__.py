@@ -57,7 +57,8 @@ def _round(controllers: Sequence[Controller], pattern: str) -> list[Outcome]:
     cases = [case for controller in controllers for case in read_cases(controller) if re.search(pattern, case.name)]
     # Long ones first, so that none is left alone at the end.
     cases.sort(key=lambda case: -len(case.steps) * case.settle)
-    return run_round(with_needed(controllers, CONTROLLERS), cases, _say) if cases else []
+    started = with_needed([case.controller for case in cases], CONTROLLERS)
+    return run_round(started, cases, _say) if cases else []
 
 
 def _options() -> argparse.Namespace:

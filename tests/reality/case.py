@@ -10,7 +10,7 @@ import yaml
 from tests.e2e.rig.api import Object
 from tests.reality.controller import Controller, Kind
 
-_FIELDS = {"name", "object", "steps", "before", "health", "settle", "components", "rejected", "switch"}
+_FIELDS = {"name", "object", "steps", "before", "health", "settle", "components", "rejected", "replicas", "switch"}
 _SETTLE = 3.0
 
 
@@ -19,8 +19,10 @@ class Case:
     """One object, and what happens to it.
 
     ``health`` has expectations by state where those of the family are wrong. ``settle`` is for how many seconds nothing
-    must change before a state is judged. ``components`` are those whose pods are compared, empty for all. ``rejected``
-    is whether the member rejects the object. ``switch`` is the path of the switch that suspends it.
+    must change before a state is judged. ``components`` are those whose pods are compared, empty for all. ``replicas``
+    are those that the scheduler assigns at first, None for all. ``rejected`` is for objects that the product
+    and the member reject: the member at creation, or its controller by making no pods.
+    ``switch`` is the path of the switch that suspends it.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Case:
     health: Mapping[str, bool]
     settle: float
     components: frozenset[str]
+    replicas: int | None
     rejected: bool
     switch: str
 
@@ -53,6 +56,7 @@ class Case:
             entry.get("health", {}),
             entry.get("settle", _SETTLE),
             frozenset(entry.get("components", ())),
+            entry.get("replicas"),
             entry.get("rejected", False),
             entry.get("switch", controller.kind(thing).switch),
         )

@@ -41,7 +41,11 @@ _WRITERS = 4
 
 @dataclass
 class Cluster:
-    """A member and its control plane; ``programs`` are the files of the controllers by name."""
+    """A member and its control plane.
+
+    ``programs`` are the files of the controllers by name. ``listeners`` get the namespace and the phase whenever a case
+    wants its pods in another one, for what controllers ask beside the API server.
+    """
 
     layout: Layout
     programs: Mapping[str, Path]
@@ -50,6 +54,7 @@ class Cluster:
     member: Client
     kubelet: Kubelet
     activity: Activity = field(default_factory=Activity)
+    listeners: list[Callable[[str, str], None]] = field(default_factory=list)
     watches: dict[str, Watch] = field(default_factory=dict)
 
     @classmethod
@@ -191,7 +196,7 @@ class Cluster:
         spec.pop("conversion", None)
         plural, versions = spec["names"]["plural"], [one["name"] for one in spec["versions"] if one["served"]]
         for api in (self.member, self.karmada):
-            api.apply(thing)
+            api.request("POST", api.collection(thing), thing)
         for api in (self.member, self.karmada):
             for version in versions:
                 path = f"/apis/{spec['group']}/{version}/{plural}"
@@ -211,4 +216,6 @@ def _exists(api: Client, path: str) -> bool:
 
 
 def _documents(file: Path) -> list[Object]:
-    return [thing for thing in yaml.safe_load_all(file.read_text(encoding="utf-8")) if thing]
+    # Some CRDs are megabytes of YAML.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [thing for thing in yaml.load_all(file.read_text(encoding="utf-8"), loader) if thing]

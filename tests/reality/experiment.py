@@ -72,19 +72,19 @@ class Experiment:
         self._prepare()
         try:
             self.cluster.karmada.request("POST", self.cluster.karmada.collection(self.case.object), self.case.object)
-            self.template = self.revised()
+            self.template = self._first_template()
             self.cluster.member.request("POST", self.cluster.member.collection(self.case.object), self.template)
         except ApiError as error:
             self.found(Finding("creation", "" if self.case.rejected else error.message[:400]))
             return False
         if self.case.rejected:
-            self.found(Finding("creation", "the member was to reject it"))
-        return True
+            self.judge(self._no_pods)
+        return not self.case.rejected
 
     def want(self, phase: str, wish: Wish | None = None) -> None:
         """Have the pods be in a phase; ``wish`` tells pods apart where they are not all in the same."""
-        if self.case.controller.told:
-            self.case.controller.told(self.case.namespace, phase)
+        for listener in self.cluster.listeners:
+            listener(self.case.namespace, phase)
         self.cluster.activity.touch(self.case.namespace)
         self.cluster.kubelet.want(self.case.namespace, wish or (lambda _: phase))
 
@@ -123,8 +123,8 @@ class Experiment:
         return template_of(stored)
 
     def edit(self, change: Change) -> None:
-        """Change the object on karmada-apiserver, as a user does, and send what becomes of it."""
-        changed = self.stored
+        """Change the object on karmada-apiserver, as a user does; this cluster gets all of its replicas."""
+        self.replicas, changed = None, self.stored
         change(changed)
         self.cluster.karmada.request("PUT", self.cluster.karmada.path(changed), changed)
         self.send()
@@ -162,6 +162,20 @@ class Experiment:
     def end(self) -> None:
         """Delete the object from the member."""
         self.cluster.member.delete(self.case.object)
+
+    def _first_template(self) -> Object:
+        try:
+            template = self.revised()
+        except RejectedError as error:
+            self.found(Finding("interpretation", "" if self.case.rejected else f"rejected: {error}"))
+            return template_of(self.stored)
+        if self.case.rejected:
+            self.found(Finding("interpretation", "the product answers for an object that is rejected"))
+        return template
+
+    def _no_pods(self) -> list[Finding]:
+        count = len(self.pods)
+        return [Finding("creation", f"it is accepted, and has {count} pods" if count else "")]
 
     def _prepare(self) -> None:
         self.cluster.add_namespace(self.case.namespace)

@@ -81,14 +81,25 @@ def _counts(experiment: Experiment, label: str, thing: Object) -> Iterator[Findi
     reality = Reality.of(pods, experiment.case.kind.component)
     try:
         components, replica = experiment.ours.components(thing), experiment.ours.replica(thing)
-        listed = {(one["kind"], one.get("name")) for one in experiment.ours.dependencies(thing)}
     except RejectedError as error:
         yield Finding(f"counts ({label})", f"rejected: {error}")
         return
     yield compare_components(label, components, reality)
     yield compare_replica(label, replica, reality)
-    missing = {reference for pod in pods for reference in references(pod["spec"])} - listed - _made(experiment)
-    yield Finding(f"dependencies ({label})", ", ".join(f"{kind} {name} is missing" for kind, name in sorted(missing)))
+    yield from dependencies(experiment, label, thing)
+
+
+def dependencies(experiment: Experiment, label: str, thing: Object) -> Iterator[Finding]:
+    """Compare dependencies that are answered for an object with what the pods refer to."""
+    what = f"dependencies ({label})"
+    try:
+        listed = {(one["kind"], one.get("name")) for one in experiment.ours.dependencies(thing)}
+    except RejectedError as error:
+        yield Finding(what, f"rejected: {error}")
+        return
+    needed = {reference for pod in active(experiment.pods) for reference in references(pod["spec"])}
+    missing = sorted(needed - listed - _made(experiment))
+    yield Finding(what, ", ".join(f"{kind} {name} is missing" for kind, name in missing))
 
 
 def _made(experiment: Experiment) -> set[tuple[str, str]]:

@@ -22,7 +22,7 @@ from tests.reality.steps import run_step
 
 Say = Callable[[str], None]
 
-_AT_A_TIME = 10
+_AT_A_TIME = 12
 _API_SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
 
 
@@ -115,7 +115,7 @@ def _run(cluster: Cluster, ours: Ours, cases: Sequence[Case], say: Say) -> Itera
 
 def _run_case(case: Case, cluster: Cluster, ours: Ours) -> Outcome:
     outcome = Outcome(case.name, case.controller.name, case.kind.name, case.kind.api_version)
-    experiment, begun = Experiment(case, cluster, ours, outcome), time.monotonic()
+    experiment, begun = Experiment(case, cluster, ours, outcome, replicas=case.replicas), time.monotonic()
     try:
         if experiment.begin():
             for step in case.steps:

@@ -10,7 +10,7 @@ from tests.reality import queueing
 from tests.reality.comparison import active
 from tests.reality.experiment import Change, Experiment, GoneError
 from tests.reality.findings import Finding
-from tests.reality.judging import compare, judge_retain, judge_state
+from tests.reality.judging import compare, dependencies, judge_retain, judge_state
 from tests.reality.podstatus import FAILED, PENDING, RUNNING, STARTED, SUCCEEDED
 from tests.reality.template import template_of
 
@@ -57,7 +57,22 @@ def _unready(experiment: Experiment, _: str) -> None:
 
 
 def _compare(experiment: Experiment, _: str) -> None:
-    compare(experiment, {"undefaulted": experiment.case.object, "template": experiment.template})
+    """Compare what is answered for the object; only for its template where a cluster gets a part of its replicas."""
+    whole = {"undefaulted": experiment.case.object} if experiment.replicas is None else {}
+    compare(experiment, {**whole, "template": experiment.template})
+
+
+def _dependencies(experiment: Experiment, _: str) -> None:
+    """For kinds whose pods are not counted."""
+    experiment.judge(lambda: list(dependencies(experiment, "template", experiment.template)))
+
+
+def _pods(experiment: Experiment, expected: str) -> None:
+    def judgement() -> list[Finding]:
+        count = len(active(experiment.pods))
+        return [Finding(f"pods: {expected}", "" if count == int(expected) else f"{count} pods")]
+
+    experiment.judge(judgement)
 
 
 def _retain(experiment: Experiment, state: str) -> None:
@@ -98,6 +113,19 @@ def _succeed_only(experiment: Experiment, component: str) -> None:
     judge_state(experiment, "succeeded", expected=True)
 
 
+def _succeed_some(experiment: Experiment, count: str) -> None:
+    """Have so many of the pods end well; those that follow them wait."""
+    ended = {pod["metadata"]["uid"] for pod in active(experiment.pods)[: int(count)]}
+    others = {pod["metadata"]["uid"] for pod in active(experiment.pods)} - ended
+
+    def wish(pod: Object) -> str:
+        uid = pod["metadata"]["uid"]
+        return SUCCEEDED if uid in ended else RUNNING if uid in others else PENDING
+
+    experiment.want(RUNNING, wish)
+    experiment.steady()
+
+
 def _fail_only(experiment: Experiment, component: str) -> None:
     """Have one pod of a component fail, once."""
     of, chosen = experiment.case.kind.component, set[str]()
@@ -132,8 +160,13 @@ def _scale(experiment: Experiment, argument: str) -> None:
     """``path=value``: the user edits the object."""
     path, _, value = argument.partition("=")
     if experiment.attempt(f"edit {path}", lambda: experiment.edit(_setting(path, json.loads(value)))):
-        experiment.steady()
         compare(experiment, {"edited": template_of(experiment.stored)})
+
+
+def _edit(experiment: Experiment, argument: str) -> None:
+    """``path=value``: the user edits the object; nothing is compared."""
+    path, _, value = argument.partition("=")
+    experiment.attempt(f"edit {path}", lambda: experiment.edit(_setting(path, json.loads(value))))
 
 
 def _revise(experiment: Experiment, argument: str) -> None:
@@ -142,14 +175,7 @@ def _revise(experiment: Experiment, argument: str) -> None:
     experiment.replicas = numbers[0]
     if not experiment.attempt(f"revise to {numbers[0]}", experiment.send):
         return
-
-    def follow() -> list[Finding]:
-        count = len(active(experiment.pods))
-        return [
-            Finding(f"pods of {numbers[0]}", "" if count == numbers[-1] else f"{count} pods, expected {numbers[-1]}")
-        ]
-
-    experiment.judge(follow)
+    _pods(experiment, str(numbers[-1]))
     compare(experiment, {f"revised to {numbers[0]}": experiment.template})
 
 
@@ -170,6 +196,13 @@ def _member_json(experiment: Experiment, argument: str) -> None:
     experiment.cluster.activity.touch(experiment.case.namespace)
     member.request("PATCH", member.path(experiment.case.object), json.loads(argument), _JSON_PATCH)
     experiment.steady()
+
+
+def _appear(experiment: Experiment, _: str) -> None:
+    """Wait for the first pod."""
+    deadline = time.monotonic() + _RETRIES
+    while time.monotonic() < deadline and not experiment.pods:
+        experiment.cluster.activity.wait_for_change(experiment.case.namespace, 1.0)
 
 
 def _wait(experiment: Experiment, seconds: str) -> None:
@@ -215,17 +248,22 @@ STEPS: Mapping[str, Step] = {
     "running": _running,
     "unready": _unready,
     "compare": _compare,
+    "dependencies": _dependencies,
+    "pods": _pods,
     "retain": _retain,
     "succeed": _succeed,
     "succeed-only": _succeed_only,
+    "succeed-some": _succeed_some,
     "fail": _fail,
     "fail-only": _fail_only,
     "suspend": _suspend,
     "resume": _resume,
+    "edit": _edit,
     "scale": _scale,
     "revise": _revise,
     "member": _member,
     "member-json": _member_json,
+    "appear": _appear,
     "wait": _wait,
     "see": _see,
     "gone": _gone,

@@ -4,11 +4,14 @@ from tests.reality.controller import Controller
 from tests.reality.controllers.agent_sandbox import AGENT_SANDBOX
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
+from tests.reality.controllers.kuberay import KUBERAY
 from tests.reality.controllers.kueue import KUEUE
+from tests.reality.controllers.lws import LWS
+from tests.reality.controllers.mpi import MPI
 from tests.reality.controllers.volcano import VOLCANO
 from tests.reality.programs import SHARED
 
-CONTROLLERS: tuple[Controller, ...] = (BUILTIN, JOBSET, AGENT_SANDBOX, VOLCANO, KUEUE)
+CONTROLLERS: tuple[Controller, ...] = (BUILTIN, JOBSET, LWS, KUBERAY, MPI, AGENT_SANDBOX, VOLCANO, KUEUE)
 
 
 def shares_module(controller: Controller) -> bool:
