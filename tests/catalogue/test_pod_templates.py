@@ -1,0 +1,116 @@
+"""What the Flink operator makes of two pod templates, written down once more in Python."""
+
+from copy import deepcopy
+from typing import Any
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from interpreter.k8s.gvk import GVK
+from interpreter.k8s.requirements import Counting, pod_requirements
+from interpreter.k8s.values import JSON, Object
+from interpreter.karta.pods import pod_sets
+from interpreter.sources.catalogue import find_in_catalogue
+
+_MAIN = "flink-main-container"
+_BY_NAME = "kubernetes.operator.pod-template.merge-arrays-by-name"
+
+_quantities = st.sampled_from(["1", "2", "3"])
+_resources = st.dictionaries(st.sampled_from(["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]), _quantities)
+
+
+def _containers(names: list[str]) -> st.SearchStrategy[list[Object]]:
+    resources = st.fixed_dictionaries({}, optional={"requests": _resources, "limits": _resources})
+    one = st.fixed_dictionaries({"name": st.sampled_from(names)}, optional={"resources": resources})
+    return st.lists(one, max_size=3, unique_by=lambda container: container["name"])
+
+
+_templates = st.fixed_dictionaries(
+    {},
+    optional={
+        "containers": _containers([_MAIN, "logs", "metrics"]),
+        "initContainers": _containers(["fetch", "load"]),
+        "nodeSelector": st.dictionaries(st.sampled_from(["disk", "pool"]), _quantities),
+        "tolerations": st.lists(
+            st.fixed_dictionaries(
+                {"key": _quantities}, optional={"operator": st.just("Exists"), "effect": _quantities}
+            ),
+            max_size=2,
+        ),
+        "priorityClassName": _quantities,
+    },
+)
+
+
+def _merge(to: dict[str, Any], source: Object, *, by_name: bool) -> None:
+    """`mergeInto` of FlinkUtils.java."""
+    for field, value in source.items():
+        own = to.get(field)
+        if isinstance(own, list) and isinstance(value, list):
+            to[field] = _merged_by_name(own, value) if by_name and _have_names(own + value) else _merged(own, value)
+        elif isinstance(own, dict):
+            _merge(own, value, by_name=by_name)
+        else:
+            to[field] = value
+
+
+def _have_names(elements: list[JSON]) -> bool:
+    return all("name" in element for element in elements)
+
+
+def _merged(own: list[Any], others: list[Any]) -> list[Any]:
+    for index, other in enumerate(others):
+        if index == len(own):
+            own.append({})
+        _merge(own[index], other, by_name=False)
+    return own
+
+
+def _merged_by_name(own: list[Any], others: list[Any]) -> list[Any]:
+    named = {element["name"]: element for element in own}
+    for other in others:
+        _merge(named.setdefault(other["name"], {}), other, by_name=True)
+    return list(named.values())
+
+
+def _pod(common: Object, role: Object, storage: str, *, by_name: bool) -> Object:
+    """The pod of a TaskManager with one CPU and 1Gi."""
+    spec: dict[str, Any] = dict(deepcopy(common))
+    _merge(spec, deepcopy(role), by_name=by_name)
+    containers = spec.setdefault("containers", [])
+    if _MAIN not in [container["name"] for container in containers]:
+        containers.append({"name": _MAIN})
+    main = next(container for container in containers if container["name"] == _MAIN)
+    requests = main.setdefault("resources", {}).setdefault("requests", {})
+    requests |= {"cpu": "1", "memory": "1Gi"} | ({"ephemeral-storage": storage} if storage else {})
+    return spec
+
+
+@settings(max_examples=300, deadline=None)
+@given(_templates, _templates, st.sampled_from(["", "7"]), st.booleans())
+def test_flink_task_managers(common: Object, role: Object, storage: str, by_name: bool) -> None:
+    expected = _pod(common, role, storage, by_name=by_name)
+    for group in ("containers", "initContainers"):
+        names = [container["name"] for container in expected.get(group, [])]
+        assume(len(set(names)) == len(names))  # API servers refuse such a pod
+    deployment = {
+        "apiVersion": "flink.apache.org/v1beta1",
+        "kind": "FlinkDeployment",
+        "spec": {
+            "flinkVersion": "v1_20",
+            "flinkConfiguration": {_BY_NAME: "true" if by_name else "false"},
+            "podTemplate": {"spec": common},
+            "taskManager": {
+                "resource": {"cpu": 1, "memory": "1 gb", "ephemeralStorage": storage},
+                "podTemplate": {"spec": role},
+            },
+            "job": {"parallelism": 1},
+        },
+    }
+    found = find_in_catalogue(GVK.of(deployment))
+    assert found is not None
+    _, task_manager = pod_sets(found.definition, deployment)
+    ours, theirs = (
+        pod_requirements(template, Counting.SCHEDULER) for template in (task_manager.template, {"spec": expected})
+    )
+    assert ours == theirs
