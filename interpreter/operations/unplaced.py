@@ -15,8 +15,11 @@ _OF_A_CLUSTER = frozenset({AggregateRule.FIRST, AggregateRule.WORST, AggregateRu
 
 
 def has_outcome(definition: Definition, template: Object) -> bool:
-    """Tell whether a template that runs to completion has completed or failed, which stays true without clusters."""
-    if not Polarity.of(definition.status).completes:
+    """Tell whether a template that runs to completion has completed or failed, which stays true without clusters.
+
+    One with announced outcomes has not, before it has come to one (`interpreter.operations.outcome.has_ended`).
+    """
+    if definition.annotations.outcomes or not Polarity.of(definition.status).completes:
         return False
     return not _ENDED.isdisjoint(match_status(definition, template).matched)
 

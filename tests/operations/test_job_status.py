@@ -292,3 +292,22 @@ def test_the_statuses_that_are_drawn_are_what_a_cluster_accepts(data: st.DataObj
     modern = not (conditions & {"Complete", "Failed"}) or conditions & {"SuccessCriteriaMet", "FailureTarget"}
     if modern:
         assert complaints(template({})["spec"], {}, status) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        pytest.param(running(), set(), id="it runs nowhere"),
+        pytest.param(running(ready=0, succeeded=4, failed=1, terminating=1), set(), id="what pods did is not undone"),
+        pytest.param(suspended(), set(), id="nor is it suspended anywhere"),
+        pytest.param(failing(1), {"FailureTarget"}, id="an announced end stays announced"),
+        pytest.param(failed(), {"FailureTarget", "Failed"}, id="an end stays"),
+        pytest.param(complete(), {"SuccessCriteriaMet", "Complete"}, id="a good one, too"),
+    ],
+)
+def test_the_last_cluster_goes(status: Status, expected: set[str]) -> None:
+    before = aggregate(template({}), {"east": status})
+    result = aggregate(before, {})
+    assert complaints(result["spec"], before["status"], result["status"]) == []
+    assert said(result) == expected
+    assert result["status"].get("active", 0) == 0
