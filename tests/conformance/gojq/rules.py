@@ -172,8 +172,11 @@ def _by_id(ids: Sequence[str], values: Sequence[JSON]) -> Answer:
 def _conditions(ask: Ask, rule: ConditionsRule) -> list[JSON]:
     found: list[JSON] = []
     for value in ask.outputs(rule.query):
-        elements = [] if value is None else value
-        if not isinstance(elements, list) or not all(isinstance(element, dict) for element in elements):
+        if not isinstance(value, list | None):
+            raise NoAnswerError("no list of conditions")
+        # Go reads a null as an empty condition.
+        elements = [{} if element is None else element for element in value or ()]
+        if not all(isinstance(element, dict) for element in elements):
             raise NoAnswerError("no list of conditions")
         names = (rule.type_field, rule.status_field, rule.reason_field, rule.message_field)
         found += [[_text(element.get(name)) for name in names] for element in elements]

@@ -99,6 +99,12 @@ def test_c15_an_empty_id_is_an_error_and_a_second_one_wins() -> None:
             id="C5 a boolean is no status",
         ),
         pytest.param(
+            {"running": [{"byConditions": [{"type": "Ready", "status": "True"}]}]},
+            {"conditions": [None, {"type": "Ready", "status": "True"}]},
+            ["", [[None, None, None, None], ["Ready", "True", None, None]], ["Running"]],
+            id="a null is a condition without type",
+        ),
+        pytest.param(
             {"running": [{"byExpression": {"expression": ".n, 1", "expectedResult": "null"}}]},
             {},
             ["", [], ["Running"]],
