@@ -48,8 +48,8 @@ bench: .venv/bench.stamp ## Measure the server beside Karmada's own and write do
 bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen by more than a fifth (needs Go)
 	$(BIN)/python -m tests.benchmarks --compare
 
-conformance: .venv/dev.stamp ## Compare scripts with Karmada's own Lua, and the library with gojq (needs Go)
-	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter and gojq"; exit 0; }; \
+conformance: .venv/dev.stamp ## Compare with Karmada's own Lua, with gojq and with GitOps tools (needs Go)
+	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter, gojq and GitOps tools"; exit 0; }; \
 	$(BIN)/python -m tests.conformance
 
 e2e: .venv/dev.stamp ## Prove it on a real Karmada control plane (needs Go; builds it once)

@@ -1,4 +1,4 @@
-"""``python -m tests.conformance``: our Lua engine beside Karmada's, and our expressions and library beside gojq.
+"""``python -m tests.conformance``: our Lua engine beside Karmada's, our library beside gojq, our statuses to GitOps.
 
 ``--mutants N`` says how many changed copies are made of each case's object. ``--bench`` measures instead, and writes
 the table into docs/conformance.md.
@@ -17,12 +17,13 @@ from tests.conformance.bundle import Bundled, load_bundle
 from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
 from tests.conformance.differential import compare, generated_questions
 from tests.conformance.environment import environment_questions
+from tests.conformance.gitops import law
 from tests.conformance.gojq import parity
 from tests.conformance.known import stale
 from tests.conformance.peer import Peer
 from tests.conformance.report import show_failures
 from tests.conformance.suite import failures, judge, table
-from tests.conformance.toolchain import ToolchainError, build_gojq, build_program, has_go, karmada_source
+from tests.conformance.toolchain import ToolchainError, build_gitops, build_gojq, build_program, has_go, karmada_source
 
 _MUTANTS = 24
 _MUTANTS_OF_WORKLOADS = 1 / 8
@@ -45,7 +46,7 @@ def main() -> int:
     begun = time.monotonic()
     try:
         version, folder = karmada_source()
-        program, gojq = build_program(), build_gojq()
+        program, gojq, gitops = build_program(), build_gojq(), build_gitops()
     except ToolchainError as error:
         _say(str(error))
         return 1
@@ -58,6 +59,7 @@ def main() -> int:
             return 0
         found = list(_all(peer, bundle, version, options.mutants))
     found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
+    found += _shown(_gitops(gitops))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
     return 1 if found else 0
 
@@ -113,6 +115,13 @@ def _gojq(program: Path, mutants: int) -> Iterator[str]:
     found = parity.compare(program, mutants)
     _say(str(found))
     yield from found.failures()
+
+
+def _gitops(program: Path) -> Iterator[str]:
+    _title("To GitOps: verdicts on aggregated statuses beside those on the members'")
+    tally = law.compare(program)
+    _say(str(tally))
+    yield from tally.failures()
 
 
 def _shown(problems: Iterable[str]) -> Iterator[str]:

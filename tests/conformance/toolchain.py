@@ -9,6 +9,7 @@ from pathlib import Path
 _KARMADA = "github.com/karmada-io/karmada"
 _PROGRAM = Path(__file__).parent / "karmada"
 _GOJQ = Path(__file__).parent / "gojq"
+_GITOPS = Path(__file__).parent / "gitops"
 _GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
 
 
@@ -35,6 +36,11 @@ def build_program() -> Path:
 def build_gojq() -> Path:
     """Build the program that answers as gojq does."""
     return _build(_GOJQ, "gojq")
+
+
+def build_gitops() -> Path:
+    """Build the program that judges as Argo CD, kubectl and Flux do: the first time takes minutes."""
+    return _build(_GITOPS, "gitops")
 
 
 def _build(source: Path, name: str) -> Path:

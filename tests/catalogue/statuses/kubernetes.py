@@ -80,6 +80,7 @@ KUBERNETES: States = {
         "rolled out and available": RUNNING,
         "the status is older than the spec": RUNNING,
         "roll-out in progress": INITIALIZING,
+        "roll-out done": RUNNING,
         "a pod is missing after the roll-out": INITIALIZING,
         "ready for less than minReadySeconds": INITIALIZING,
         # Pods below the partition are meant to stay as they are.
