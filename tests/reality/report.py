@@ -1,6 +1,6 @@
-"""The table of docs/reality.md: what was compared for each kind, and which differences are accepted."""
+"""The tables of docs/reality.md: what was compared for each kind, and which differences are accepted."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -11,7 +11,24 @@ from tests.reality.findings import Outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "reality.md"
 _BEGIN, _END = "<!-- results: begin -->", "<!-- results: end -->"
-_COLUMNS = ("kind", "controller", "cases", "states", "comparisons", "accepted")
+_SUBJECTS = {
+    "components": "counts and requests",
+    "replica": "counts and requests",
+    "counts": "counts and requests",
+    "health": "health",
+    "retain": "Retain",
+    "revise": "revise, edit",
+    "edit": "revise, edit",
+    "pods:": "revise, edit",
+    "suspend": "suspend, resume",
+    "resume": "suspend, resume",
+    "pods": "suspend, resume",
+    "aggregate": "AggregateStatus",
+    "status": "AggregateStatus",
+    "dependencies": "dependencies",
+}
+_OTHER = "other"
+_COLUMNS = (*dict.fromkeys(_SUBJECTS.values()), _OTHER)
 
 
 def write(
@@ -27,34 +44,47 @@ def write(
 def results(
     controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
 ) -> Iterator[str]:
-    """Yield the lines of the tables."""
-    yield from _table(_COLUMNS, _rows(controllers, outcomes, accepted))
-    reasons: dict[str, list[str]] = defaultdict(list)
+    """Yield the lines: a sentence and the two tables."""
+    compared = sum(len(outcome.findings) for outcome in outcomes)
+    yield f"{len(outcomes)} cases, {compared} comparisons, Kubernetes {KUBERNETES}; comparisons by kind:"
+    yield ""
+    yield from _table(("kind", "controller", "cases", *_COLUMNS, "accepted"), _rows(controllers, outcomes, accepted))
+    reasons: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for entry in accepted:
-        reasons[entry.reason].append(f"`{entry.case}`: {entry.what}")
+        reasons[entry.reason][entry.what].append(entry.case)
     if reasons:
         yield ""
-        yield from _table(("accepted difference", "why"), ((", ".join(what), why) for why, what in reasons.items()))
+        yield "Accepted differences:"
+        yield ""
+        yield from _table(("what", "cases", "why"), _reasons(reasons))
 
 
 def _rows(
     controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
 ) -> Iterator[Sequence[str]]:
     for controller in controllers:
-        version = controller.version or KUBERNETES
         for kind in controller.kinds:
-            own = [
-                outcome
-                for outcome in outcomes
-                if (outcome.controller, outcome.api_version, outcome.kind)
-                == (controller.name, kind.api_version, kind.name)
-            ]
-            names = {outcome.case for outcome in own}
-            findings = [finding for outcome in own for finding in outcome.findings]
-            states = sum(finding.what.startswith("health ") for finding in findings)
-            known = sum(entry.case in names for entry in accepted)
-            counts = (len(own), states, len(findings), known)
-            yield (f"{kind.api_version} {kind.name}", f"{controller.name} {version}", *(str(count) for count in counts))
+            name = controller.name, kind.api_version, kind.name
+            own = [outcome for outcome in outcomes if (outcome.controller, outcome.api_version, outcome.kind) == name]
+            subjects = Counter(_subject(finding.what) for outcome in own for finding in outcome.findings)
+            cases = {outcome.case for outcome in own}
+            known = sum(entry.case in cases for entry in accepted)
+            numbers = (len(own), *(subjects[column] for column in _COLUMNS), known)
+            program = f"{controller.name} {controller.version or KUBERNETES}"
+            yield (f"{kind.api_version} {kind.name}", program, *(str(number or "") for number in numbers))
+
+
+def _subject(what: str) -> str:
+    return _SUBJECTS.get(what.partition(" ")[0], _OTHER)
+
+
+def _reasons(reasons: dict[str, dict[str, list[str]]]) -> Iterator[Sequence[str]]:
+    for reason, differences in reasons.items():
+        by_cases: dict[str, list[str]] = defaultdict(list)
+        for what, cases in differences.items():
+            by_cases[", ".join(cases)].append(what)
+        for listed, whats in by_cases.items():
+            yield ", ".join(whats), listed, reason
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
