@@ -44,7 +44,7 @@ def _normal(value: Any, name: str = "") -> Any:
         if name in {"requests", "limits"}:
             return {resource: quantity(amount) for resource, amount in value.items()}
         normal = {key: _normal(part, key) for key, part in value.items()}
-        return {key: part for key, part in normal.items() if part not in ({}, [], None) and part is not False}
+        return {key: part for key, part in normal.items() if part not in ({}, [], None, "") and part is not False}
     if isinstance(value, list):
         return [_normal(part) for part in value]
     return value

@@ -55,6 +55,8 @@ KUEUE = Program("kueue", "sigs.k8s.io/kueue", "v0.18.2", "sigs.k8s.io/kueue/cmd/
 AGENT_SANDBOX = Program(
     "agent-sandbox", "sigs.k8s.io/agent-sandbox", "v0.5.3", "sigs.k8s.io/agent-sandbox/cmd/agent-sandbox-controller"
 )
+_ARGO_WORKFLOWS = "github.com/argoproj/argo-workflows/v4"
+ARGO_WORKFLOWS = Program("argo-workflows", _ARGO_WORKFLOWS, "v4.0.2", f"{_ARGO_WORKFLOWS}/cmd/workflow-controller")
 _VOLCANO = "volcano.sh/volcano"
 # Its go.mod takes the types from a folder of its repository, which the module does not carry.
 _VOLCANO_TYPES = ("volcano.sh/apis => volcano.sh/apis v1.14.0",)

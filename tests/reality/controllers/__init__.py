@@ -2,6 +2,7 @@
 
 from tests.reality.controller import Controller
 from tests.reality.controllers.agent_sandbox import AGENT_SANDBOX
+from tests.reality.controllers.argo_workflows import ARGO_WORKFLOWS
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
 from tests.reality.controllers.kuberay import KUBERAY
@@ -11,7 +12,17 @@ from tests.reality.controllers.mpi import MPI
 from tests.reality.controllers.volcano import VOLCANO
 from tests.reality.programs import SHARED
 
-CONTROLLERS: tuple[Controller, ...] = (BUILTIN, JOBSET, LWS, KUBERAY, MPI, AGENT_SANDBOX, VOLCANO, KUEUE)
+CONTROLLERS: tuple[Controller, ...] = (
+    BUILTIN,
+    JOBSET,
+    LWS,
+    KUBERAY,
+    MPI,
+    AGENT_SANDBOX,
+    ARGO_WORKFLOWS,
+    VOLCANO,
+    KUEUE,
+)
 
 
 def shares_module(controller: Controller) -> bool:
