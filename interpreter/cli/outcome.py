@@ -86,7 +86,7 @@ def _reason(definition: Definition, call: Call) -> str:
         return ""
     for script in definition.scripts.of(call.operation):
         return f"by the script of {script.name}"
-    if is_stale(call.object):
+    if is_stale(definition, call.object):
         return "its status is of an older generation"
     if definition.annotations.health is not None:
         return "by the definition's annotation health"

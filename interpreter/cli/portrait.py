@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from interpreter.k8s.gvk import GVK
 from interpreter.k8s.values import JSON
-from interpreter.karta.annotations import Annotations
+from interpreter.karta.annotations import Annotations, ExtraDependency
 from interpreter.karta.definition import Definition
 from interpreter.karta.instructions import GangScheduling
 from interpreter.karta.model import ComponentDefinition, Karta, StatusMatcher, SuspendAction
@@ -86,7 +86,7 @@ class Portrait:
             tuple(sorted(definition.scripts.operations)),
             tuple(one_line(str(retained)) for retained in said.retain),
             said.queue_labels if definition.suspend else (),
-            tuple(dict.fromkeys(dependency.kind for dependency in said.dependencies)),
+            tuple(dict.fromkeys(each.kind for each in said.dependencies if isinstance(each, ExtraDependency))),
             tuple(f"{each.gvk.kind} as ${each.name}" for each in definition.references),
             healthy=tuple(_healthy(definition)),
             **_said(karta, said) if karta else {},

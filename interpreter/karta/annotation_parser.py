@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
+from typing import TypeVar
 
 from interpreter.errors import ManifestError, QuerySyntaxError
 from interpreter.findings import Finding, Severity, error, warning
@@ -17,12 +18,11 @@ from interpreter.karta.annotations import (
     AddedContainers,
     AggregateRule,
     Annotations,
-    ExtraDependency,
     PathPattern,
     Retained,
     Unset,
 )
-from interpreter.karta.dependency_entries import dependency_problems
+from interpreter.karta.dependency_parser import Needed, read_dependency
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
 from interpreter.karta.retain_parser import read_queue_labels, read_retained
@@ -32,6 +32,8 @@ from interpreter.lua.script import Scripts
 from interpreter.query import Query, parse
 from interpreter.query.grammar.syntax import Identity, Index, Iterate, Literal, Node
 from interpreter.suggestion import closest, did_you_mean
+
+T = TypeVar("T")
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
 
@@ -109,9 +111,8 @@ class _Parser:
         lines = [line for line in lines if line and not line.startswith("#")]
         is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
         entries = self._yaml("retain", list) if is_yaml else lines
-        found = [each for entry in entries for each in read_retained(entry, partial(self._query, "retain"))]
-        self.findings += [each for each in found if isinstance(each, Finding)]
-        return tuple(each for each in found if not isinstance(each, Finding))
+        compiled = partial(self._query, "retain")
+        return self._usable(each for entry in entries for each in read_retained(entry, compiled))
 
     def _queue_labels(self) -> tuple[str, ...]:
         if "queue-labels" not in self._texts:
@@ -131,20 +132,22 @@ class _Parser:
             self.findings.append(warning("annotation-healthy-statuses", _path("healthy-statuses"), message, hint))
         return None if names is None else frozenset(map(Status, names))
 
-    def _dependencies(self) -> tuple[ExtraDependency, ...]:
+    def _dependencies(self) -> tuple[Needed, ...]:
         entries = self._yaml("dependencies", list)
-        found = (self._dependency(index, entry) for index, entry in enumerate(entries))
-        return tuple(dependency for dependency in found if dependency is not None)
+        compiled = partial(self._query, "dependencies")
+        return self._usable(
+            each for index, entry in enumerate(entries) for each in read_dependency(index, entry, compiled)
+        )
 
-    def _dependency(self, index: int, entry: JSON) -> ExtraDependency | None:
-        problems = list(dependency_problems(entry))
-        for message, hint in problems:
-            self._error("dependencies", f"entry {index}: {message}", hint)
-        if problems:
-            return None
-        name = self._query("dependencies", entry["name"])
-        namespace = self._query("dependencies", entry["namespace"]) if "namespace" in entry else None
-        return None if name is None else ExtraDependency(entry["apiVersion"], entry["kind"], name, namespace)
+    def _usable(self, found: Iterable[T | Finding]) -> tuple[T, ...]:
+        """What was found but for the findings, which are collected in their order."""
+        usable: list[T] = []
+        for each in found:
+            if isinstance(each, Finding):
+                self.findings.append(each)
+            else:
+                usable.append(each)
+        return tuple(usable)
 
     def _added(self) -> Iterator[AddedContainers]:
         known = [each.name for _, each in self._karta.spec.structure_definition.components if each.spec_definition]

@@ -9,7 +9,8 @@
 ``queue-labels``  the labels that give an object to a queue of the member, separated by commas, or
                   ``none``; ``kueue.x-k8s.io/queue-name`` without the annotation
 ``dependencies``  objects to bring along: a YAML list of ``{apiVersion, kind, name, namespace}``,
-                  the last two jq expressions, ``namespace`` optional
+                  the last two jq expressions, ``namespace`` optional; of ``{pods: jq}``, more pod
+                  templates; and ``{claims: jq}``, names of volumes for which claims are made
 ``added-containers``
                   containers that the operator adds to the pods of a component: a YAML mapping of
                   component to a jq expression, which gives an object with the lists ``containers``
@@ -126,6 +127,20 @@ class AddedContainers:
 
 
 @dataclass(frozen=True, slots=True)
+class MorePods:
+    """Parts of pod templates beside those of the definition's components: what they name is needed, too."""
+
+    templates: Query
+
+
+@dataclass(frozen=True, slots=True)
+class MadeClaims:
+    """Names of volumes that a controller replaces by claims that it makes: what they refer to is not needed."""
+
+    volumes: Query
+
+
+@dataclass(frozen=True, slots=True)
 class Retained:
     """A place that belongs to the member cluster.
 
@@ -167,7 +182,7 @@ class Annotations:
     elastic: tuple[str, ...] | None = None
     retain: tuple[Retained | Unset, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
-    dependencies: tuple[ExtraDependency, ...] = ()
+    dependencies: tuple[ExtraDependency | MorePods | MadeClaims, ...] = ()
     added: tuple[AddedContainers, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))
     outcomes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -176,3 +191,8 @@ class Annotations:
     operations: frozenset[str] | None = None
     lua: Scripts = field(default_factory=Scripts)
     written_from: str = ""
+
+    @property
+    def observes_generation(self) -> bool:
+        """Whether ``observedGeneration`` in a status is about the object itself: one that is omitted is not."""
+        return self.aggregate.get(("status", "observedGeneration")) is not AggregateRule.OMIT

@@ -1,10 +1,13 @@
 """InterpretDependency: what a workload's pods need beside it in every cluster."""
 
+from collections.abc import Collection, Iterator
+
 from interpreter.errors import InterpretationError, QueryError
 from interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
+from interpreter.k8s.edit import get, set_value
 from interpreter.k8s.metadata import namespace as namespace_of
-from interpreter.k8s.values import Object
-from interpreter.karta.annotations import ExtraDependency
+from interpreter.k8s.values import JSON, Object, type_name
+from interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from interpreter.karta.definition import Definition
 from interpreter.karta.pods import pod_templates
 from interpreter.query import Query
@@ -16,16 +19,49 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
     """
     namespace = namespace_of(obj)
+    made = {
+        name
+        for each in definition.annotations.dependencies
+        if isinstance(each, MadeClaims)
+        for name in _texts(definition, each.volumes, obj)
+    }
     found: set[Dependency] = set()
-    for component, template in pod_templates(definition, obj):
+    for name, template in _templates(definition, obj):
         try:
-            found.update(pod_dependencies(template, namespace))
+            found.update(pod_dependencies(_without(template, made), namespace))
             found.update(claim_dependencies(template, namespace))
         except InterpretationError as error:
-            raise InterpretationError(f"definition {definition.name}, pod template of {component}: {error}") from error
+            raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
     for extra in definition.annotations.dependencies:
-        found.update(_named_by(definition, extra, obj, namespace))
+        if isinstance(extra, ExtraDependency):
+            found.update(_named_by(definition, extra, obj, namespace))
     return sorted(found)
+
+
+def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
+    """Yield pod templates, each with what it is called in messages."""
+    for component, template in pod_templates(definition, obj):
+        yield f"pod template of {component}", template
+    for more in definition.annotations.dependencies:
+        if isinstance(more, MorePods):
+            for template in _values(definition, more.templates, obj):
+                if isinstance(template, dict):
+                    yield "annotation dependencies", template
+                elif template is not None:
+                    raise InterpretationError(
+                        f"definition {definition.name}, annotation dependencies: `{more.templates.text}` must yield "
+                        f"pod templates, but yields {type_name(template)}"
+                    )
+
+
+def _without(template: Object, volumes: Collection[str]) -> Object:
+    """Return a template without the volumes of these names, whatever they are."""
+    listed = get(template, ("spec", "volumes"))
+    if not volumes or not isinstance(listed, list):
+        return template
+    left = [volume for volume in listed if get(volume, ("name",)) not in volumes]
+    rest: Object = set_value(template, ("spec", "volumes"), left)
+    return rest
 
 
 def _named_by(definition: Definition, extra: ExtraDependency, obj: Object, namespace: str) -> list[Dependency]:
@@ -36,10 +72,7 @@ def _named_by(definition: Definition, extra: ExtraDependency, obj: Object, names
 
 
 def _texts(definition: Definition, query: Query, obj: Object) -> list[str]:
-    try:
-        values = query.evaluate(obj)
-    except QueryError as error:
-        raise InterpretationError(f"definition {definition.name}, annotation dependencies: {error}") from error
+    values = _values(definition, query, obj)
     for value in values:
         if value is not None and not isinstance(value, str):
             raise InterpretationError(
@@ -47,3 +80,10 @@ def _texts(definition: Definition, query: Query, obj: Object) -> list[str]:
                 f"but yields a {type(value).__name__}"
             )
     return [value for value in values if value]
+
+
+def _values(definition: Definition, query: Query, obj: Object) -> list[JSON]:
+    try:
+        return query.evaluate(obj)
+    except QueryError as error:
+        raise InterpretationError(f"definition {definition.name}, annotation dependencies: {error}") from error

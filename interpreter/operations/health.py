@@ -23,9 +23,9 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     The ``health`` annotation replaces all of this for a status that is current; a stale one is unhealthy.
     """
     if definition.annotations.health is not None:
-        return not is_stale(obj) and _verdict(definition, definition.annotations.health, obj)
+        return not is_stale(definition, obj) and _verdict(definition, definition.annotations.health, obj)
     matched, healthy = frozenset(match_status(definition, obj).matched), healthy_statuses(definition)
-    if is_stale(obj):
+    if is_stale(definition, obj):
         matched = matched & _TROUBLE | {Status.INITIALIZING}
     return matched.isdisjoint(_TROUBLE - healthy) and not matched.isdisjoint(healthy)
 
@@ -47,8 +47,10 @@ def _runs_to_completion(definition: Definition) -> bool:
     return rules is not None and any(status is Status.COMPLETED for status, _ in rules.mappings)
 
 
-def is_stale(obj: Object) -> bool:
+def is_stale(definition: Definition, obj: Object) -> bool:
     """Tell whether the controller wrote the status for an older generation of the object."""
+    if not definition.annotations.observes_generation:
+        return False
     observed, current = observed_generation(obj.get("status")), generation(obj)
     return observed is not None and current is not None and observed < current
 

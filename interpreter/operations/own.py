@@ -46,8 +46,8 @@ def _aggregate(definition: Definition, call: Call, _: Options) -> Results:
     return {"aggregatedStatus": aggregate_status(definition, call.object, call.items)}
 
 
-def _status(_definition: Definition, call: Call, _: Options) -> Results:
-    return {"status": interpret_status(call.object)}
+def _status(definition: Definition, call: Call, _: Options) -> Results:
+    return {"status": interpret_status(definition, call.object)}
 
 
 def _health(definition: Definition, call: Call, _: Options) -> Results:

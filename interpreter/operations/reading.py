@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from interpreter.k8s.extent import Extent
-from interpreter.karta.annotations import Unset
+from interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods, Unset
 from interpreter.karta.definition import Component, Definition, Fragments, PodSpec
 from interpreter.karta.status_rules import StatusRules
 from interpreter.operations.call import Operation
@@ -51,7 +51,14 @@ def _dependencies(definition: Definition, extent: Extent) -> None:
         _references(spec)
     _take(extent, (added.query for added in definition.annotations.added))
     for extra in definition.annotations.dependencies:
-        _take(extent, (extra.name, extra.namespace))
+        match extra:
+            case ExtraDependency():
+                _take(extent, (extra.name, extra.namespace))
+            case MadeClaims(volumes):
+                _take(extent, [volumes])
+            case MorePods(templates):
+                for template in reach(templates.node, (extent,)):
+                    _references(template.at("spec"))
 
 
 def _revision(definition: Definition, extent: Extent) -> None:

@@ -3,17 +3,18 @@
 from interpreter.errors import InterpretationError
 from interpreter.k8s.metadata import annotation, generation
 from interpreter.k8s.values import JSON, Object
+from interpreter.karta.definition import Definition
 
 TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation"
 """The annotation in which Karmada tells a member's object the generation of its template."""
 
 
-def interpret_status(obj: Object) -> dict[str, JSON]:
+def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
     """Return the object's status, ``{}`` when it has none.
 
     A status with ``observedGeneration`` also gets the two fields by which AggregateStatus can tell that a member
     has caught up with the template, as Karmada's native interpreter does (``native/reflectstatus.go``):
-    ``generation`` of the object and ``resourceTemplateGeneration``.
+    ``generation`` of the object and ``resourceTemplateGeneration``. One that is about another object is left out.
     """
     status = obj.get("status")
     if status is None:
@@ -22,6 +23,8 @@ def interpret_status(obj: Object) -> dict[str, JSON]:
         raise InterpretationError(f"status must be an object, but is a {type(status).__name__}")
     if "observedGeneration" not in status:
         return status
+    if not definition.annotations.observes_generation:
+        return {field: value for field, value in status.items() if field != "observedGeneration"}
     bookkeeping: dict[str, JSON] = {}
     current = generation(obj)
     if current is not None:

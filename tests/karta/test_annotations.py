@@ -5,7 +5,7 @@ import pytest
 
 from interpreter.findings import Finding, Severity
 from interpreter.k8s import edit
-from interpreter.karta.annotations import AggregateRule, Annotations, Retained
+from interpreter.karta.annotations import AggregateRule, Annotations, ExtraDependency, MadeClaims, MorePods, Retained
 from interpreter.karta.loading import load_definition
 from interpreter.karta.status import Status
 
@@ -137,6 +137,8 @@ def test_dependencies(orchestra: Raw) -> None:
     - {apiVersion: storage.k8s.io/v1, kind: StorageClass, name: .spec.class, namespace: '""'}
     """
     scores, storage = read(orchestra, dependencies=text).dependencies
+    assert isinstance(scores, ExtraDependency)
+    assert isinstance(storage, ExtraDependency)
     assert (scores.api_version, scores.kind, scores.name.text) == ("v1", "ConfigMap", ".spec.scores[]")
     assert scores.namespace is None
     assert storage.namespace is not None
@@ -146,6 +148,15 @@ def test_dependencies(orchestra: Raw) -> None:
 def test_added_containers(orchestra: Raw) -> None:
     added = read(orchestra, **{"added-containers": "section: '.spec.extra'"}).added
     assert [(each.component, each.query.text) for each in added] == [("section", ".spec.extra")]
+
+
+def test_dependencies_of_other_pods(orchestra: Raw) -> None:
+    text = "[{pods: '.spec.more[].template'}, {claims: '.spec.volumeClaimTemplates[].metadata.name'}]"
+    pods, claims = read(orchestra, dependencies=text).dependencies
+    assert isinstance(pods, MorePods)
+    assert pods.templates.text == ".spec.more[].template"
+    assert isinstance(claims, MadeClaims)
+    assert claims.volumes.text == ".spec.volumeClaimTemplates[].metadata.name"
 
 
 def test_aggregate(orchestra: Raw) -> None:
@@ -339,6 +350,18 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             "dependencies", "- {apiVersion: v1, kind: Secret, name: .a, nmespace: .b}",
             "annotation-dependencies", "entry 0: there is no field nmespace", "did you mean namespace?",
             id="dependencies: a slip",
+        ),
+        pytest.param(
+            "dependencies", "- {pods: .a, kind: Pod}", "annotation-dependencies", "entry 0: kind does not go with pods",
+            "write two entries", id="dependencies: pods of a kind",
+        ),
+        pytest.param(
+            "dependencies", "- {claims: [a]}", "annotation-dependencies", "entry 0: claims must be a string", "",
+            id="dependencies: a list of claims",
+        ),
+        pytest.param(
+            "dependencies", "- {pods: .a, more: .b}", "annotation-dependencies", "entry 0: there is no field more", "",
+            id="dependencies: another field beside pods",
         ),
         pytest.param(
             "dependencies", "- {apiVersion: 1, kind: Secret, name: .a}", "annotation-dependencies",

@@ -115,6 +115,59 @@ def test_dependencies_are_sorted_and_single(define: Define) -> None:
     ]
 
 
+VOLUMES = [
+    {"name": "data", "persistentVolumeClaim": {"claimName": "placeholder"}},
+    {"name": "media", "persistentVolumeClaim": {"claimName": "media"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("entries", "names"),
+    [
+        pytest.param("[{claims: '.spec.claims[].name'}]", ["media"], id="a claim is made of a template"),
+        pytest.param("[{claims: .spec.none}]", ["media", "placeholder"], id="there are no such templates"),
+        pytest.param(
+            "[{pods: '.spec.patches[]'}]", ["media", "more", "placeholder", "pull"], id="what patches add to pods"
+        ),
+        pytest.param(
+            "[{pods: '.spec.patches[]'}, {claims: '.spec.claims[].name'}]", ["media", "pull"],
+            id="templates replace volumes of patches, too",
+        ),
+        pytest.param("[{pods: .spec.none}]", ["media", "placeholder"], id="no patch"),
+    ],
+)  # fmt: skip
+def test_dependencies_beside_those_of_components(define: Define, entries: str, names: list[str]) -> None:
+    patch = {
+        "spec": {
+            "imagePullSecrets": [{"name": "pull"}],
+            "volumes": [
+                VOLUMES[0] | {"name": "data"},
+                {"name": "data", "persistentVolumeClaim": {"claimName": "more"}},
+            ],
+        }
+    }
+    subject = obj(
+        master={"template": {"spec": {**template()["spec"], "volumes": VOLUMES}}},
+        claims=[{"name": "data"}],
+        patches=[patch, None],
+    )
+    found = ask(define(MASTER, dependencies=entries), Operation.INTERPRET_DEPENDENCY, subject)["dependencies"]
+    assert sorted(one["name"] for one in found) == names
+
+
+def test_pods_of_the_annotation_must_be_templates(define: Define) -> None:
+    definition = define(MASTER, dependencies="[{pods: .spec.patch}]")
+    with pytest.raises(InterpretationError, match=r"must yield pod templates, but yields a string"):
+        ask(definition, Operation.INTERPRET_DEPENDENCY, obj(patch="text"))
+
+
+def test_a_generation_that_is_not_the_objects_is_compared_with_nothing(define: Define) -> None:
+    definition = define(MASTER, mappings={"running": [{"byPhase": "Up"}]}, aggregate=".status.observedGeneration: omit")
+    subject = obj({"phase": "Up", "observedGeneration": 1}, {"generation": 4})
+    assert ask(definition, Operation.INTERPRET_STATUS, subject) == {"status": {"phase": "Up"}}
+    assert ask(definition, Operation.INTERPRET_HEALTH, subject) == {"healthy": True}
+
+
 def test_a_dependency_name_must_be_text(define: Define) -> None:
     definition = define(MASTER, dependencies='[{apiVersion: v1, kind: Secret, name: ".spec.secret"}]')
     with pytest.raises(InterpretationError, match="annotation dependencies"):
