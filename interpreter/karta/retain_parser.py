@@ -10,6 +10,7 @@ from interpreter.karta.annotations import PREFIX, Retained, Unset
 from interpreter.karta.model import Karta
 from interpreter.karta.places import names_places, split_default, whole_places
 from interpreter.query import Query
+from interpreter.query.grammar.fields import owner_of
 from interpreter.suggestion import did_you_mean
 
 Compiled: TypeAlias = Callable[[str], Query | None]
@@ -58,6 +59,10 @@ def _read_unset(entry: Mapping[str, JSON], compiled: Compiled) -> Iterator[Unset
     place = queries["unset"]
     if place is not None and all(queries.values()):
         yield from _judged(place)
+        if "value" in entry and owner_of(place.node) is None:
+            yield _error(
+                "retain", f"`{place.text}` names several fields; a value is for one", "write an entry for each"
+            )
         yield Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
 
 

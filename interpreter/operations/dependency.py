@@ -59,7 +59,7 @@ def _without(template: Object, volumes: Collection[str]) -> Object:
     listed = get(template, ("spec", "volumes"))
     if not volumes or not isinstance(listed, list):
         return template
-    left = [volume for volume in listed if get(volume, ("name",)) not in volumes]
+    left = [volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes]
     rest: Object = set_value(template, ("spec", "volumes"), left)
     return rest
 

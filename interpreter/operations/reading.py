@@ -11,6 +11,7 @@ from interpreter.operations.call import Operation
 from interpreter.operations.reflection import TEMPLATE_GENERATION
 from interpreter.operations.retention import RETAIN_REPLICAS
 from interpreter.query import Query
+from interpreter.query.grammar.fields import owner_of
 from interpreter.query.plain.reach import reach
 
 Mark: TypeAlias = Callable[[Definition, Extent], None]
@@ -78,8 +79,9 @@ def _retention(definition: Definition, extent: Extent) -> None:
     _take(extent, (fields.query for fields in definition.queued))
     for rule in definition.annotations.retain:
         _take(extent, [rule.place])
-        if isinstance(rule, Unset) and rule.value:  # it reads what is beside the place
-            extent.take()
+        if isinstance(rule, Unset) and rule.value and (owner := owner_of(rule.place.node)):
+            for output in reach(rule.value.node, reach(owner, (extent,))):
+                output.take()
     _names(extent)
 
 

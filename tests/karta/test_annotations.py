@@ -321,6 +321,10 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             "write two entries", id="retain: a list and a value",
         ),
         pytest.param(
+            "retain", "- {unset: '.spec | .a, .b', value: .c}", "annotation-retain", "names several fields",
+            "write an entry for each", id="retain: one value for two",
+        ),
+        pytest.param(
             "retain", "- {unset: .spec.a + 1}", "annotation-retain", "computes a value", "write a path",
             id="retain: unset, but computed",
         ),

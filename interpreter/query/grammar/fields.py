@@ -34,6 +34,23 @@ def field_of(node: Node, *names: str) -> Node:
     return node
 
 
+def owner_of(node: Node) -> Node | None:
+    """The expression of the objects of which an expression gives one field; None where it may give others.
+
+    >>> from interpreter.query.grammar.parser import parse
+    >>> from interpreter.query.grammar.printer import render
+    >>> render(owner_of(parse(".tasks[] | select(.on) | .size")))
+    '.tasks[] | select(.on) | .'
+    """
+    match node:
+        case Pipe(left, right):
+            owner = owner_of(right)
+            return None if owner is None else Pipe(left, owner)
+        case Index(target, Literal(str())):
+            return target
+    return None
+
+
 def is_computed(node: Node) -> bool:
     """Whether no output of an expression can be the value at a place.
 
