@@ -19,13 +19,11 @@ from interpreter.karta.annotations import (
     AggregateRule,
     Annotations,
     PathPattern,
-    Retained,
-    Unset,
 )
 from interpreter.karta.dependency_parser import Needed, read_dependency
 from interpreter.karta.expressions import judge
 from interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
-from interpreter.karta.retain_parser import read_queue_labels, read_retained
+from interpreter.karta.retain_parser import Rule, read_queue_labels, read_retained
 from interpreter.karta.status_rules import Status
 from interpreter.lua.reading import read_scripts
 from interpreter.lua.script import Scripts
@@ -106,7 +104,7 @@ class _Parser:
                 self._error(annotation, f'there is no {noun} "{name}"', did_you_mean(name, known))
         return tuple(dict.fromkeys(name for name in names if name in known))
 
-    def _retain(self) -> tuple[Retained | Unset, ...]:
+    def _retain(self) -> tuple[Rule, ...]:
         lines = [line.strip() for line in self._texts.get("retain", "").splitlines()]
         lines = [line for line in lines if line and not line.startswith("#")]
         is_yaml = bool(lines) and lines[0].startswith(("[", "-"))

@@ -5,7 +5,8 @@
                   separated by commas: ``worker``
 ``retain``        fields that belong to the member cluster: jq paths, one per line or a YAML list;
                   behind ``//`` what a member means that has none, ``.spec.suspend // false``;
-                  ``{unset: path, by: key, if: condition, value: jq}`` where the template has no value
+                  ``{unset: path, by: key, if: condition, value: jq}`` where the template has no value;
+                  ``{quantities: path}`` to write equal ones as the member does
 ``queue-labels``  the labels that give an object to a queue of the member, separated by commas, or
                   ``none``; ``kueue.x-k8s.io/queue-name`` without the annotation
 ``dependencies``  objects to bring along: a YAML list of ``{apiVersion, kind, name, namespace}``,
@@ -176,11 +177,21 @@ class Unset:
 
 
 @dataclass(frozen=True, slots=True)
+class Respelled:
+    """A place with quantities: those that are equal to the member's are written as the member writes them."""
+
+    place: Query
+
+    def __str__(self) -> str:
+        return f"quantities {self.place.text}"
+
+
+@dataclass(frozen=True, slots=True)
 class Annotations:
     """The annotations of one definition, parsed; None and empty mean that it does not say."""
 
     elastic: tuple[str, ...] | None = None
-    retain: tuple[Retained | Unset, ...] = ()
+    retain: tuple[Retained | Unset | Respelled, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
     dependencies: tuple[ExtraDependency | MorePods | MadeClaims, ...] = ()
     added: tuple[AddedContainers, ...] = ()

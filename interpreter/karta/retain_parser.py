@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from interpreter.findings import Finding, error, warning
 from interpreter.k8s.values import JSON, type_name
-from interpreter.karta.annotations import PREFIX, Retained, Unset
+from interpreter.karta.annotations import PREFIX, Respelled, Retained, Unset
 from interpreter.karta.model import Karta
 from interpreter.karta.places import names_places, split_default, whole_places
 from interpreter.query import Query
@@ -15,15 +15,17 @@ from interpreter.suggestion import did_you_mean
 
 Compiled: TypeAlias = Callable[[str], Query | None]
 
+Rule: TypeAlias = Retained | Unset | Respelled
+
 _FIELDS: Final = ("unset", "by", "if", "value")
 _NO_QUEUE: Final = "none"
 _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
-def read_retained(entry: JSON, compiled: Compiled) -> Iterator[Retained | Unset | Finding]:
+def read_retained(entry: JSON, compiled: Compiled) -> Iterator[Rule | Finding]:
     """Yield what an entry of ``retain`` says, and what is wrong with it; ``compiled`` finds fault with jq itself."""
     if isinstance(entry, dict):
-        yield from _read_unset(entry, compiled)
+        yield from _read_rule(entry, compiled)
         return
     if not isinstance(entry, str):
         yield _error("retain", f"an entry is {type_name(entry)} where a jq path belongs")
@@ -40,30 +42,33 @@ def read_retained(entry: JSON, compiled: Compiled) -> Iterator[Retained | Unset 
     yield Retained(place, absent, drops)
 
 
-def _read_unset(entry: Mapping[str, JSON], compiled: Compiled) -> Iterator[Unset | Finding]:
-    problems = [
-        _error("retain", f"there is no field {field} in an entry", did_you_mean(field, _FIELDS))
-        if field not in _FIELDS
-        else _error("retain", f"{field} is {type_name(text)} where jq belongs")
-        for field, text in entry.items()
-        if field not in _FIELDS or not isinstance(text, str)
-    ]
-    if "unset" not in entry:
-        problems.append(_error("retain", "an entry with fields has no unset", "write {unset: .spec.field}"))
-    if "by" in entry and "value" in entry:
-        problems.append(_error("retain", "by is for lists, and value for a single field", "write two entries"))
+def _read_rule(entry: Mapping[str, JSON], compiled: Compiled) -> Iterator[Rule | Finding]:
+    problems = list(_problems(entry))
     yield from problems
-    if problems:
+    queries = {} if problems else {field: compiled(text) for field, text in entry.items()}
+    place = queries.get("unset") or queries.get("quantities")
+    if place is None or not all(queries.values()):
         return
-    queries = {field: compiled(text) for field, text in entry.items()}
-    place = queries["unset"]
-    if place is not None and all(queries.values()):
-        yield from _judged(place)
-        if "value" in entry and owner_of(place.node) is None:
-            yield _error(
-                "retain", f"`{place.text}` names several fields; a value is for one", "write an entry for each"
-            )
-        yield Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
+    yield from _judged(place)
+    if "quantities" in entry:
+        yield Respelled(place)
+        return
+    if "value" in entry and owner_of(place.node) is None:
+        yield _error("retain", f"`{place.text}` names several fields; a value is for one", "write an entry for each")
+    yield Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
+
+
+def _problems(entry: Mapping[str, JSON]) -> Iterator[Finding]:
+    known = ("quantities",) if "quantities" in entry else _FIELDS
+    for field, text in entry.items():
+        if field not in known:
+            yield _error("retain", f"there is no field {field} in an entry", did_you_mean(field, known))
+        elif not isinstance(text, str):
+            yield _error("retain", f"{field} is {type_name(text)} where jq belongs")
+    if known[0] not in entry:
+        yield _error("retain", "an entry with fields has no unset", "write {unset: .spec.field}")
+    if "by" in entry and "value" in entry:
+        yield _error("retain", "by is for lists, and value for a single field", "write two entries")
 
 
 def _judged(place: Query) -> Iterator[Finding]:

@@ -6,12 +6,12 @@ from interpreter.errors import InterpretationError, QueryError
 from interpreter.k8s.edit import get, remove, set_value
 from interpreter.k8s.metadata import label
 from interpreter.k8s.values import JSON, Object, Path
-from interpreter.karta.annotations import Retained, Unset
+from interpreter.karta.annotations import Respelled, Retained, Unset
 from interpreter.karta.definition import Definition
 from interpreter.karta.pods import ScaleLocation, leaves_count_unset, scale_locations
 from interpreter.operations.correspondence import Correspondence
 from interpreter.operations.queueing import is_queued, keep_queued
-from interpreter.operations.union import filled, identity, united
+from interpreter.operations.union import filled, identity, respelled, united
 from interpreter.query import Location, Query
 from interpreter.query.plain.values import truthy
 
@@ -41,8 +41,8 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
 
 
 def _retain_listed(definition: Definition, places: Correspondence, template: Object) -> Object:
-    for each in definition.annotations.retain:
-        template = _fill(each, places, template) if isinstance(each, Unset) else _take(each, places, template)
+    for rule in definition.annotations.retain:
+        template = _take(rule, places, template) if isinstance(rule, Retained) else _adapt(rule, places, template)
     return template
 
 
@@ -52,10 +52,13 @@ def _take(rule: Retained, places: Correspondence, template: Object) -> Object:
     return template
 
 
-def _fill(rule: Unset, places: Correspondence, template: Object) -> Object:
+def _adapt(rule: Unset | Respelled, places: Correspondence, template: Object) -> Object:
     for place, theirs in places.shared(rule.place, template):
         ours = get(template, place)
-        kept = _with_unset(rule, ours, theirs, get(template, place[:-1]))
+        if isinstance(rule, Respelled):
+            kept = respelled(ours, theirs)
+        else:
+            kept = _with_unset(rule, ours, theirs, get(template, place[:-1]))
         if kept != ours:
             template = set_value(template, place, kept)
     return template

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import chain
 from typing import TypeAlias
 
+from interpreter.errors import QuantityError
+from interpreter.k8s.quantity import Quantity
 from interpreter.k8s.values import JSON
 
 Key: TypeAlias = Callable[[JSON], str]
@@ -43,6 +46,20 @@ def united(ours: JSON, theirs: JSON, key: Key, is_kept: Callable[[JSON], bool] =
         elif our is not None:
             found.append(our)
     return [*found, *(ours[index] for index in sorted(chain.from_iterable(waiting.values())))]
+
+
+def respelled(ours: JSON, theirs: JSON) -> JSON:
+    """Return the template's value with the member's spelling of quantities that are equal.
+
+    >>> respelled({"cpu": 1, "memory": "2Gi"}, {"cpu": "1", "memory": "1Gi"})
+    {'cpu': '1', 'memory': '2Gi'}
+    """
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return {key: respelled(value, theirs.get(key)) for key, value in ours.items()}
+    if {type(ours), type(theirs)} <= {str, int, float}:
+        with suppress(QuantityError):
+            return theirs if Quantity.parse(ours) == Quantity.parse(theirs) else ours
+    return ours
 
 
 def identity(value: JSON) -> str:

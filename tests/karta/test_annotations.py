@@ -62,6 +62,7 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
         pytest.param("- unset: .spec.a", "unset .spec.a", id="unset"),
         pytest.param("- {unset: .spec.a, by: .name, if: .on}", "unset .spec.a, by .name, if .on", id="of a list"),
         pytest.param("- {unset: .spec.a, value: .b}", "unset .spec.a, value .b", id="a value of its own"),
+        pytest.param("- quantities: .spec.a", "quantities .spec.a", id="quantities"),
         pytest.param(".spec.a // empty", ".spec.a // empty", id="with nothing for absence"),
     ],
 )
@@ -323,6 +324,10 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         pytest.param(
             "retain", "- {unset: '.spec | .a, .b', value: .c}", "annotation-retain", "names several fields",
             "write an entry for each", id="retain: one value for two",
+        ),
+        pytest.param(
+            "retain", "- {quantities: .spec.a, unset: .spec.b}", "annotation-retain",
+            "there is no field unset in an entry", "there are: quantities", id="retain: two rules in one entry",
         ),
         pytest.param(
             "retain", "- {unset: .spec.a + 1}", "annotation-retain", "computes a value", "write a path",

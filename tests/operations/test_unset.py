@@ -101,6 +101,26 @@ def test_only_some_elements_of_the_member_are_kept(define: Define) -> None:
     assert retain(definition, {}, {"parts": theirs[:2]}) == {}, "no list of nothing"
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "kept"),
+    [
+        pytest.param({"cpu": 1}, {"cpu": "1"}, {"cpu": "1"}, id="a number as text"),
+        pytest.param({"cpu": "0.5"}, {"cpu": "500m"}, {"cpu": "500m"}, id="another unit"),
+        pytest.param({"cpu": 2}, {"cpu": "1"}, {"cpu": 2}, id="another amount is the template's"),
+        pytest.param({"cpu": 1}, {"memory": "1Gi"}, {"cpu": 1}, id="nothing comes along"),
+        pytest.param({"cpu": True}, {"cpu": "1"}, {"cpu": True}, id="a boolean is no amount"),
+        pytest.param({"cpu": "one"}, {"cpu": "1"}, {"cpu": "one"}, id="and a word is none"),
+        pytest.param({"cpu": None}, {"cpu": "1"}, {"cpu": None}, id="nor is null"),
+    ],
+)
+def test_equal_quantities_are_spelled_as_the_member_does(
+    define: Define, ours: dict[str, Any], theirs: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    definition = define(root=ROOT, retain="- quantities: .spec.resources")
+    wanted = {"resources": {"requests": kept}}
+    assert retain(definition, {"resources": {"requests": ours}}, {"resources": {"requests": theirs}}) == wanted
+
+
 def test_what_the_member_does_not_have_the_template_loses(define: Define) -> None:
     definition = define(root=ROOT, retain=".spec.gates // empty")
     assert retain(definition, {"gates": ["a"]}, {}) == {}
