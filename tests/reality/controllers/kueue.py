@@ -8,6 +8,9 @@ from tests.reality.cluster import Cluster
 from tests.reality.controller import Controller
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
+from tests.reality.controllers.kuberay import KUBERAY
+from tests.reality.controllers.lws import LWS
+from tests.reality.controllers.mpi import MPI
 from tests.reality.kubelet import NODES
 from tests.reality.queueing import API, FLAVORS, WORKLOADS
 
@@ -20,6 +23,7 @@ _FRAMEWORKS = (
     *("kubeflow.org/xgboostjob", "kubeflow.org/jaxjob", "trainer.kubeflow.org/trainjob"),
     "workload.codeflare.dev/appwrapper",
 )
+_NOT_QUEUED = {"CronJob", "DaemonSet", "ReplicaSet"}
 _POOLS = ("red", "blue", "rack")
 
 
@@ -73,9 +77,9 @@ def _named(kind: str, name: str, spec: object) -> dict[str, object]:
     return {"apiVersion": API, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def _in_front_of(name: str, *controllers: Controller, kinds: frozenset[str]) -> Controller:
-    """Return Kueue with these controllers, which queues these kinds."""
-    queued = (kind for controller in controllers for kind in controller.kinds if kind.name in kinds)
+def _in_front_of(name: str, *controllers: Controller) -> Controller:
+    """Return Kueue with these controllers."""
+    queued = (kind for controller in controllers for kind in controller.kinds if kind.name not in _NOT_QUEUED)
     return Controller(
         name=name,
         kinds=tuple(replace(kind, children=(*kind.children, WORKLOADS)) for kind in queued),
@@ -87,4 +91,4 @@ def _in_front_of(name: str, *controllers: Controller, kinds: frozenset[str]) -> 
     )
 
 
-KUEUE = _in_front_of("kueue", BUILTIN, JOBSET, kinds=frozenset({"Job", "Deployment", "StatefulSet", "Pod", "JobSet"}))
+KUEUE = _in_front_of("kueue", BUILTIN, JOBSET, LWS, KUBERAY, MPI)
