@@ -92,7 +92,7 @@ def _phase(root: Component, query: Query, obj: Object) -> str | None:
 def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
     found: list[Condition] = []
     for value in evaluate(root, "conditionsDefinition.path", rule.query, obj):
-        if value is not None and type(value) is not list and value != {}:  # Lua's table for an empty list
+        if value is not None and type(value) is not list:
             reason = f"gives {type_name(value)} where a list of conditions belongs"
             raise failure(root, "conditionsDefinition.path", rule.query, reason)
         found += [_condition(root, rule, element) for element in value or ()]
