@@ -16,19 +16,18 @@ _MAIN = "flink-main-container"
 _BY_NAME = "kubernetes.operator.pod-template.merge-arrays-by-name"
 
 _quantities = st.sampled_from(["1", "2", "3"])
-_resources = st.dictionaries(st.sampled_from(["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]), _quantities)
+_resources = st.dictionaries(st.sampled_from(["cpu", "ephemeral-storage", "nvidia.com/gpu"]), _quantities, min_size=1)
 
 
 def _containers(names: list[str]) -> st.SearchStrategy[list[Object]]:
-    resources = st.fixed_dictionaries({}, optional={"requests": _resources, "limits": _resources})
-    one = st.fixed_dictionaries({"name": st.sampled_from(names)}, optional={"resources": resources})
-    return st.lists(one, max_size=3, unique_by=lambda container: container["name"])
+    resources = st.fixed_dictionaries({"requests": _resources}, optional={"limits": _resources})
+    one = st.fixed_dictionaries({"name": st.sampled_from(names), "resources": resources})
+    return st.lists(one, min_size=1, max_size=3, unique_by=lambda container: container["name"])
 
 
 _templates = st.fixed_dictionaries(
-    {},
+    {"containers": _containers([_MAIN, "logs", "metrics"])},
     optional={
-        "containers": _containers([_MAIN, "logs", "metrics"]),
         "initContainers": _containers(["fetch", "load"]),
         "nodeSelector": st.dictionaries(st.sampled_from(["disk", "pool"]), _quantities),
         "tolerations": st.lists(

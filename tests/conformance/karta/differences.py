@@ -117,7 +117,9 @@ DIFFERENCES = (
         "Iterating a list that is missing or null gives nothing.", _refused_there(_NULL_ITERATED, _says_nothing)
     ),
     Difference(
-        "`*` in a plain expression multiplies numbers; repeating text and merging objects are errors there.",
+        "`*` in a plain expression multiplies numbers. It merges objects, at every depth, where one side is an object "
+        "by its form: `{a: 1} * .b`, `(.common // {}) * .own`. Merging `.common * .own` and repeating text are errors "
+        "there.",
         _refused_here("a (number and a string|string and a number) cannot be multiplied"),
     ),
     Difference(
