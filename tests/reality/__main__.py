@@ -16,7 +16,7 @@ from tests.reality.controller import Controller
 from tests.reality.controllers import CONTROLLERS, shares_module
 from tests.reality.findings import Outcome
 from tests.reality.report import PAGE, write
-from tests.reality.run import PortError, rounds, run_round, with_needed
+from tests.reality.run import RunError, rounds, run_round, with_needed
 
 
 def main() -> int:
@@ -34,7 +34,7 @@ def main() -> int:
     try:
         for controllers in rounds(chosen):
             outcomes += _round(controllers, options.case)
-    except (BuildError, PortError) as error:
+    except (BuildError, RunError) as error:
         _say(str(error))
         return 1
     except KeyboardInterrupt:

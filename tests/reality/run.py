@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from tests.e2e.rig import binaries
 from tests.e2e.rig.api import ApiError
+from tests.e2e.rig.toolchain import locked
 from tests.reality.activity import StoppedError
 from tests.reality.case import Case
 from tests.reality.cluster import Cluster, is_used
@@ -26,8 +27,8 @@ _AT_A_TIME = 12
 _API_SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
 
 
-class PortError(Exception):
-    """A port is in use that a controller insists on."""
+class RunError(Exception):
+    """A controller cannot be started, or has ended."""
 
 
 def rounds(controllers: Sequence[Controller]) -> list[list[Controller]]:
@@ -54,21 +55,33 @@ def with_needed(controllers: Iterable[Controller], known: Sequence[Controller]) 
 
 
 def run_round(controllers: Sequence[Controller], cases: Sequence[Case], say: Say) -> list[Outcome]:
-    """Run cases on a new cluster with these controllers."""
-    for controller in controllers:
-        for port in controller.ports:
-            if is_used(port):
-                raise PortError(f"port {port} is in use, and {controller.name} listens on no other: stop what uses it")
+    """Run cases on a new cluster with these controllers; raises BuildError or RunError."""
     folder = binaries.build_some(_API_SERVERS, say)
     programs = build([program for controller in controllers for program in controller.programs], say)
-    with TemporaryDirectory(prefix="reality-") as name:
+    with ports_taken(controllers, folder / "reality" / "ports"), TemporaryDirectory(prefix="reality-") as name:
         cluster = Cluster.create(Path(name), folder, programs)
         with _running(cluster, say):
             ours = _start(cluster, controllers, say)
             outcomes = list(_run(cluster, ours, cases, say))
+            for process in cluster.processes.running.values():
+                if not process.alive:
+                    raise RunError(f"{process.name} has ended by itself")
             if cluster.kubelet.errors:
                 say(f"the kubelet met {len(cluster.kubelet.errors)} errors, the last: {cluster.kubelet.errors[-1]}")
             return outcomes
+
+
+@contextmanager
+def ports_taken(controllers: Sequence[Controller], lock: Path) -> Iterator[None]:
+    """Wait for another run that uses such ports; raises RunError where another program does."""
+    if not _ports(controllers):
+        yield
+        return
+    with locked(lock):
+        for controller in controllers:
+            for port in filter(is_used, controller.ports):
+                raise RunError(f"port {port} is in use, and {controller.name} listens on no other: stop what uses it")
+        yield
 
 
 @contextmanager
