@@ -33,7 +33,7 @@ _CONTROLLERS = (
     *("deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller"),
     *("job-controller", "cronjob-controller", "garbage-collector-controller", "namespace-controller"),
     *("serviceaccount-controller", "endpointslice-controller", "endpoints-controller"),
-    *("ttl-after-finished-controller", "replicationcontroller-controller"),
+    *("ttl-after-finished-controller", "replicationcontroller-controller", "horizontal-pod-autoscaler-controller"),
 )
 _PATIENCE = 120.0
 _WRITERS = 4
@@ -149,7 +149,7 @@ class Cluster:
 
     def install_crds(self, files: Iterable[Path]) -> None:
         """Install the CRDs in these files on both API servers, and wait until they are served."""
-        found = [thing for file in files for thing in _documents(file) if thing["kind"] == "CustomResourceDefinition"]
+        found = [thing for file in files for thing in documents(file) if thing["kind"] == "CustomResourceDefinition"]
         with ThreadPoolExecutor(_WRITERS) as pool:
             list(pool.map(self._install_crd, found))
 
@@ -167,7 +167,7 @@ class Cluster:
         ``pods`` is the objectSelector of those for pods, ``wanted`` chooses among all.
         """
         authority = base64.b64encode(self.layout.authority.bundle).decode()
-        for thing in _documents(file):
+        for thing in documents(file):
             if not thing["kind"].endswith("WebhookConfiguration"):
                 continue
             thing["metadata"] = {"name": f"{name}-{thing['kind'].lower()}" if name else thing["metadata"]["name"]}
@@ -215,7 +215,8 @@ def _exists(api: Client, path: str) -> bool:
     return api.get(f"{path}?limit=1") is not None
 
 
-def _documents(file: Path) -> list[Object]:
+def documents(file: Path) -> list[Object]:
+    """Return the objects of a manifest."""
     # Some CRDs are megabytes of YAML.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return [thing for thing in yaml.load_all(file.read_text(encoding="utf-8"), loader) if thing]

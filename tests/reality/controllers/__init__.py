@@ -5,6 +5,7 @@ from tests.reality.controllers.agent_sandbox import AGENT_SANDBOX
 from tests.reality.controllers.argo_workflows import ARGO_WORKFLOWS
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
+from tests.reality.controllers.kserve import KSERVE
 from tests.reality.controllers.kuberay import KUBERAY
 from tests.reality.controllers.kueue import KUEUE
 from tests.reality.controllers.lws import LWS
@@ -21,6 +22,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     AGENT_SANDBOX,
     ARGO_WORKFLOWS,
     VOLCANO,
+    KSERVE,
     KUEUE,
 )
 
