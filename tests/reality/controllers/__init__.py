@@ -7,7 +7,7 @@ from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
 from tests.reality.controllers.kserve import KSERVE
 from tests.reality.controllers.kuberay import KUBERAY
-from tests.reality.controllers.kueue import KUEUE
+from tests.reality.controllers.kueue import KUEUES
 from tests.reality.controllers.lws import LWS
 from tests.reality.controllers.mpi import MPI
 from tests.reality.controllers.volcano import VOLCANO
@@ -23,7 +23,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     ARGO_WORKFLOWS,
     VOLCANO,
     KSERVE,
-    KUEUE,
+    *KUEUES,
 )
 
 

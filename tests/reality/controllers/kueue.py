@@ -1,4 +1,4 @@
-"""Kueue, in front of the controllers whose workloads it queues."""
+"""Kueue, in front of the controllers whose workloads it queues, some in each cluster."""
 
 from dataclasses import replace
 
@@ -91,4 +91,4 @@ def _in_front_of(name: str, *controllers: Controller) -> Controller:
     )
 
 
-KUEUE = _in_front_of("kueue", BUILTIN, JOBSET, LWS, KUBERAY, MPI)
+KUEUES = (_in_front_of("kueue", BUILTIN, JOBSET, LWS, KUBERAY, MPI),)
