@@ -199,8 +199,8 @@ class Cluster:
             api.request("POST", api.collection(thing), thing)
         for api in (self.member, self.karmada):
             for version in versions:
-                path = f"/apis/{spec['group']}/{version}/{plural}"
-                until(f"{api.name} serves {path}", partial(_exists, api, path), _PATIENCE)
+                root = f"/apis/{spec['group']}/{version}"
+                until(f"{api.name} serves {plural} of {root}", partial(_is_served, api, root, plural), _PATIENCE)
 
 
 def is_used(port: int) -> bool:
@@ -211,8 +211,10 @@ def is_used(port: int) -> bool:
     return False
 
 
-def _exists(api: Client, path: str) -> bool:
-    return api.get(f"{path}?limit=1") is not None
+def _is_served(api: Client, root: str, plural: str) -> bool:
+    """Whether objects can be listed, and controllers that ask which kinds there are hear of this one."""
+    listed = (api.get(root) or {}).get("resources", ())
+    return any(one["name"] == plural for one in listed) and api.get(f"{root}/{plural}?limit=1") is not None
 
 
 def documents(file: Path) -> list[Object]:

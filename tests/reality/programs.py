@@ -66,6 +66,8 @@ VOLCANO = Program("volcano", _VOLCANO, "v1.14.1", f"{_VOLCANO}/cmd/controller-ma
 VOLCANO_WEBHOOK = Program(
     "volcano-webhook", _VOLCANO, "v1.14.1", f"{_VOLCANO}/cmd/webhook-manager", "volcano", _VOLCANO_TYPES
 )
+_TRAINING = "github.com/kubeflow/training-operator"
+TRAINING_OPERATOR = Program("training-operator", _TRAINING, "v1.9.3", f"{_TRAINING}/cmd/training-operator.v1")
 _TOGETHER = (JOBSET, LWS, KUBERAY, MPI_OPERATOR)
 
 

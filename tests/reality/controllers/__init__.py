@@ -10,6 +10,7 @@ from tests.reality.controllers.kuberay import KUBERAY
 from tests.reality.controllers.kueue import KUEUES
 from tests.reality.controllers.lws import LWS
 from tests.reality.controllers.mpi import MPI
+from tests.reality.controllers.training_operator import TRAINING_OPERATOR
 from tests.reality.controllers.volcano import VOLCANO
 from tests.reality.programs import SHARED
 
@@ -19,6 +20,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     LWS,
     KUBERAY,
     MPI,
+    TRAINING_OPERATOR,
     AGENT_SANDBOX,
     ARGO_WORKFLOWS,
     VOLCANO,
