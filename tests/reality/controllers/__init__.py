@@ -2,6 +2,7 @@
 
 from tests.reality.controller import Controller
 from tests.reality.controllers.agent_sandbox import AGENT_SANDBOX
+from tests.reality.controllers.argo_rollouts import ARGO_ROLLOUTS
 from tests.reality.controllers.argo_workflows import ARGO_WORKFLOWS
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
@@ -21,6 +22,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     KUBERAY,
     MPI,
     TRAINING_OPERATOR,
+    ARGO_ROLLOUTS,
     AGENT_SANDBOX,
     ARGO_WORKFLOWS,
     VOLCANO,
