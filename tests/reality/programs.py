@@ -68,6 +68,8 @@ VOLCANO_WEBHOOK = Program(
 )
 _TRAINING = "github.com/kubeflow/training-operator"
 TRAINING_OPERATOR = Program("training-operator", _TRAINING, "v1.9.3", f"{_TRAINING}/cmd/training-operator.v1")
+_TRAINER = "github.com/kubeflow/trainer/v2"
+TRAINER = Program("trainer", _TRAINER, "v2.2.0", f"{_TRAINER}/cmd/trainer-controller-manager")
 _ARGO_ROLLOUTS = "github.com/argoproj/argo-rollouts"
 ARGO_ROLLOUTS = Program("argo-rollouts", _ARGO_ROLLOUTS, "v1.10.1", f"{_ARGO_ROLLOUTS}/cmd/rollouts-controller")
 _TOGETHER = (JOBSET, LWS, KUBERAY, MPI_OPERATOR)

@@ -11,6 +11,7 @@ from tests.reality.controllers.kuberay import KUBERAY
 from tests.reality.controllers.kueue import KUEUES
 from tests.reality.controllers.lws import LWS
 from tests.reality.controllers.mpi import MPI
+from tests.reality.controllers.trainer import TRAINER
 from tests.reality.controllers.training_operator import TRAINING_OPERATOR
 from tests.reality.controllers.volcano import VOLCANO
 from tests.reality.programs import SHARED
@@ -22,6 +23,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     KUBERAY,
     MPI,
     TRAINING_OPERATOR,
+    TRAINER,
     ARGO_ROLLOUTS,
     AGENT_SANDBOX,
     ARGO_WORKFLOWS,
