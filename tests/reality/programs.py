@@ -72,6 +72,8 @@ _TRAINER = "github.com/kubeflow/trainer/v2"
 TRAINER = Program("trainer", _TRAINER, "v2.2.0", f"{_TRAINER}/cmd/trainer-controller-manager")
 _ARGO_ROLLOUTS = "github.com/argoproj/argo-rollouts"
 ARGO_ROLLOUTS = Program("argo-rollouts", _ARGO_ROLLOUTS, "v1.10.1", f"{_ARGO_ROLLOUTS}/cmd/rollouts-controller")
+_APPWRAPPER = "github.com/project-codeflare/appwrapper"
+APPWRAPPER = Program("appwrapper", _APPWRAPPER, "v1.2.0", f"{_APPWRAPPER}/cmd")
 _TOGETHER = (JOBSET, LWS, KUBERAY, MPI_OPERATOR)
 
 

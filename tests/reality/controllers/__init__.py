@@ -2,6 +2,7 @@
 
 from tests.reality.controller import Controller
 from tests.reality.controllers.agent_sandbox import AGENT_SANDBOX
+from tests.reality.controllers.appwrapper import APPWRAPPER
 from tests.reality.controllers.argo_rollouts import ARGO_ROLLOUTS
 from tests.reality.controllers.argo_workflows import ARGO_WORKFLOWS
 from tests.reality.controllers.builtin import BUILTIN
@@ -25,6 +26,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     TRAINING_OPERATOR,
     TRAINER,
     ARGO_ROLLOUTS,
+    APPWRAPPER,
     AGENT_SANDBOX,
     ARGO_WORKFLOWS,
     VOLCANO,
