@@ -7,6 +7,7 @@ from tests.reality.controllers.argo_rollouts import ARGO_ROLLOUTS
 from tests.reality.controllers.argo_workflows import ARGO_WORKFLOWS
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
+from tests.reality.controllers.kruise import KRUISE
 from tests.reality.controllers.kserve import KSERVE
 from tests.reality.controllers.kuberay import KUBERAY
 from tests.reality.controllers.kueue import KUEUES
@@ -25,6 +26,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     MPI,
     TRAINING_OPERATOR,
     TRAINER,
+    KRUISE,
     ARGO_ROLLOUTS,
     APPWRAPPER,
     AGENT_SANDBOX,
