@@ -120,7 +120,6 @@ def _is_suspended(experiment: Experiment) -> bool:
 
 
 def _until_stopped(experiment: Experiment) -> None:
-    experiment.want(PENDING)
     until("its pods are gone", lambda: not active(experiment.pods) and _is_suspended(experiment), _PATIENCE)
 
 

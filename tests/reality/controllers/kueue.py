@@ -6,11 +6,14 @@ from tests.e2e.rig.processes import free_port
 from tests.reality import programs
 from tests.reality.cluster import Cluster
 from tests.reality.controller import Controller
+from tests.reality.controllers.appwrapper import APPWRAPPER
 from tests.reality.controllers.builtin import BUILTIN
 from tests.reality.controllers.jobset import JOBSET
 from tests.reality.controllers.kuberay import KUBERAY
 from tests.reality.controllers.lws import LWS
 from tests.reality.controllers.mpi import MPI
+from tests.reality.controllers.trainer import TRAINER
+from tests.reality.controllers.training_operator import TRAINING_OPERATOR
 from tests.reality.kubelet import NODES
 from tests.reality.queueing import API, FLAVORS, WORKLOADS
 
@@ -86,9 +89,14 @@ def _in_front_of(name: str, *controllers: Controller) -> Controller:
         start=_start,
         programs=(programs.KUEUE,),
         needs=tuple(controller.name for controller in controllers),
-        ports=tuple(port for controller in controllers for port in controller.ports),
+        ports=tuple({port for controller in controllers for port in controller.ports}),
         alone=True,
     )
 
 
-KUEUES = (_in_front_of("kueue", BUILTIN, JOBSET, LWS, KUBERAY, MPI),)
+KUEUES = (
+    _in_front_of("kueue", BUILTIN, JOBSET, LWS, KUBERAY, MPI),
+    _in_front_of("kueue-training", JOBSET, TRAINING_OPERATOR, TRAINER),
+    # The webhooks of AppWrapper and KubeRay are on one port.
+    _in_front_of("kueue-appwrapper", JOBSET, TRAINING_OPERATOR, MPI, APPWRAPPER),
+)
