@@ -101,9 +101,7 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
         return several[0]
     largest: dict[str, int] = {}
     for one in several:
-        for name, amount in one.resource_request.items():
-            if amount > largest.get(name, 0):
-                largest[name] = amount
+        _raise(largest, one.resource_request)
     return PodRequirements(
         largest,
         _common([one.node_claim for one in several], None),
@@ -138,15 +136,20 @@ def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object],
     peaks: list[Mapping[str, int]] = []
     for index, container in enumerate(containers):
         place = ("spec", "initContainers", index)
-        running = dict(sidecars)
+        running = sidecars.copy()
         _add_container(running, container, place)
         peaks.append(running)
         if counting is Counting.SCHEDULER and text_field(container, "restartPolicy", place) == "Always":
             _add_container(totals, container, place)
             sidecars = running
     for peak in peaks:
-        for name, amount in peak.items():
-            totals[name] = max(totals.get(name, 0), amount)
+        _raise(totals, peak)
+
+
+def _raise(totals: dict[str, int], amounts: Mapping[str, int]) -> None:
+    for name, amount in amounts.items():
+        if amount >= totals.get(name, 0):
+            totals[name] = amount
 
 
 def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, int]:
@@ -179,14 +182,14 @@ def _is_huge_page(name: str) -> bool:
 
 def _add_container(totals: dict[str, int], container: Object, place: Path) -> None:
     """Add a container's requests, and its limits where it has no request for the same resource."""
-    if container.get("resources") is None:
-        return
     resources = object_field(container, "resources", place)
+    if not resources:
+        return
     place = (*place, "resources")
     requests = object_field(resources, "requests", place)
     _add(totals, requests, place, "requests")
     limits = object_field(resources, "limits", place)
-    if not limits.keys() <= requests.keys():
+    if limits and not limits.keys() <= requests.keys():
         unrequested = {name: value for name, value in limits.items() if name not in requests}
         _add(totals, unrequested, place, "limits")
 

@@ -41,10 +41,9 @@ def _lists(definition: Definition, added: AddedContainers, obj: Object) -> Mappi
 
 
 def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:
-    spec: Object = template["spec"]
-    extended = {
-        field: [*(spec.get(field) or ()), *added]
-        for field, added in lists.items()
-        if type(spec.get(field)) in (list, type(None))  # what is no list is told of where containers are read
-    }
-    return {**template, "spec": {**spec, **extended}}
+    spec = {**template["spec"]}
+    for field, added in lists.items():
+        own = spec.get(field)
+        if own is None or type(own) is list:  # what is no list is told of where containers are read
+            spec[field] = [*own, *added] if own else added
+    return {**template, "spec": spec}

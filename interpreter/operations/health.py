@@ -10,7 +10,7 @@ from interpreter.query import Query
 
 _TROUBLE = frozenset({Status.FAILED, Status.DEGRADED})
 _AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
-_WAITING = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
+_WAITING_OR_AT_WORK = _AT_WORK | {Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING}
 
 
 def interpret_health(definition: Definition, obj: Object) -> bool:
@@ -24,10 +24,10 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     """
     if definition.annotations.health is not None:
         return not is_stale(definition, obj) and _verdict(definition, definition.annotations.health, obj)
-    matched, healthy = frozenset(match_status(definition, obj).matched), healthy_statuses(definition)
+    matched, healthy = match_status(definition, obj).matched, healthy_statuses(definition)
     if is_stale(definition, obj):
-        matched = matched & _TROUBLE | {Status.INITIALIZING}
-    return matched.isdisjoint(_TROUBLE - healthy) and not matched.isdisjoint(healthy)
+        matched = (*_TROUBLE.intersection(matched), Status.INITIALIZING)
+    return not healthy.isdisjoint(matched) and (_TROUBLE - healthy).isdisjoint(matched)
 
 
 def healthy_statuses(definition: Definition) -> frozenset[Status]:
@@ -39,20 +39,20 @@ def healthy_statuses(definition: Definition) -> frozenset[Status]:
     named = definition.annotations.healthy_statuses
     if named is not None:
         return named
-    return _AT_WORK | _WAITING if _runs_to_completion(definition) else _AT_WORK
+    return _WAITING_OR_AT_WORK if _runs_to_completion(definition) else _AT_WORK
 
 
 def _runs_to_completion(definition: Definition) -> bool:
     rules = definition.status
-    return rules is not None and any(status is Status.COMPLETED for status, _ in rules.mappings)
+    return rules is not None and Status.COMPLETED in dict(rules.mappings)
 
 
 def is_stale(definition: Definition, obj: Object) -> bool:
     """Tell whether the controller wrote the status for an older generation of the object."""
-    if not definition.annotations.observes_generation:
-        return False
     observed, current = observed_generation(obj.get("status")), generation(obj)
-    return observed is not None and current is not None and observed < current
+    if observed is None or current is None or observed >= current:
+        return False
+    return definition.annotations.observes_generation
 
 
 def _verdict(definition: Definition, health: Query, obj: Object) -> bool:
