@@ -112,8 +112,16 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
             # A bound that the template dropped is gone: kept, it could never be lifted again.
             if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
                 value = source.raw(observed)
-                retained = retained if value is None else set_value(retained, target, value)
+                written = retained if value is None else set_value(retained, target, value)
+                if target == place.path or target in _counted(definition, written):
+                    retained = written
     return retained
+
+
+def _counted(definition: Definition, obj: Object) -> set[Path]:
+    """Return the places that say how many pods there are: some fields count only beside the right other ones."""
+    counts = (scale.count for scale in scale_locations(definition, obj))
+    return {count.path for count in counts if count is not None}
 
 
 def _instance(scale: ScaleLocation) -> tuple[str, str]:

@@ -99,17 +99,9 @@ _FILLED_IN = {
 }
 """Kinds whose members keep what makes pod sets."""
 
-_COUNTED_ELSEWHERE = {
-    GVK(
-        "sparkoperator.k8s.io", "v1beta2", "SparkApplication"
-    ): "executors are counted in another field where only one of "
-    "the two allocates them dynamically, and so may need a second update",
-}
-"""Kinds of which a count changes its place with another field."""
-
 
 def test_retain(definition: Definition, objects: Sequence[Object]) -> None:
-    if _is_scripted(definition, Operation.RETAIN) or definition.gvk in _COUNTED_ELSEWHERE:
+    if _is_scripted(definition, Operation.RETAIN):
         return
     for desired, observed in _pairs(definition, objects):
         retained = _retained(definition, desired, observed)

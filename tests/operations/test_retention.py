@@ -265,6 +265,29 @@ def test_a_count_under_another_name_stays_under_it(define: Define) -> None:
     assert retain(definition, renamed, obj(size=5)) == renamed, "the template now says it elsewhere"
 
 
+@pytest.mark.parametrize(
+    ("template", "member"),
+    [
+        pytest.param(
+            obj(autoscaling={"on": False}),
+            obj(autoscaling={"on": True, "initial": 5}),
+            id="the field of the autoscaler, which the template has turned off",
+        ),
+        pytest.param(
+            obj(autoscaling={"on": True}),
+            obj(autoscaling={"on": False}, replicas=5),
+            id="the field beside the autoscaler, which the template has turned on",
+        ),
+    ],
+)
+def test_a_count_stays_out_of_a_field_that_the_template_does_not_count(
+    define: Define, template: dict[str, Any], member: dict[str, Any]
+) -> None:
+    count = ".spec | if .autoscaling.on then .autoscaling.initial else .replicas end"
+    definition = define(root=component("train", ".spec.template", f"{count} // 1"))
+    assert retain(definition, template, member) == template
+
+
 def test_a_template_mends_an_object_that_cannot_be_read(define: Define) -> None:
     broken = obj(replicas="many")
     assert retain(define(root=ROOT), obj(replicas=2), broken) == obj(replicas=2)
