@@ -94,9 +94,7 @@ def _report(definition: Definition, template: Object, item: StatusItem) -> Repor
 
 
 def _as_reported(template: Object, status: Object, generation: JSON) -> Object:
-    """Return the member's object as far as it is known: its generation is not the template's."""
-    if generation is None:
-        return {**template, "status": status}
+    """Return the member's object as far as it is known: without a generation that it does not report."""
     metadata = template.get("metadata")
     known = metadata if isinstance(metadata, dict) else {}
     return {**template, "metadata": {**known, "generation": generation}, "status": status}

@@ -157,6 +157,15 @@ def test_the_status_of_a_member_belongs_to_the_generation_of_its_own_object(defi
     assert merged["status"]["phase"] == "Behind", "the other one runs: of its own generations 2 is the present one"
 
 
+def test_the_generation_of_the_template_is_not_that_of_a_member(define: Define) -> None:
+    behind = {"expression": ".status.seen < .metadata.generation", "expectedResult": "true"}
+    mappings = {"degraded": [{"byExpression": behind}], "running": [{"byPhase": "Active"}]}
+    definition = define(root=ROOT, mappings=mappings | {"initializing": [{"byPhase": "Pending"}]})
+    current, waiting = {"phase": "Active", "seen": 2}, {"phase": "Pending", "seen": 9}
+    merged = aggregate(definition, template(generation=7), current, waiting)
+    assert merged["status"]["phase"] == "Pending", "the other one is not behind: its object may have generation 2"
+
+
 def test_the_same_status_again_changes_nothing(train: Definition) -> None:
     obj = template({"active": 3})
     assert aggregate(train, obj, {"active": 1}, {"active": 2}) is obj
