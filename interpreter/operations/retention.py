@@ -1,6 +1,7 @@
 """Retain: what a member cluster changed and Karmada must not undo."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from interpreter.errors import InterpretationError, QueryError
 from interpreter.k8s.edit import get, remove, set_value
@@ -18,6 +19,8 @@ from interpreter.query.plain.values import truthy
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
 
+_Instance = tuple[str, str]
+
 
 def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     """Return the desired object with what belongs to the member taken over from the observed one.
@@ -27,14 +30,15 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
     (``objectwatcher.go`` compares the result with the member).
     """
+    member = _Member(definition, observed)
     try:
         places = Correspondence(definition, desired, observed)
-        retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed)
+        retained = _retain_scale(definition, _retain_switches(definition, places, desired), member)
         if is_queued(definition, desired):
             retained = keep_queued(definition, places, retained, observed)
         listed = _retain_listed(definition, places, retained)
         # A part that the annotation has filled in may leave counts unset, too.
-        retained = listed if listed is retained else _retain_scale(definition, listed, observed)
+        retained = listed if listed is retained else _retain_scale(definition, listed, member)
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error
     return retained
@@ -95,23 +99,33 @@ def _switches(definition: Definition) -> Iterator[Query]:
             yield action.path
 
 
-def _retain_scale(definition: Definition, desired: Object, observed: Object) -> Object:
+class _Member:
+    """The member's object and its counts, read once and only if needed: a template can mend what cannot be read."""
+
+    def __init__(self, definition: Definition, obj: Object) -> None:
+        self.object = obj
+        self._definition = definition
+
+    @cached_property
+    def scales(self) -> Mapping[_Instance, ScaleLocation]:
+        return {_instance(scale): scale for scale in scale_locations(self._definition, self.object)}
+
+
+def _retain_scale(definition: Definition, desired: Object, member: _Member) -> Object:
     leaves_replicas = label(desired, RETAIN_REPLICAS) == "true"
-    # Only what is needed is read of the member: a template has to be able to mend an object that cannot be read.
     if not leaves_replicas and not leaves_count_unset(definition, desired):
         return desired
-    members = {_instance(scale): scale for scale in scale_locations(definition, observed)}
     retained = desired
     for scale in scale_locations(definition, desired):
-        member = members.get(_instance(scale))
-        if member is None:
+        theirs = member.scales.get(_instance(scale))
+        if theirs is None:
             continue
-        for place, source in _pairs(scale, member):
+        for place, source in _pairs(scale, theirs):
             target = _counterpart(place.path, source.path)
             is_left = leaves_replicas and target == place.path
             # A bound that the template dropped is gone: kept, it could never be lifted again.
             if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
-                value = source.raw(observed)
+                value = source.raw(member.object)
                 written = retained if value is None else set_value(retained, target, value)
                 if target == place.path or target in _counted(definition, written):
                     retained = written
@@ -124,7 +138,7 @@ def _counted(definition: Definition, obj: Object) -> set[Path]:
     return {count.path for count in counts if count is not None}
 
 
-def _instance(scale: ScaleLocation) -> tuple[str, str]:
+def _instance(scale: ScaleLocation) -> _Instance:
     """The names of pod sets are no use here: they depend on what else there is in the object."""
     return scale.pod_set.component, scale.pod_set.instance
 

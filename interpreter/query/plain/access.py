@@ -93,9 +93,14 @@ def elements(value: JSON) -> Sequence[JSON]:
     """
     if not isinstance(value, (list, dict)):
         raise QueryEvaluationError(f"cannot iterate over {type_name(value)}")
+    check_size(value)
+    return value if isinstance(value, list) else [value[key] for key in sorted(value)]
+
+
+def check_size(value: list[JSON] | dict[str, JSON]) -> None:
+    """Raise QueryLimitError for more elements than an expression may go through."""
     if len(value) > MOST_ELEMENTS:
         raise QueryLimitError(f"{type_name(value)} has more than {MOST_ELEMENTS} elements")
-    return value if isinstance(value, list) else [value[key] for key in sorted(value)]
 
 
 def present_elements(value: JSON) -> Sequence[JSON]:

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from interpreter.errors import QueryEvaluationError, QueryLimitError
 from interpreter.k8s.values import JSON, type_name
-from interpreter.query.plain.access import elements
+from interpreter.query.plain.access import check_size, elements
 from interpreter.query.plain.values import equal, is_number, kind, normal, order_key
 
 _MOST_COMPARISONS: Final = 10_000
@@ -38,7 +38,7 @@ def keys(value: JSON) -> list[JSON]:
     """``keys``: sorted names of an object, indices of an array."""
     if not isinstance(value, dict | list):
         raise QueryEvaluationError(f"{type_name(value)} has no keys")
-    elements(value)
+    check_size(value)
     return sorted(value) if isinstance(value, dict) else list(range(len(value)))
 
 
