@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from interpreter.k8s.manifest import read_documents
 from tests.reality.findings import Outcome
 
 FILE = Path(__file__).with_name("accepted.yaml")
@@ -22,8 +21,11 @@ class Accepted:
 
 
 def read_accepted(text: str) -> list[Accepted]:
-    """Return the entries; ``case`` and ``what`` may each be a list."""
-    entries = yaml.safe_load(text) or []
+    """Return the entries; ``case`` and ``what`` may each be a list.
+
+    Raises ManifestError for a key that is there twice: two entries that have lost the line between them.
+    """
+    entries: Any = [entry for document in read_documents(text, FILE.name) for entry in document.value]
     return [
         Accepted(case, what, " ".join(entry["reason"].split()))
         for entry in entries

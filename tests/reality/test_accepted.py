@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from interpreter.errors import ManifestError
 from tests.reality.accepted import FILE, Accepted, judge, read_accepted
 from tests.reality.case import Case, read_cases
 from tests.reality.controllers import CONTROLLERS, shares_module
@@ -46,8 +47,13 @@ def test_an_entry_without_a_label_is_for_all_labels() -> None:
 
 
 def test_an_entry_may_have_many_cases_and_comparisons() -> None:
-    text = "- {case: [a, b], what: [x, y], reason: 'for\n  this'}"
-    assert read_accepted(text) == [Accepted(case, what, "for this") for case in "ab" for what in "xy"]
+    text = "- {case: [a, b], what: [x, z], reason: 'for\n  this'}"
+    assert read_accepted(text) == [Accepted(case, what, "for this") for case in "ab" for what in "xz"]
+
+
+def test_two_entries_that_have_become_one_are_an_error() -> None:
+    with pytest.raises(ManifestError, match="twice"):
+        read_accepted("- {case: a, what: x, reason: this, case: b}")
 
 
 def test_accepted_differences_are_of_cases_that_exist_and_have_a_reason() -> None:
