@@ -29,6 +29,9 @@ _JSON = CIMultiDict(_SERVER | {"Content-Type": "application/json"})
 _TEXT = CIMultiDict(_SERVER | {"Content-Type": "text/plain; charset=utf-8"})
 _METRICS = CIMultiDict(_SERVER | {"Content-Type": exposition.CONTENT_TYPE})
 
+_REVIEW_LIMIT = 3 * 2**20
+"""Bytes of an ``AdmissionReview``: a Karta as it is and as it was, each below the 1.5 MiB that an API server stores."""
+
 _MARGIN = 0.5
 """Seconds of Karmada's timeout that are left for the answer to travel."""
 
@@ -102,7 +105,7 @@ class Application:
         if path in self._reviews:
             if request.method != "POST":
                 return self._wrong_method(path, request.method, _POST)
-            body = await read_body(request, self._body_limit)
+            body = await read_body(request, min(self._body_limit, _REVIEW_LIMIT))
             # Compiling a Karta takes milliseconds, in which nobody else would be answered.
             review = await asyncio.to_thread(self._reviews[path], body)
             return web.Response(body=review, headers=_JSON)

@@ -36,6 +36,21 @@ async def test_karmada_gets_its_patch(client: Client) -> None:
     assert revised == obj | {"spec": obj["spec"] | {"stones": 5}}
 
 
+@pytest.mark.parametrize(
+    ("path", "size", "status"),
+    [
+        pytest.param("/interpret", 4 * 2**20, 400, id="a call may be larger, but is not JSON"),
+        pytest.param("/admission/validate", 4 * 2**20, 413, id="twice what an API server stores"),
+        pytest.param("/admission/mutate", 4 * 2**20, 413, id="also before it is validated"),
+        pytest.param("/admission/validate", 2 * 2**20, 400, id="a Karta and the one before it"),
+    ],
+)
+async def test_a_review_is_no_larger_than_what_an_api_server_stores(
+    client: Client, path: str, size: int, status: int
+) -> None:
+    assert is_status(await client.ask(post(b" " * size, path)), status)
+
+
 async def test_a_connection_serves_one_call_after_the_other(client: Client) -> None:
     for stones in range(20):
         answer = await client.ask(post(question(operation="ReviseReplica", replicas=stones)))
