@@ -38,7 +38,8 @@ class Kind:
     ``completes`` is whether it runs to completion: then it is healthy while it waits or starts. ``component`` gives the
     component of a pod as the product names it, ``ends`` whether a pod ends with the workload. ``children`` are further
     collections of objects that the controller makes, as ``/apis/GROUP/VERSION/PLURAL``. ``switch``
-    is the path of the switch that suspends it, with the value ``suspended`` or ``resumed``.
+    is the path of the switch that suspends it, with the value ``suspended`` or ``resumed``. A kind without a
+    ``status_subresource`` gets another generation with every status that its controller writes.
     """
 
     api_version: str
@@ -50,6 +51,7 @@ class Kind:
     switch: str = "spec.suspend"
     suspended: object = True
     resumed: object = False
+    status_subresource: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,8 @@ def judge_retain(experiment: Experiment, state: str) -> None:
     ]
     changes = differences(first["spec"], last["spec"])
     before, after = (thing["metadata"].get("generation") for thing in (first, last))
+    if not experiment.case.kind.status_subresource:
+        before, generations = after, []
     respelled = same_meaning(first["spec"], last["spec"]) and {*generations, after} == {after}
     if moved or not (respelled or (before == after and not changes)):
         seen = f"generation {before} -> {generations}; spec {changes[:_SHOWN]}; children {moved[:_SHOWN]}"

@@ -24,7 +24,7 @@ def _start(cluster: Cluster) -> None:
 
 ARGO_WORKFLOWS = Controller(
     name="argo-workflows",
-    kinds=(Kind("argoproj.io/v1alpha1", "Workflow", completes=True),),
+    kinds=(Kind("argoproj.io/v1alpha1", "Workflow", completes=True, status_subresource=False),),
     start=_start,
     programs=(programs.ARGO_WORKFLOWS,),
     ports=(_PORT,),
