@@ -66,6 +66,8 @@ def _rows(
         for kind in controller.kinds:
             name = controller.name, kind.api_version, kind.name
             own = [outcome for outcome in outcomes if (outcome.controller, outcome.api_version, outcome.kind) == name]
+            if not own:  # a kind that others are made of, such as the JobSet of a TrainJob
+                continue
             subjects = Counter(_subject(finding.what) for outcome in own for finding in outcome.findings)
             cases = {outcome.case for outcome in own}
             known = sum(entry.case in cases for entry in accepted)
