@@ -58,9 +58,8 @@ class Kind:
 class Controller:
     """A controller and its cases, ``cases/NAME.yaml``.
 
-    ``start`` installs CRDs and webhooks and starts the programs. ``told`` hears of the phase that the pods of a
-    namespace are to be in, for what else the controller asks about. ``needs`` names controllers that have to run, too.
-    ``ports`` are those that the program listens on whatever it is told. One that is ``alone`` acts on the kinds of
+    ``start`` installs CRDs and webhooks and starts the programs. ``needs`` names controllers that have to run, too.
+    ``ports`` are those that a program listens on whatever its flags are. One that is ``alone`` acts on the kinds of
     others: it gets a cluster for itself and those that it needs.
     """
 
@@ -71,7 +70,6 @@ class Controller:
     needs: tuple[str, ...] = ()
     ports: tuple[int, ...] = ()
     alone: bool = False
-    told: Callable[[str, str], None] | None = None
 
     @property
     def cases(self) -> Path:
