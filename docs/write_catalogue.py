@@ -10,9 +10,9 @@ from pathlib import Path
 
 import yaml
 
-from interpreter.cli.portrait import Part, Portrait
-from interpreter.cli.render.catalog import gate_text, kinds_text, part_facts
-from interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.cli.portrait import Part, Portrait
+from karta_interpreter.cli.render.catalog import gate_text, kinds_text, part_facts
+from karta_interpreter.sources.catalogue import load_catalogue
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "catalogue"

@@ -1,7 +1,7 @@
 import pytest
 
-from interpreter.findings import error, format_path, warning
-from interpreter.k8s.values import Path
+from karta_interpreter.findings import error, format_path, warning
+from karta_interpreter.k8s.values import Path
 
 
 @pytest.mark.parametrize(

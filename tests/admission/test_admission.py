@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.admission import mutate, validate
-from interpreter.k8s import edit
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.patch import apply
+from karta_interpreter.admission import mutate, validate
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.patch import apply
 
 Raw = dict[str, Any]
 Body = Callable[..., bytes]

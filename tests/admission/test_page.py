@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from interpreter.admission import mutate, validate
-from interpreter.k8s import edit
-from interpreter.k8s.gvk import GVK
+from karta_interpreter.admission import mutate, validate
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
 
 _DOCS = Path(__file__).parents[2] / "docs"
 _PAGE = (_DOCS / "admission.md").read_text(encoding="utf-8")

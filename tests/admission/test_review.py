@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.admission.review import Action, Review, allow, read, refuse
-from interpreter.errors import RequestError
+from karta_interpreter.admission.review import Action, Review, allow, read, refuse
+from karta_interpreter.errors import RequestError
 
 REQUEST: dict[str, Any] = {
     "uid": "1",

@@ -1,8 +1,8 @@
 import pytest
 
-from interpreter.admission.wording import refusal, warnings_of
-from interpreter.findings import Finding, error, warning
-from interpreter.k8s.values import Path
+from karta_interpreter.admission.wording import refusal, warnings_of
+from karta_interpreter.findings import Finding, error, warning
+from karta_interpreter.k8s.values import Path
 
 DEEP: Path = ("spec", "structureDefinition", "childComponents", 12, "scaleDefinition", "replicasPath")
 

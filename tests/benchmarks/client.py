@@ -7,9 +7,9 @@ from typing import Final, TypeVar
 
 import orjson
 
-from interpreter.lua.answers import answer
-from interpreter.lua.customization import load_customizations
-from interpreter.lua.script import Scripts
+from karta_interpreter.lua.answers import answer
+from karta_interpreter.lua.customization import load_customizations
+from karta_interpreter.lua.script import Scripts
 from tests.benchmarks.core import as_the_server_collects_garbage, microseconds
 from tests.benchmarks.field import Field, Peers
 from tests.benchmarks.program import Program

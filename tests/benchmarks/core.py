@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import orjson
 
-from interpreter.k8s.extent import Extent
-from interpreter.k8s.gvk import GVK
-from interpreter.protocol.partial import UNREAD, Read, partial_reader
-from interpreter.query import Query
-from interpreter.query.plain.reach import reach
-from interpreter.sources.store import Store
+from karta_interpreter.jq import Query
+from karta_interpreter.jq.plain.reach import reach
+from karta_interpreter.k8s.extent import Extent
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.sources.store import Store
+from karta_interpreter.wire.partial import UNREAD, Read, partial_reader
 from tests.benchmarks.field import Field
 from tests.benchmarks.program import Program
 from tests.benchmarks.report import Part, Plot, number, table
@@ -24,7 +24,7 @@ from tests.benchmarks.workload import ray_cluster, sized, variant
 
 _KIND: Final = GVK("ray.io", "v1", "RayCluster")
 _NOT_ASKED_ABOUT_OBJECTS: Final = ("annotations", "suspend", "resume", "selector", "gang")
-_THRESHOLDS: Final = (50_000, 20, 100)  # as the server has it (interpreter/server)
+_THRESHOLDS: Final = (50_000, 20, 100)  # as the server has it (interpreter/karta_interpreter/server)
 
 _PARTLY, _FULL = "this server, object read in part", "this server, object read in full"
 _ONCE, _EACH = "gojq, compiled once", "gojq as Karta's library runs it"

@@ -72,7 +72,7 @@ class Bay:
     def ours(self, name: str, *options: str | Path, on: Sequence[int] | None = None) -> Iterator[Server]:
         """Run `serve` with some options, on the servers' core or others; raises MeasurementError if that fails."""
         files = "--certificate-file", self._certificate, "--key-file", self._key
-        command = sys.executable, "-m", "interpreter", "serve", "--grace-period", "0", *files, *options, "--port"
+        command = sys.executable, "-m", "karta_interpreter", "serve", "--grace-period", "0", *files, *options, "--port"
         with _running(name, command, INTERPRET, {}, on) as server:
             yield server
 

@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from interpreter.k8s.values import Object
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import Loaded, load_documents
-from interpreter.suites import Case, find_suites, load_suite
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import Loaded, load_documents
+from karta_interpreter.suites import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from interpreter.k8s.values import Object
-from interpreter.karta.definition import Definition
-from interpreter.karta.resolution import NOTHING_KNOWN, Known, resolved
-from interpreter.suites import Case
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.resolution import NOTHING_KNOWN, Known, resolved
+from karta_interpreter.suites import Case
 
 _known: dict[str, Known] = {}
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s import edit
-from interpreter.k8s.values import JSON, Object, Path
-from interpreter.karta.definition import Definition
-from interpreter.karta.pods import pod_sets, scale_locations
-from interpreter.query import Location
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.jq import Location
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.pods import pod_sets, scale_locations
 from tests.catalogue.knowledge import knowing
 
 NO_COUNTS: Mapping[str, JSON] = {

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from interpreter.errors import InterpretationError, QueryError
-from interpreter.k8s import edit
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.patch import diff
-from interpreter.k8s.values import JSON, Object, Path
-from interpreter.karta.definition import Definition
-from interpreter.karta.pods import pod_sets, scale_locations
-from interpreter.operations import Call, Operation, StatusItem, interpret
-from interpreter.operations.queueing import is_queued
-from interpreter.operations.retention import RETAIN_REPLICAS
+from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.patch import diff
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.pods import pod_sets, scale_locations
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.operations.queueing import is_queued
+from karta_interpreter.operations.retention import RETAIN_REPLICAS
 from tests.catalogue.knowledge import knowing
 
 _PAIRS = 100

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.metadata import generation
-from interpreter.karta.definition import Definition
-from interpreter.operations import Operation, interpret
-from interpreter.operations.generation import observed_generation
-from interpreter.suites import Case
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.metadata import generation
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Operation, interpret
+from karta_interpreter.operations.generation import observed_generation
+from karta_interpreter.suites import Case
 from tests.catalogue.knowledge import knowing
 
 _FEWEST: Mapping[Operation, int] = {

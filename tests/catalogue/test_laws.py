@@ -8,18 +8,18 @@ from itertools import permutations
 
 import pytest
 
-from interpreter.errors import InterpretationError, QueryError
-from interpreter.k8s import edit
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.patch import diff
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.definition import Definition, PodTemplate
-from interpreter.karta.pods import pod_sets
-from interpreter.karta.resolution import Known
-from interpreter.karta.status import match_status
-from interpreter.operations import Call, Operation, StatusItem, interpret
-from interpreter.registration import operations_for
-from interpreter.suites import Case
+from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.patch import diff
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition, PodTemplate
+from karta_interpreter.karta.pods import pod_sets
+from karta_interpreter.karta.resolution import Known
+from karta_interpreter.karta.status import match_status
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.registration import operations_for
+from karta_interpreter.suites import Case
 from tests.catalogue.knowledge import knowing
 
 _COUNTS = (0, 1, 2, 3, 4, 6, 7, 12)

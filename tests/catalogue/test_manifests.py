@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.manifest import read_documents
-from interpreter.k8s.values import JSON, Object
-from interpreter.operations import Call, Operation, interpret
-from interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.sources.catalogue import find_in_catalogue
 
 _FOLDER = Path(__file__).parent / "manifests"
 

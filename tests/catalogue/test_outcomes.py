@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.definition import Definition
-from interpreter.karta.status import Status, match_status
-from interpreter.operations import Call, Operation, interpret
-from interpreter.operations.call import StatusItem
-from interpreter.suites import Case
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status import Status, match_status
+from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.operations.call import StatusItem
+from karta_interpreter.suites import Case
 from tests.catalogue.knowledge import knowing
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.requirements import Counting, pod_requirements
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.pods import pod_sets
-from interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.requirements import Counting, pod_requirements
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.pods import pod_sets
+from karta_interpreter.sources.catalogue import find_in_catalogue
 
 _MAIN = "flink-main-container"
 _BY_NAME = "kubernetes.operator.pod-template.merge-arrays-by-name"

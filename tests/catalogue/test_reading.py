@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import orjson
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.definition import Definition
-from interpreter.operations import Call, Operation, StatusItem, interpret
-from interpreter.operations.reading import extent_of
-from interpreter.protocol import Request, encode_results
-from interpreter.protocol.partial import UNREAD, partial_reader
-from interpreter.suites import Case
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.operations.reading import extent_of
+from karta_interpreter.suites import Case
+from karta_interpreter.wire import Request, encode_results
+from karta_interpreter.wire.partial import UNREAD, partial_reader
 from tests.catalogue.knowledge import knowing
 
 

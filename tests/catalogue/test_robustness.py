@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from interpreter.errors import InterpretationError
-from interpreter.karta.definition import Definition
-from interpreter.operations import Call, interpret
-from interpreter.suites import Case
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Call, interpret
+from karta_interpreter.suites import Case
 from tests.catalogue.knowledge import knowing
 
 JUNK = [

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.values import Object
-from interpreter.karta.definition import Definition
-from interpreter.karta.status import Status, match_status
-from interpreter.karta.status_rules import Matcher
-from interpreter.operations import Operation
-from interpreter.suites import Case
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status import Status, match_status
+from karta_interpreter.karta.status_rules import Matcher
+from karta_interpreter.operations import Operation
+from karta_interpreter.suites import Case
 from tests.catalogue.statuses import STATUSES
 
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Definition
-from interpreter.operations import Operation
-from interpreter.suites import Case, run
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Operation
+from karta_interpreter.suites import Case, run
 
 
 def test_the_answers_are_the_expected_ones(definition: Definition, cases: Sequence[Case]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from interpreter.cli.program import program
+from karta_interpreter.cli.program import program
 
 KARTA = """\
 apiVersion: run.ai/v1alpha1
@@ -106,7 +106,7 @@ def start() -> Callable[..., subprocess.CompletedProcess[str]]:
     def start(
         arguments: Sequence[str], *, stdin: str = "", cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "interpreter", *arguments]
+        command = [sys.executable, "-m", "karta_interpreter", *arguments]
         return subprocess.run(command, input=stdin, cwd=cwd, text=True, capture_output=True, check=False, timeout=30)
 
     return start

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from interpreter.sources.catalogue import catalogue_files, load_catalogue
+from karta_interpreter.sources.catalogue import catalogue_files, load_catalogue
 
 _FULL = """\
 apiVersion: run.ai/v1alpha1

@@ -5,7 +5,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from interpreter.karta.loading import load_documents
+from karta_interpreter.karta.loading import load_documents
 
 Run = Callable[..., Result]
 

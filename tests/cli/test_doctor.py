@@ -12,8 +12,8 @@ import pytest
 import yaml
 from click.testing import Result
 
-from interpreter.k8s.gvk import GVK
-from tests.diagnosis.karmada import BREW, CONFIGURATIONS, KARTAS, Karmada, configuration, group, items, resources, rule
+from karta_interpreter.k8s.gvk import GVK
+from tests.doctor.karmada import BREW, CONFIGURATIONS, KARTAS, Karmada, configuration, group, items, resources, rule
 from tests.server.process import Process, running
 
 Run = Callable[..., Result]
@@ -162,7 +162,9 @@ def test_wrong_usage(run: Run, arguments: list[str]) -> None:
 
 
 def test_help_does_not_load_what_only_an_examination_needs() -> None:
-    code = "import sys, interpreter.cli.doctor; print('kubernetes_asyncio' in sys.modules, 'aiohttp' in sys.modules)"
+    code = (
+        "import sys, karta_interpreter.cli.doctor; print('kubernetes_asyncio' in sys.modules, 'aiohttp' in sys.modules)"
+    )
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

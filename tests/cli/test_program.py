@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from interpreter import __version__
-from interpreter.cli.program import COMMANDS
+from karta_interpreter import __version__
+from karta_interpreter.cli.program import COMMANDS
 
 Run = Callable[..., Result]
 Start = Callable[..., subprocess.CompletedProcess[str]]
@@ -69,7 +69,7 @@ def test_wrong_usage_is_exit_code_2_and_talk(run: Run, arguments: list[str]) -> 
 def test_the_console_script_is_this_program() -> None:
     (script,) = entry_points(group="console_scripts", name="karta-interpreter")
 
-    assert script.value == "interpreter.cli:main"
+    assert script.value == "karta_interpreter.cli:main"
 
 
 def test_it_runs_as_a_module_under_its_own_name(start: Start) -> None:
@@ -81,7 +81,7 @@ def test_it_runs_as_a_module_under_its_own_name(start: Start) -> None:
 
 def test_help_imports_no_command() -> None:
     heavy = {"aiohttp", "yaml", "pydantic", "orjson", "watchfiles", "jq"}
-    code = "import sys, interpreter.cli; print(*sys.modules)"
+    code = "import sys, karta_interpreter.cli; print(*sys.modules)"
 
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
@@ -92,7 +92,16 @@ def test_a_reader_that_has_enough_is_no_accident(files: Path) -> None:
     del files
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "interpreter", "interpret", "-f", "karta.yaml", "--observed-file", "job.yaml"]
+    command = [
+        sys.executable,
+        "-m",
+        "karta_interpreter",
+        "interpret",
+        "-f",
+        "karta.yaml",
+        "--observed-file",
+        "job.yaml",
+    ]
 
     process = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
@@ -115,7 +124,7 @@ def test_a_terminal_gets_colours_unless_it_refuses(
     ours, theirs = os.openpty()
     environment = {**os.environ, "NO_COLOR": no_color}
 
-    command = [sys.executable, "-m", "interpreter", "validate", "bad.yaml"]
+    command = [sys.executable, "-m", "karta_interpreter", "validate", "bad.yaml"]
     subprocess.run(command, stdout=theirs, stderr=subprocess.DEVNULL, env=environment, check=False)
     output = os.read(ours, 65536).decode()
     os.close(ours)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from interpreter.cli import serve
-from interpreter.server import Settings
+from karta_interpreter.cli import serve
+from karta_interpreter.server import Settings
 
 Run = Callable[..., Result]
 
@@ -126,7 +126,7 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
 
 def test_a_server_that_cannot_start_says_why() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = [sys.executable, "-m", "interpreter", "serve", "--port", str(taken.getsockname()[1])]
+        command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", str(taken.getsockname()[1])]
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE)
 
     assert (result.returncode, result.stdout) == (1, "")
@@ -138,7 +138,7 @@ def test_a_server_that_cannot_start_says_why() -> None:
 @pytest.mark.parametrize("scheme", ["--https", "--plain-http"])
 def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., str], scheme: str) -> None:
     (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
-    command = [sys.executable, "-m", "interpreter", "serve", "--port", "0", "--grace-period", "0", scheme]
+    command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", "0", "--grace-period", "0", scheme]
     with subprocess.Popen([*command, "--kartas", str(files)], stderr=subprocess.PIPE, text=True) as server:
         try:
             said = _read_until(server, "  curl ")

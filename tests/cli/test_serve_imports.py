@@ -13,9 +13,9 @@ from tests.server.pairs import chain_pem, key_pem, new_key
 PROGRAM = """
 import asyncio, json, sys
 from pathlib import Path
-from interpreter.cli import serve
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
+from karta_interpreter.cli import serve
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
 
 async def main():
     files = {name: Path(path) for name, path in json.loads(sys.argv[1]).items()}
@@ -27,19 +27,19 @@ asyncio.run(main())
 
 FOR_NOBODY = {
     "aiohttp.web": "routes, websockets and static files",
-    "interpreter.cli.interpret": "another command",
-    "interpreter.diagnosis": "the doctor's",
-    "interpreter.karta.drafting": "for authors",
-    "interpreter.karta.publication": "for authors",
-    "interpreter.suites": "for authors",
+    "karta_interpreter.cli.interpret": "another command",
+    "karta_interpreter.doctor": "the doctor's",
+    "karta_interpreter.karta.drafting": "for authors",
+    "karta_interpreter.karta.publication": "for authors",
+    "karta_interpreter.suites": "for authors",
     "pydantic.v1": "the library of another age",
     "rich": "colours for people",
 }
 FOR_SOME = {
     "cryptography": "signs; files are read with ssl, and another process signs for who has none",
-    "interpreter.registration": "for who has a control plane",
-    "interpreter.sources.cluster": "for who has a control plane",
-    "interpreter.server.workers": "for who has several cores",
+    "karta_interpreter.registration": "for who has a control plane",
+    "karta_interpreter.sources.cluster": "for who has a control plane",
+    "karta_interpreter.server.workers": "for who has several cores",
     "kubernetes_asyncio": "for who has a control plane",
     "watchfiles": "for who has folders",
 }
@@ -62,5 +62,5 @@ def test_a_server_imports_what_it_needs(tmp_path: Path, own: bool) -> None:
             settings[name] = str(tmp_path / name)
     modules = imported(**settings)
 
-    assert {"aiohttp", "interpreter.server"} <= modules
+    assert {"aiohttp", "karta_interpreter.server"} <= modules
     assert modules.isdisjoint(FOR_NOBODY | FOR_SOME), modules & (FOR_NOBODY | FOR_SOME).keys()

@@ -178,7 +178,7 @@ def test_a_name_that_no_case_has_is_a_mistake(run: Callable[..., Result]) -> Non
 def test_the_difference_is_coloured_where_colours_show(suite: Path) -> None:
     from click.testing import CliRunner  # noqa: PLC0415 - no other test wants colours
 
-    from interpreter.cli.program import program  # noqa: PLC0415
+    from karta_interpreter.cli.program import program  # noqa: PLC0415
 
     suite.write_text(_WRONG)
     result = CliRunner().invoke(program, ["test"], color=True)

@@ -14,7 +14,7 @@ NAME = "karta-interpreter"
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interpreter.cli.unregister._SETTLED_SECONDS", 0.1)
+    monkeypatch.setattr("karta_interpreter.cli.unregister._SETTLED_SECONDS", 0.1)
 
 
 @pytest.fixture

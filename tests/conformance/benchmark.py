@@ -9,8 +9,8 @@ from pathlib import Path
 
 import orjson
 
-from interpreter.k8s.values import JSON
-from interpreter.lua.script import Script
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.script import Script
 from tests.benchmarks.workload import ray_cluster, request_body
 from tests.conformance import ours
 from tests.conformance.bundle import Bundled
@@ -27,7 +27,7 @@ _COPIES = 16
 def benchmark(peer: Peer, bundle: list[Bundled]) -> str:
     """Give a Markdown table of processor time per call; each figure is the median of interleaved rounds."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)  # as the server does (interpreter/server/lifecycle.py)
+    gc.set_threshold(50_000, 20, 100)  # as the server does (interpreter/karta_interpreter/server/lifecycle.py)
     (scripts,) = (bundled.scripts for bundled in bundle if bundled.gvk.kind == "RayCluster")
     rows = [
         _row(peer, scripts.of(operation), f"{size}{note}", make(length))

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.manifest import read_documents
-from interpreter.k8s.values import JSON
-from interpreter.lua.customization import load_customizations
-from interpreter.lua.script import SLOTS, Scripts
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.customization import load_customizations
+from karta_interpreter.lua.script import SLOTS, Scripts
 from tests.conformance.question import Question
 
 _FOLDER = "pkg/resourceinterpreter/default/thirdparty/resourcecustomizations"
@@ -58,7 +58,7 @@ def _load(file: Path) -> Iterator[Bundled]:
 
 
 def _cases(file: Path, scripts: Scripts) -> Iterator[Case]:
-    # Not interpreter.suites: it refuses keys that it does not know, and two upstream files have such.
+    # Not karta_interpreter.suites: it refuses keys that it does not know, and two upstream files have such.
     for document in read_documents(file.read_text(), str(file)):
         fields = document.value
         yield Case(fields["name"], str(file), document.line, _question(fields, scripts), fields.get("output") or {})

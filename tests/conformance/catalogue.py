@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.values import JSON
-from interpreter.karta.definition import Definition
-from interpreter.operations import Call, Operation, StatusItem, interpret
-from interpreter.sources.catalogue import catalogue_files, find_in_catalogue
-from interpreter.suites.suite import find_suites, load_suite
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.sources.catalogue import catalogue_files, find_in_catalogue
+from karta_interpreter.suites.suite import find_suites, load_suite
 from tests.conformance.bundle import Bundled
 from tests.conformance.comparison import disagreement
 from tests.conformance.peer import Peer

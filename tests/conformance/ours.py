@@ -3,8 +3,8 @@
 from functools import partial
 from traceback import format_exception
 
-from interpreter.errors import LuaError
-from interpreter.lua.answers import answer
+from karta_interpreter.errors import LuaError
+from karta_interpreter.lua.answers import answer
 from tests.conformance.question import Outcome, Question
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.server.self_signed import SelfSignedCertificates
+from karta_interpreter.server.self_signed import SelfSignedCertificates
 from tests.deploy.rendered import DEPLOY, ROOT
 from tests.server.process import Process, running
 

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from pydantic.alias_generators import to_camel
 
-from interpreter.karta.model import ConditionsDefinition
-from interpreter.karta.publication import custom_resource_definition
+from karta_interpreter.karta.model import ConditionsDefinition
+from karta_interpreter.karta.publication import custom_resource_definition
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT
 

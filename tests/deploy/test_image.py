@@ -4,7 +4,7 @@ import re
 import tomllib
 from fnmatch import fnmatch
 
-from interpreter.cli.serve import command as serve
+from karta_interpreter.cli.serve import command as serve
 from tests.deploy.rendered import DEPLOY, ROOT, committed
 
 TEXT = (DEPLOY / "Containerfile").read_text()

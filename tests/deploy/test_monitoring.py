@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.server.metrics import Metrics
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.server.metrics import Metrics
 from tests.deploy.rendered import DEPLOY, ROOT, committed
 
 DASHBOARD = json.loads((DEPLOY / "helm" / "karta-interpreter" / "files" / "dashboard.json").read_text())
@@ -87,7 +87,7 @@ def test_queries_ask_for_series_and_labels_that_there_are(query: str) -> None:
 @pytest.mark.parametrize("query", QUERIES)
 def test_queries_name_outcomes_and_states_that_there_are(query: str) -> None:
     outcomes = {value for text in re.findall(r'outcome=?[!~]?=?"([^"]*)"', query) for value in text.split("|")}
-    modules = (file.read_text() for file in (ROOT / "interpreter/server").glob("*.py"))
+    modules = (file.read_text() for file in (ROOT / "interpreter/karta_interpreter/server").glob("*.py"))
     (counted,) = (line for text in modules for line in re.findall(r"^_OUTCOMES\b.* = (.*)$", text, re.MULTILINE))
     assert outcomes <= {*re.findall(r'"(\w+)"', counted), "error"}
     assert set(re.findall(r'state="(\w+)"', query)) <= {"served", "quarantined"}

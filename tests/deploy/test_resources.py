@@ -6,8 +6,8 @@ import click
 import pytest
 
 from deploy.write_kustomize import is_hook, template
-from interpreter.cli.doctor import command as doctor
-from interpreter.cli.serve import command as serve
+from karta_interpreter.cli.doctor import command as doctor
+from karta_interpreter.cli.serve import command as serve
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 

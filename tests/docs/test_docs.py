@@ -16,7 +16,7 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner
 
-from interpreter.cli.program import program
+from karta_interpreter.cli.program import program
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

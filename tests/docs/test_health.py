@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from interpreter.karta.definition import Definition
-from interpreter.karta.status import Status
-from interpreter.operations.health import healthy_statuses
-from interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status import Status
+from karta_interpreter.operations.health import healthy_statuses
+from karta_interpreter.sources.catalogue import load_catalogue
 
 _PAGE = Path(__file__).parents[2] / "docs" / "health.md"
 

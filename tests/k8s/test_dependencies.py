@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
-from interpreter.k8s.values import JSON
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
+from karta_interpreter.k8s.values import JSON
 
 
 def found(spec: dict[str, JSON]) -> list[str]:

@@ -8,9 +8,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.errors import ManifestError
-from interpreter.k8s.manifest import read_documents
-from interpreter.k8s.values import JSON, Path
+from karta_interpreter.errors import ManifestError
+from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.values import JSON, Path
 
 MANIFEST = """\
 # A job

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.errors import PatchError
-from interpreter.k8s.patch import apply, diff
-from interpreter.k8s.values import JSON
+from karta_interpreter.errors import PatchError
+from karta_interpreter.k8s.patch import apply, diff
+from karta_interpreter.k8s.values import JSON
 
 KEYS = st.sampled_from(["a", "b", "0", "-", "", "a/b", "m~n", "~1", "é"])
 SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 0.5, "", "x"])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.errors import QuantityError
-from interpreter.k8s.quantity import Quantity
+from karta_interpreter.errors import QuantityError
+from karta_interpreter.k8s.quantity import Quantity
 
 
 @pytest.mark.parametrize(

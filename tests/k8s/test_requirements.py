@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.requirements import Counting, PodRequirements, merge_requirements, pod_requirements
-from interpreter.k8s.values import JSON
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.requirements import Counting, PodRequirements, merge_requirements, pod_requirements
+from karta_interpreter.k8s.values import JSON
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 TERMS = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from interpreter.k8s.scalars import resolve
-from interpreter.k8s.values import JSON
+from karta_interpreter.k8s.scalars import resolve
+from karta_interpreter.k8s.values import JSON
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s import edit
-from interpreter.k8s.values import JSON
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_definition
-from interpreter.karta.pods import pod_sets, pod_templates
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.pods import pod_sets, pod_templates
 
 Raw = dict[str, Any]
 

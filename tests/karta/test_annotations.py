@@ -3,11 +3,18 @@ from typing import Any
 
 import pytest
 
-from interpreter.findings import Finding, Severity
-from interpreter.k8s import edit
-from interpreter.karta.annotations import AggregateRule, Annotations, ExtraDependency, MadeClaims, MorePods, Retained
-from interpreter.karta.loading import load_definition
-from interpreter.karta.status import Status
+from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.k8s import edit
+from karta_interpreter.karta.annotations import (
+    AggregateRule,
+    Annotations,
+    ExtraDependency,
+    MadeClaims,
+    MorePods,
+    Retained,
+)
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.status import Status
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

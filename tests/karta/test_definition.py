@@ -2,16 +2,16 @@ from typing import Any
 
 import pytest
 
-from interpreter.k8s import edit
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.values import JSON
-from interpreter.karta.annotations import OPERATIONS
-from interpreter.karta.definition import Definition, Fragments, PodSpec, PodTemplate
-from interpreter.karta.loading import load_definition
-from interpreter.karta.status_rules import Status
-from interpreter.lua.script import Script, Scripts
-from interpreter.query import Query
-from interpreter.query.bounded.pool import WORKERS
+from karta_interpreter.jq import Query
+from karta_interpreter.jq.bounded.pool import WORKERS
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.annotations import OPERATIONS
+from karta_interpreter.karta.definition import Definition, Fragments, PodSpec, PodTemplate
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.status_rules import Status
+from karta_interpreter.lua.script import Script, Scripts
 
 Raw = dict[str, Any]
 

@@ -1,9 +1,9 @@
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.karta.definition import Component
-from interpreter.karta.evaluation import aligned, aligned_or_absent, evaluate
-from interpreter.query import Query, deadline
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.jq import Query, deadline
+from karta_interpreter.karta.definition import Component
+from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, evaluate
 
 PART = Component("toy", "part")
 PARTS = Component("toy", "part", instance_ids=Query.compile(".ids[]"))

@@ -3,12 +3,12 @@ from typing import Any
 
 import pytest
 
-from interpreter.findings import Finding, Severity, format_path
-from interpreter.k8s import edit
-from interpreter.k8s.values import Path
-from interpreter.karta.expressions import judge
-from interpreter.karta.notation import ReadFrom
-from interpreter.query.grammar.syntax import Span
+from karta_interpreter.findings import Finding, Severity, format_path
+from karta_interpreter.jq.grammar.syntax import Span
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import Path
+from karta_interpreter.karta.expressions import judge
+from karta_interpreter.karta.notation import ReadFrom
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

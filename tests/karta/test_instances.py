@@ -1,9 +1,9 @@
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.karta.definition import Component
-from interpreter.karta.instances import instance_ids
-from interpreter.query import Query
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.jq import Query
+from karta_interpreter.karta.definition import Component
+from karta_interpreter.karta.instances import instance_ids
 
 
 def component(path: str | None) -> Component:

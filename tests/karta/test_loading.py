@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 import yaml
 
-from interpreter.errors import DefinitionError
-from interpreter.findings import Severity
-from interpreter.k8s import edit
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.loading import load_definition, load_documents
+from karta_interpreter.errors import DefinitionError
+from karta_interpreter.findings import Severity
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.loading import load_definition, load_documents
 
 Raw = dict[str, Any]
 

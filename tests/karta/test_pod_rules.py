@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import QuerySyntaxError
-from interpreter.k8s import edit
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_definition
-from interpreter.karta.pod_rules import (
+from karta_interpreter.errors import QuerySyntaxError
+from karta_interpreter.k8s import edit
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.pod_rules import (
     GangScheduling,
     GroupMember,
     GroupPart,

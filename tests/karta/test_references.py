@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import InterpretationError, QueryReferenceError
-from interpreter.findings import Finding
-from interpreter.k8s import edit
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_definition
-from interpreter.karta.pods import pod_sets
-from interpreter.karta.resolution import Known, Reader, bound, known_to, resolved
+from karta_interpreter.errors import InterpretationError, QueryReferenceError
+from karta_interpreter.findings import Finding
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.pods import pod_sets
+from karta_interpreter.karta.resolution import Known, Reader, bound, known_to, resolved
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.karta.definition import Component
-from interpreter.karta.scale import Scale, scales
-from interpreter.query import Query
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.jq import Query
+from karta_interpreter.karta.definition import Component
+from karta_interpreter.karta.scale import Scale, scales
 
 SINGLE = ("",)
 

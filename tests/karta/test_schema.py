@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.findings import Finding, Severity, format_path
-from interpreter.k8s import edit
-from interpreter.k8s.values import JSON, Path
-from interpreter.karta.schema import name_of, read_karta
+from karta_interpreter.findings import Finding, Severity, format_path
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.karta.schema import name_of, read_karta
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -1,7 +1,7 @@
 import pytest
 
-from interpreter.karta.shape import selections, several, shared_default
-from interpreter.query import parse
+from karta_interpreter.jq import parse
+from karta_interpreter.karta.shape import selections, several, shared_default
 
 
 @pytest.mark.parametrize(

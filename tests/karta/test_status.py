@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s import edit
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_definition
-from interpreter.karta.status import Condition, Status, match_status
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s import edit
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.status import Condition, Status, match_status
 
 Raw = dict[str, Any]
 

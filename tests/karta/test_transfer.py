@@ -3,13 +3,13 @@ from dataclasses import replace
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_definition
-from interpreter.karta.resolution import Known
-from interpreter.karta.transfer import pack, pack_known, unpack, unpack_known
-from interpreter.lua.machine.source import prepare
-from interpreter.lua.script import Script, Scripts
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.resolution import Known
+from karta_interpreter.karta.transfer import pack, pack_known, unpack, unpack_known
+from karta_interpreter.lua.machine.source import prepare
+from karta_interpreter.lua.script import Script, Scripts
 
 SCRIPTS = Scripts(
     (

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import LuaRunError, LuaSyntaxError
-from interpreter.lua.answers import answer
-from interpreter.lua.script import SLOTS, Script
+from karta_interpreter.errors import LuaRunError, LuaSyntaxError
+from karta_interpreter.lua.answers import answer
+from karta_interpreter.lua.script import SLOTS, Script
 
 _JOB: Any = {
     "apiVersion": "batch.example.com/v1",

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.errors import InterpretationError, LuaLimitError, LuaRunError, LuaSyntaxError, LuaWaitError
-from interpreter.k8s.values import JSON
-from interpreter.lua.engine import Own, compile_script, run, without_waiting
-from interpreter.lua.machine import worker
-from interpreter.lua.machine.worker import WORKERS, close_workers
-from interpreter.lua.script import Script
-from interpreter.lua.values import FUNCTION
-from interpreter.query import deadline
+from karta_interpreter.errors import InterpretationError, LuaLimitError, LuaRunError, LuaSyntaxError, LuaWaitError
+from karta_interpreter.jq import deadline
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.engine import Own, compile_script, run, without_waiting
+from karta_interpreter.lua.machine import worker
+from karta_interpreter.lua.machine.worker import WORKERS, close_workers
+from karta_interpreter.lua.script import Script
+from karta_interpreter.lua.values import FUNCTION
 
 MUCH = "do local s = 'x' for i = 1, 17 do s = s .. s end end "
 """What a script cannot do in this process: a string of more than 64 KiB."""
@@ -335,9 +335,9 @@ def test_one_customization_does_not_keep_every_process_to_itself(monkeypatch: py
 
 def test_importing_starts_nothing_and_leaving_stops_everything() -> None:
     program = f"""
-from interpreter.lua.engine import run
-from interpreter.lua.machine.worker import WORKERS
-from interpreter.lua.script import Script
+from karta_interpreter.lua.engine import run
+from karta_interpreter.lua.machine.worker import WORKERS
+from karta_interpreter.lua.script import Script
 assert not WORKERS.processes
 assert run(Script("InterpretHealth", {f"function InterpretHealth() {MUCH} return 1 end"!r}, "x"), []) == (1,)
 print(*WORKERS.processes)

@@ -7,22 +7,22 @@ import time
 
 import pytest
 
-from interpreter.lua.kube import KUBE
-from interpreter.lua.machine.inside import LIMITS
-from interpreter.lua.machine.runtime import Call, Runtime, StoppedError
-from interpreter.lua.machine.source import prepare
-from interpreter.lua.reading import Reading, read_scripts
-from interpreter.lua.script import Script
+from karta_interpreter.lua.kube import KUBE
+from karta_interpreter.lua.machine.inside import LIMITS
+from karta_interpreter.lua.machine.runtime import Call, Runtime, StoppedError
+from karta_interpreter.lua.machine.source import prepare
+from karta_interpreter.lua.reading import Reading, read_scripts
+from karta_interpreter.lua.script import Script
 
 LONGEST_SECONDS = 0.4  # a slice is 0.025; a busy or slow computer takes a few times as long to leave it
 MOST_MEBIBYTES = 48
 
 ALONE = """
 import json, resource, sys, time
-from interpreter.errors import LuaError
-from interpreter.lua.machine.inside import run_inside
-from interpreter.lua.machine.runtime import Call, StoppedError
-from interpreter.lua.machine.source import prepare
+from karta_interpreter.errors import LuaError
+from karta_interpreter.lua.machine.inside import run_inside
+from karta_interpreter.lua.machine.runtime import Call, StoppedError
+from karta_interpreter.lua.machine.source import prepare
 
 def run(prepared):
     return run_inside(Call("", "F", ({"a": {"b": ["x"] * 1000}},), {}, None, 1, prepared=prepared))

@@ -1,8 +1,8 @@
 import pytest
 
-from interpreter.findings import Severity
-from interpreter.lua.judgement import Judgement, judge
-from interpreter.lua.script import SLOTS
+from karta_interpreter.findings import Severity
+from karta_interpreter.lua.judgement import Judgement, judge
+from karta_interpreter.lua.script import SLOTS
 
 _GOOD = {
     "InterpretReplica": "function GetReplicas(desiredObj) return 1 end",

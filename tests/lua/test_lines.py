@@ -5,8 +5,8 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from interpreter.k8s.manifest import read_documents
-from interpreter.lua.lines import Lines, split_lines
+from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.lua.lines import Lines, split_lines
 
 _SCRIPT = ("script",)
 

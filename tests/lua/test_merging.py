@@ -2,11 +2,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from interpreter.findings import Finding, Severity
-from interpreter.k8s.gvk import GVK
-from interpreter.lua.customization import LoadedCustomization
-from interpreter.lua.merging import merge
-from interpreter.lua.script import Script, Scripts
+from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.lua.customization import LoadedCustomization
+from karta_interpreter.lua.merging import merge
+from karta_interpreter.lua.script import Script, Scripts
 
 _JOB, _POD = GVK("batch", "v1", "Job"), GVK("", "v1", "Pod")
 

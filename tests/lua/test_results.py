@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import LuaRunError
-from interpreter.lua.results import read_results
-from interpreter.lua.values import FUNCTION
+from karta_interpreter.errors import LuaRunError
+from karta_interpreter.lua.results import read_results
+from karta_interpreter.lua.values import FUNCTION
 
 _MISSING_KIND = "json unmarshal obj failed: Object 'Kind' is missing in"
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import LuaRunError
-from interpreter.lua.dependencies import united, verify
+from karta_interpreter.errors import LuaRunError
+from karta_interpreter.lua.dependencies import united, verify
 
 _SECRET = {"apiVersion": "v1", "kind": "Secret", "namespace": "team", "name": "key"}
 _LABELLED = {"apiVersion": "v1", "kind": "Secret", "labelSelector": {"matchLabels": {"app": "web"}}}

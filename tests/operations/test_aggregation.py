@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.karta.definition import Definition
-from interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from tests.operations.conftest import Define, component
 
 ROOT = component("train", ".spec.template", ".spec.replicas // 1")

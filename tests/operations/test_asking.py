@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import LuaRunError
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Definition
-from interpreter.lua.script import Script, Scripts
-from interpreter.operations import Call, Operation, Options
-from interpreter.operations.asking import own_functions
+from karta_interpreter.errors import LuaRunError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.lua.script import Script, Scripts
+from karta_interpreter.operations import Call, Operation, Options
+from karta_interpreter.operations.asking import own_functions
 from tests.operations.conftest import Define, component, template
 
 WORKER = component("worker", ".spec.template", ".spec.replicas // 1")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Definition
-from interpreter.operations import StatusItem
-from interpreter.operations.aggregation import aggregate_status
-from interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import StatusItem
+from karta_interpreter.operations.aggregation import aggregate_status
+from karta_interpreter.sources.catalogue import find_in_catalogue
 from tests.operations.job_rules import complaints
 
 Status = dict[str, Any]

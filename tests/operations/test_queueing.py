@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.karta.definition import Definition
-from interpreter.operations import Call, Operation, interpret
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Call, Operation, interpret
 from tests.operations.conftest import Define, component, template
 
 LABELS = {"labels": {"kueue.x-k8s.io/queue-name": "team"}}

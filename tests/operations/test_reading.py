@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.requirements import Counting
-from interpreter.karta.definition import Definition
-from interpreter.operations import Call, Operation, Options, interpret
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.requirements import Counting
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Call, Operation, Options, interpret
 from tests.operations.conftest import Define, component, template
 
 MASTER = component("master", ".spec.master.template", ".spec.master.replicas // 1")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from interpreter.errors import InterpretationError
-from interpreter.karta.definition import Definition
-from interpreter.operations import Call, Operation, interpret
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Call, Operation, interpret
 from tests.operations.conftest import Define, component, template
 
 SUSPEND = {

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import InterpretationError, LuaWaitError
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Definition
-from interpreter.lua.engine import without_waiting
-from interpreter.lua.script import SLOTS, Script, Scripts
-from interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.errors import InterpretationError, LuaWaitError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.lua.engine import without_waiting
+from karta_interpreter.lua.script import SLOTS, Script, Scripts
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from tests.operations.conftest import Define, component, template
 
 TRAIN = GVK("example.io", "v1", "Train")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.operations.lever import UNBOUNDED, Lever
-from interpreter.operations.sharing import share
+from karta_interpreter.operations.lever import UNBOUNDED, Lever
+from karta_interpreter.operations.sharing import share
 
 
 def lever(units: int, *, step: int = 1, least: int = 0, most: int = UNBOUNDED) -> Lever:

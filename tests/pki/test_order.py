@@ -7,9 +7,9 @@ import time
 import pytest
 from cryptography import x509
 
-from interpreter.errors import ServeError
-from interpreter.pki import order
-from interpreter.pki.order import Order
+from karta_interpreter.errors import ServeError
+from karta_interpreter.pki import order
+from karta_interpreter.pki.order import Order
 
 DAY = 86400.0
 

@@ -4,7 +4,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from interpreter.pki.pem import read_certificates
+from karta_interpreter.pki.pem import read_certificates
 from tests.server.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from interpreter.k8s.gvk import GVK
-from interpreter.registration import Endpoint
-from interpreter.registration.registrar import Registrar, Registration
-from interpreter.registration.report import Report
-from interpreter.sources.api_server import ApiServer
-from interpreter.sources.store import Store
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.registration import Endpoint
+from karta_interpreter.registration.registrar import Registrar, Registration
+from karta_interpreter.registration.report import Report
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.store import Store
 from tests.registration.control_plane import ControlPlane
 from tests.registration.definitions import karta, replicas
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from interpreter.registration.admission_trust import PATHS, AdmissionTrust
-from interpreter.registration.report import Report
-from interpreter.sources.api_server import ApiServer
+from karta_interpreter.registration.admission_trust import PATHS, AdmissionTrust
+from karta_interpreter.registration.report import Report
+from karta_interpreter.sources.api_server import ApiServer
 from tests.registration.control_plane import ControlPlane, running
 from tests.registration.rig import NAME, until
 

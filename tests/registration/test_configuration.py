@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.findings import error
-from interpreter.k8s.gvk import GVK
-from interpreter.registration import Endpoint, Served, left_out, webhook_configuration
-from interpreter.sources.catalogue import load_catalogue
-from interpreter.sources.precedence import combine
-from interpreter.sources.snapshot import Quarantined, Snapshot
+from karta_interpreter.findings import error
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.registration import Endpoint, Served, left_out, webhook_configuration
+from karta_interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.sources.precedence import combine
+from karta_interpreter.sources.snapshot import Quarantined, Snapshot
 from tests.registration.admission_rules import objections
 from tests.registration.definitions import TOY, Scale, define, replicas, snapshot_of
 

@@ -38,7 +38,7 @@ async def test_changes_by_others_are_put_back(rig: Rig) -> None:
 
 
 async def test_one_that_insists_is_noticed(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interpreter.registration.registrar._MINUTE", 0.4)
+    monkeypatch.setattr("karta_interpreter.registration.registrar._MINUTE", 0.4)
     plane = rig.plane
 
     def insist() -> None:

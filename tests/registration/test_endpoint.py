@@ -7,8 +7,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from interpreter.errors import ServeError
-from interpreter.registration import Endpoint
+from karta_interpreter.errors import ServeError
+from karta_interpreter.registration import Endpoint
 
 
 @pytest.fixture(scope="module")

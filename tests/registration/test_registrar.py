@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from interpreter.registration import Endpoint
-from interpreter.sources.store import Store
+from karta_interpreter.registration import Endpoint
+from karta_interpreter.sources.store import Store
 from tests.registration.admission_rules import objections
 from tests.registration.control_plane import CONFIGURATIONS, CRDS
 from tests.registration.definitions import TOY, karta, replicas

@@ -19,7 +19,7 @@ KARTAS = Path(__file__).parent / "testdata" / "kartas"
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from interpreter.server import Settings, run
+from karta_interpreter.server import Settings, run
 
 def started(server):
     authority = server.certificate.authority.decode() if server.certificate else ""

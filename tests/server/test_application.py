@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.karmada import receive
 from tests.server.client import Answer, Client, get, post, question
 from tests.server.process import Process
+from tests.wire.karmada import receive
 
 UID = "3f1d8f0e-6a0b-4f4e-9c1d-000000000001"
 

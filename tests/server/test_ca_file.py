@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.errors import ServeError
-from interpreter.server.ca_file import CaFile
+from karta_interpreter.errors import ServeError
+from karta_interpreter.server.ca_file import CaFile
 from tests.server.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()

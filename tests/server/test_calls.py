@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.query import Query
-from interpreter.server import calls
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
+from karta_interpreter.jq import Query
+from karta_interpreter.server import calls
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
 from tests.server.client import Answer, Client, get, post, question
 from tests.server.process import KARTAS, Process, running
 

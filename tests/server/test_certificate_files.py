@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from interpreter.errors import ServeError
-from interpreter.pki import pair
-from interpreter.server.certificate_files import CertificateFiles
-from interpreter.server.tls import Tls
+from karta_interpreter.errors import ServeError
+from karta_interpreter.pki import pair
+from karta_interpreter.server.certificate_files import CertificateFiles
+from karta_interpreter.server.tls import Tls
 from tests.server.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from interpreter.server import connection
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
+from karta_interpreter.server import connection
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Client, get, post, question
 from tests.server.process import KARTAS
 

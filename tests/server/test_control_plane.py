@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import ServeError
-from interpreter.k8s.gvk import GVK
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
+from karta_interpreter.errors import ServeError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
 from tests.registration.control_plane import CONFIGURATIONS, ControlPlane
 from tests.registration.control_plane import running as running_control_plane
 from tests.registration.definitions import karta, replicas

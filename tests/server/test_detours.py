@@ -1,7 +1,7 @@
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.server.detours import Detours
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.server.detours import Detours
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")
 

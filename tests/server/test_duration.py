@@ -1,6 +1,6 @@
 import pytest
 
-from interpreter.server.duration import parse_duration
+from karta_interpreter.server.duration import parse_duration
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import RequestError, ServeError
-from interpreter.pki.certificate import Certificate
-from interpreter.pki.pair import check_pair
-from interpreter.server.large_process import LargeProcess
-from interpreter.server.metrics import Metrics
-from interpreter.server.renewal import Renewal
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
-from interpreter.server.tls import Tls
-from interpreter.server.workers.worker import Worker
+from karta_interpreter.errors import RequestError, ServeError
+from karta_interpreter.pki.certificate import Certificate
+from karta_interpreter.pki.pair import check_pair
+from karta_interpreter.server.large_process import LargeProcess
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.renewal import Renewal
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
+from karta_interpreter.server.tls import Tls
+from karta_interpreter.server.workers.worker import Worker
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.server.process import KARTAS

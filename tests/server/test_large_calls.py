@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from interpreter.server.large_calls import is_large
-from interpreter.server.settings import MIB
-from tests.protocol.karmada import receive
+from karta_interpreter.server.large_calls import is_large
+from karta_interpreter.server.settings import MIB
 from tests.server.client import PATIENCE, Answer, Client, get, post, question
 from tests.server.process import Process, running
+from tests.wire.karmada import receive
 
 UID = "3f1d8f0e-6a0b-4f4e-9c1d-000000000001"
 POD = b'{"name":"rye-0","labels":{"app":"rye"},"phase":"Running","message":"\\u003cb\\u003e","ports":[80,443]},'

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import InterpretationError, RequestError
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_documents
-from interpreter.operations import Options, interpret
-from interpreter.protocol import decode, encode_results
-from interpreter.server import large_child
-from interpreter.server.large_calls import LargeCalls
+from karta_interpreter.errors import InterpretationError, RequestError
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_documents
+from karta_interpreter.operations import Options, interpret
+from karta_interpreter.server import large_child
+from karta_interpreter.server.large_calls import LargeCalls
+from karta_interpreter.wire import decode, encode_results
 from tests.server.client import question
 from tests.server.process import KARTAS
 from tests.server.workers.processes import is_there, until

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import RequestError
-from interpreter.karta.transfer import pack, unpack
-from interpreter.server import large_child
-from interpreter.server.large_calls import LargeCalls
-from interpreter.server.serving import Server
-from interpreter.server.settings import MIB, Settings
-from interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.errors import RequestError
+from karta_interpreter.karta.transfer import pack, unpack
+from karta_interpreter.server import large_child
+from karta_interpreter.server.large_calls import LargeCalls
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import MIB, Settings
+from karta_interpreter.sources.catalogue import load_catalogue
 from tests.server.client import PATIENCE, Answer, Client, post, question
 from tests.server.process import KARTAS
 

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from interpreter.errors import ServeError
-from interpreter.server.serving import Server
-from interpreter.server.settings import MIB, Settings
+from karta_interpreter.errors import ServeError
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import MIB, Settings
 from tests.server.client import PATIENCE, get, post, question
 from tests.server.process import KARTAS, PROGRAM, running
 from tests.server.workers.processes import descendants, is_there, until
@@ -117,7 +117,7 @@ def test_a_port_in_use_is_named_with_what_to_do() -> None:
         port = taken.getsockname()[1]
         complaint = failing(port=port)
     assert complaint == (
-        f"interpreter.errors.ServeError: cannot listen on 127.0.0.1 port {port}: "
+        f"karta_interpreter.errors.ServeError: cannot listen on 127.0.0.1 port {port}: "
         "another process listens there: stop it, or choose another port"
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 PROGRAM = """
 import logging, sys
-from interpreter.server.log import configure_log, log
+from karta_interpreter.server.log import configure_log, log
 
 def fail(secret):
     raise ValueError("no luck")
@@ -26,7 +26,7 @@ for level in sys.argv[1:]:
 """
 HOSTILE = """
 import logging
-from interpreter.server.log import configure_log, log
+from karta_interpreter.server.log import configure_log, log
 
 class Broken:
     def __str__(self):

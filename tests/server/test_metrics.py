@@ -2,11 +2,11 @@ from collections import Counter
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Definition
-from interpreter.lua.script import Script, Scripts
-from interpreter.server.metrics import Metrics
-from interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.lua.script import Script, Scripts
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.sources.snapshot import Entry, Snapshot
 from tests.server.client import Client, get, post, question
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")

@@ -12,17 +12,17 @@ from itertools import pairwise
 
 import pytest
 
-from interpreter.errors import RequestError
-from interpreter.operations import Options
-from interpreter.protocol import Glance, decode
-from interpreter.server.application import Application
-from interpreter.server.calls import Calls
-from interpreter.server.connection import Connection, Limits
-from interpreter.server.connections import Connections
-from interpreter.server.log import NAME
-from interpreter.server.metrics import Metrics
-from interpreter.server.readiness import Readiness
-from interpreter.sources.store import Store
+from karta_interpreter.errors import RequestError
+from karta_interpreter.operations import Options
+from karta_interpreter.server.application import Application
+from karta_interpreter.server.calls import Calls
+from karta_interpreter.server.connection import Connection, Limits
+from karta_interpreter.server.connections import Connections
+from karta_interpreter.server.log import NAME
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.readiness import Readiness
+from karta_interpreter.sources.store import Store
+from karta_interpreter.wire import Glance, decode
 from tests.server.client import as_others, post
 from tests.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, suite_cases
 from tests.server.wire import Wire

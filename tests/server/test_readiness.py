@@ -1,9 +1,9 @@
 import time
 from dataclasses import dataclass
 
-from interpreter.server.readiness import Readiness
-from interpreter.sources.snapshot import Snapshot
-from interpreter.sources.store import Store
+from karta_interpreter.server.readiness import Readiness
+from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.store import Store
 from tests.server.process import KARTAS
 
 

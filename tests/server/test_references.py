@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.resolution import Known
-from interpreter.operations import Options
-from interpreter.server.calls import Calls
-from interpreter.server.metrics import Metrics
-from interpreter.server.settings import MIB
-from interpreter.sources.catalogue import find_in_catalogue
-from interpreter.sources.snapshot import Snapshot
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.resolution import Known
+from karta_interpreter.operations import Options
+from karta_interpreter.server.calls import Calls
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.settings import MIB
+from karta_interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.sources.snapshot import Snapshot
 
 TRAINJOB = GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob")
 RUNTIME = GVK("trainer.kubeflow.org", "v1alpha1", "ClusterTrainingRuntime")

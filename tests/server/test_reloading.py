@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Client, post, question
 from tests.server.process import KARTAS
 

@@ -6,9 +6,9 @@ import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
-from interpreter.errors import ServeError
-from interpreter.server import self_signed
-from interpreter.server.self_signed import SelfSignedCertificates
+from karta_interpreter.errors import ServeError
+from karta_interpreter.server import self_signed
+from karta_interpreter.server.self_signed import SelfSignedCertificates
 
 NAME = "interpreter.karmada-system.svc"
 

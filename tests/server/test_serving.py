@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from interpreter.operations import Operation
-from interpreter.server import reception
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
-from tests.protocol.karmada import receive
+from karta_interpreter.operations import Operation
+from karta_interpreter.server import reception
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
+from tests.wire.karmada import receive
 
 
 @pytest.mark.parametrize(

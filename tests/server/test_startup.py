@@ -1,5 +1,5 @@
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
 from tests.server.process import KARTAS
 
 

@@ -17,7 +17,7 @@ from tests.server.process import KARTAS, PROGRAM
 
 LOGGING = """
 import logging, sys, threading, warnings
-from interpreter.server.log import configure_log, log
+from karta_interpreter.server.log import configure_log, log
 configure_log("info", worker=1)
 """
 MANY = 5000

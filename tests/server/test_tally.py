@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from interpreter.k8s.gvk import GVK
-from interpreter.server.tally import CallTally
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.server.tally import CallTally
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 KINDS = {

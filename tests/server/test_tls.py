@@ -12,10 +12,10 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from interpreter.errors import ServeError
-from interpreter.server.reception import HANDSHAKE_SECONDS
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
+from karta_interpreter.errors import ServeError
+from karta_interpreter.server.reception import HANDSHAKE_SECONDS
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Answer, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key

@@ -5,14 +5,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from interpreter.operations import Options
-from interpreter.server.application import Application
-from interpreter.server.calls import Calls
-from interpreter.server.connection import Limits
-from interpreter.server.connections import Connections
-from interpreter.server.metrics import Metrics
-from interpreter.server.readiness import Readiness
-from interpreter.sources.store import Store
+from karta_interpreter.operations import Options
+from karta_interpreter.server.application import Application
+from karta_interpreter.server.calls import Calls
+from karta_interpreter.server.connection import Limits
+from karta_interpreter.server.connections import Connections
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.readiness import Readiness
+from karta_interpreter.sources.store import Store
 from tests.server.process import KARTAS
 
 BODY_LIMIT = 2000

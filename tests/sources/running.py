@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from interpreter.sources.api_server import ApiServer
-from interpreter.sources.cluster import Cluster
-from interpreter.sources.pace import Pace
-from interpreter.sources.snapshot import Snapshot
-from interpreter.sources.store import Store
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.cluster import Cluster
+from karta_interpreter.sources.pace import Pace
+from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.store import Store
 from tests.sources.scripted_api import ScriptedApi, serving, write_kubeconfig
 
 FAST = Pace(first=0.005, longest=0.02, absent=0.05, report=0.05)

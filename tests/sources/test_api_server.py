@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import ClusterError
-from interpreter.sources import api_server
-from interpreter.sources.api_server import ApiServer
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.sources import api_server
+from karta_interpreter.sources.api_server import ApiServer
 from tests.sources.pair import Pair
 from tests.sources.scripted_api import KARTAS, ScriptedApi, never, serving, status, stream, write_kubeconfig
 
@@ -347,7 +347,7 @@ def test_without_a_kubeconfig_the_usual_places_are_taken(tmp_path: Path, monkeyp
 
 
 def test_the_client_library_is_loaded_only_when_it_is_used() -> None:
-    code = "import sys, interpreter.sources.store; print({'kubernetes_asyncio', 'aiohttp'} & {*sys.modules})"
+    code = "import sys, karta_interpreter.sources.store; print({'kubernetes_asyncio', 'aiohttp'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "set()"

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.karta import loading
-from interpreter.sources import cluster_karta
-from interpreter.sources.snapshot import Snapshot
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta import loading
+from karta_interpreter.sources import cluster_karta
+from karta_interpreter.sources.snapshot import Snapshot
 from tests.sources.running import expressions, quarantined, running_cluster
 from tests.sources.scripted_api import (
     KARTAS,

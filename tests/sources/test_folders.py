@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.sources.content import MAX_BYTES
-from interpreter.sources.folders import Folder
-from interpreter.sources.precedence import combine
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.sources.content import MAX_BYTES
+from karta_interpreter.sources.folders import Folder
+from karta_interpreter.sources.precedence import combine
 
 Karta = Callable[..., str]
 Kind = Callable[[str], GVK]

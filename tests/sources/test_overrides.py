@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.lua.script import SLOTS
-from interpreter.sources.content import MAX_BYTES
-from interpreter.sources.overrides import OverrideFolder, Overrides
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.sources.content import MAX_BYTES
+from karta_interpreter.sources.overrides import OverrideFolder, Overrides
 
 Kind = Callable[[str], GVK]
 

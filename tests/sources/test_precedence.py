@@ -2,13 +2,13 @@ from collections.abc import Callable
 
 import pytest
 
-from interpreter.findings import error
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Component, Definition
-from interpreter.lua.script import Script, Scripts
-from interpreter.sources.overrides import Overrides
-from interpreter.sources.precedence import Layer, combine
-from interpreter.sources.snapshot import Entry, Quarantined
+from karta_interpreter.findings import error
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.lua.script import Script, Scripts
+from karta_interpreter.sources.overrides import Overrides
+from karta_interpreter.sources.precedence import Layer, combine
+from karta_interpreter.sources.snapshot import Entry, Quarantined
 
 
 def _entry(kind: str, origin: str) -> Entry:

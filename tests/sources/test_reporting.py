@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from interpreter.errors import ClusterError
-from interpreter.sources.api_server import ApiServer
-from interpreter.sources.cluster_karta import ClusterKarta
-from interpreter.sources.pace import Pace
-from interpreter.sources.reporting import Reporter
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.cluster_karta import ClusterKarta
+from karta_interpreter.sources.pace import Pace
+from karta_interpreter.sources.reporting import Reporter
 from tests.sources.scripted_api import EVENTS, KARTAS, ScriptedApi, serving, status, write_kubeconfig
 
 Karta = Callable[..., str]

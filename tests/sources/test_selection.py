@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.sources.selection import Selection
-from interpreter.sources.store import Store
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.sources.selection import Selection
+from karta_interpreter.sources.store import Store
 from tests.sources.test_overrides import customization
 
 DEPLOYMENT, STATEFUL_SET = GVK("apps", "v1", "Deployment"), GVK("apps", "v1", "StatefulSet")

@@ -3,9 +3,9 @@ from typing import cast
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Component, Definition
-from interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.sources.snapshot import Entry, Snapshot
 
 
 def _entry(gvk: GVK) -> Entry:

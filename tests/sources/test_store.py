@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.k8s.gvk import GVK
-from interpreter.lua.script import Scripts
-from interpreter.sources.snapshot import Snapshot
-from interpreter.sources.store import Store
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.lua.script import Scripts
+from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.store import Store
 
 Karta = Callable[..., str]
 
@@ -195,7 +195,7 @@ async def test_where_notifications_cannot_be_had_the_rescan_does(
     def refuse(*_: object, **__: object) -> None:
         raise OSError("no space left for watches")
 
-    monkeypatch.setattr("interpreter.sources.watching.awatch", refuse)
+    monkeypatch.setattr("karta_interpreter.sources.watching.awatch", refuse)
     async with _watching(folder, rescan=0.2) as watched:
         (folder / "a.yaml").write_text(karta("A"))
 
@@ -215,7 +215,7 @@ async def test_a_reload_that_fails_keeps_the_snapshot_and_is_logged(
                 loop.call_soon_threadsafe(failed.set)
                 raise ZeroDivisionError
 
-            patch.setattr("interpreter.sources.store.combine", fail)
+            patch.setattr("karta_interpreter.sources.store.combine", fail)
             (folder / "b.yaml").write_text(karta("B"))
             async with asyncio.timeout(_PATIENCE):
                 await failed.wait()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.sources.catalogue import catalogue_files, load_catalogue
+from karta_interpreter.sources.catalogue import catalogue_files, load_catalogue
 
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -23,8 +23,8 @@ def test_it_carries_the_catalogue_without_suites(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
 
-    carried = sorted(name for name in names if name.startswith("interpreter/kartas/"))
-    assert carried == sorted(f"interpreter/{path.relative_to(_CHECKOUT)}" for path in catalogue_files())
+    carried = sorted(name for name in names if name.startswith("karta_interpreter/kartas/"))
+    assert carried == sorted(f"karta_interpreter/{path.relative_to(_CHECKOUT)}" for path in catalogue_files())
     assert not [name for name in names if "testdata" in name or name.startswith(("kartas/", "tests/"))]
 
 
@@ -32,7 +32,7 @@ def test_an_installed_package_finds_its_catalogue(wheel: Path, tmp_path: Path) -
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     code = (
-        "from interpreter.sources.catalogue import load_catalogue\n"
+        "from karta_interpreter.sources.catalogue import load_catalogue\n"
         "print(*sorted(entry.definition.name for entry in load_catalogue().entries), sep='\\n')"
     )
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from interpreter.k8s.values import JSON
-from interpreter.suites.comparison import EXCLUDE, compared, differences
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.suites.comparison import EXCLUDE, compared, differences
 
 _GPU = {"nodeClaim": {"nodeSelector": {"gpu": "a100"}}, "resourceRequest": {"cpu": "1"}}
 

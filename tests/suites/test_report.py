@@ -2,9 +2,9 @@
 
 import pytest
 
-from interpreter.errors import SuiteError
-from interpreter.k8s.gvk import GVK
-from interpreter.suites import Outcome, Report, Totals, read_suite
+from karta_interpreter.errors import SuiteError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.suites import Outcome, Report, Totals, read_suite
 
 _CASE = "{name: %s, operation: InterpretStatus, observedObj: {apiVersion: %s, kind: Brew}}"
 

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_definition
-from interpreter.suites import Outcome, read_suite, run
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.suites import Outcome, read_suite, run
 
 _KARTA = """
 apiVersion: run.ai/v1alpha1

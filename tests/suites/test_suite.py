@@ -5,9 +5,9 @@ from textwrap import dedent
 
 import pytest
 
-from interpreter.errors import SuiteError
-from interpreter.operations import Operation, StatusItem
-from interpreter.suites import Case, find_suites, load_suite, read_suite
+from karta_interpreter.errors import SuiteError
+from karta_interpreter.operations import Operation, StatusItem
+from karta_interpreter.suites import Case, find_suites, load_suite, read_suite
 
 _JOB = "{apiVersion: batch/v1, kind: Job}"
 

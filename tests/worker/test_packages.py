@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.worker.packages import BARE, environment
+from karta_interpreter.worker.packages import BARE, environment
 
 # Not that of a virtual environment, which would find packages by itself.
 PYTHON = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -42,7 +42,7 @@ def serving(*options: str) -> Iterator[int]:
     command = [
         str(PYTHON),
         "-m",
-        "interpreter",
+        "karta_interpreter",
         "serve",
         "--plain-http",
         "--port",
@@ -51,7 +51,7 @@ def serving(*options: str) -> Iterator[int]:
         "0",
         *options,
     ]
-    path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
+    path = os.pathsep.join([str(Path(__file__).parents[2] / "interpreter"), *filter(None, sys.path)])
     with subprocess.Popen(command, env={"PYTHONPATH": path}, stderr=subprocess.PIPE, text=True, cwd="/") as server:
         assert server.stderr
         try:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from interpreter.worker.pool import WorkerPool
+from karta_interpreter.worker.pool import WorkerPool
 
 
 class Worker:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.worker.process import Process
+from karta_interpreter.worker.process import Process
 
 ECHO = str(Path(__file__).parent / "echo.py")
 

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from interpreter.worker.shares import Shares
+from karta_interpreter.worker.shares import Shares
 
 
 def test_an_owner_has_so_many_shares_and_no_more() -> None:

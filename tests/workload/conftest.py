@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from interpreter import Karta, Workload
+from karta_interpreter import Karta, Workload
 
 ORCHESTRA = """
 # Sections in a list, each with a name, a template and bounds; and a conductor, who may be missing.

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import ComponentNotFoundError, InterpretationError, WorkloadError
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_definition
-from interpreter.workload.attribution import (
+from karta_interpreter.errors import ComponentNotFoundError, InterpretationError, WorkloadError
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.workload.attribution import (
     Attribution,
     attribute,
     attribute_all,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from interpreter import GVK, Karta, Workload, WorkloadError
-from interpreter.errors import InterpretationError
-from interpreter.karta.catalogue import CORE, catalogue_files
-from interpreter.karta.pods import pod_sets
+from karta_interpreter import GVK, Karta, Workload, WorkloadError
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.karta.catalogue import CORE, catalogue_files
+from karta_interpreter.karta.pods import pod_sets
 from tests.catalogue.entries import entries
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from interpreter.karta.definition import Component
-from interpreter.karta.pod_rules import PodQuery, PodSelector, TypeSelector
-from interpreter.workload.division import divides_components, divides_instances, divides_replicas
+from karta_interpreter.karta.definition import Component
+from karta_interpreter.karta.pod_rules import PodQuery, PodSelector, TypeSelector
+from karta_interpreter.workload.division import divides_components, divides_instances, divides_replicas
 
 POD = {
     "metadata": {

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from interpreter import WorkloadError
-from interpreter.workload.document import check_directives, check_json
+from karta_interpreter import WorkloadError
+from karta_interpreter.workload.document import check_directives, check_json
 
 
 def nested(levels: int) -> Any:

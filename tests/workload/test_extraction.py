@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from interpreter import FragmentedPodSpec, Karta, Scale, Workload, WorkloadError
+from karta_interpreter import FragmentedPodSpec, Karta, Scale, Workload, WorkloadError
 
 TEMPLATE = {"spec": {"containers": [{"name": "main"}]}}
 

@@ -8,10 +8,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.errors import WorkloadError
-from interpreter.karta.loading import load_definition
-from interpreter.karta.pod_rules import Topology
-from interpreter.workload.gang import PodGroup, SubGroup, pod_groups
+from karta_interpreter.errors import WorkloadError
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.pod_rules import Topology
+from karta_interpreter.workload.gang import PodGroup, SubGroup, pod_groups
 
 Raw = dict[str, Any]
 

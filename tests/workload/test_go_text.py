@@ -1,6 +1,6 @@
 import pytest
 
-from interpreter.workload.go_text import go_text
+from karta_interpreter.workload.go_text import go_text
 
 
 @pytest.mark.parametrize(

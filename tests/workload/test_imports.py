@@ -3,15 +3,15 @@ import sys
 
 import pytest
 
-import interpreter
+import karta_interpreter
 
 HEAVY = ("aiohttp", "click", "jq", "kubernetes_asyncio", "lupa")
 OURS = (
-    "interpreter.cli",
-    "interpreter.server",
-    "interpreter.sources",
-    "interpreter.operations",
-    "interpreter.lua.engine",
+    "karta_interpreter.cli",
+    "karta_interpreter.server",
+    "karta_interpreter.sources",
+    "karta_interpreter.operations",
+    "karta_interpreter.lua.engine",
 )
 
 
@@ -23,17 +23,17 @@ def loaded_after(statement: str) -> set[str]:
 
 
 def test_importing_the_package_loads_nothing_of_it() -> None:
-    loaded = loaded_after("import interpreter")
-    assert {name for name in loaded if name.startswith("interpreter")} == {"interpreter"}
+    loaded = loaded_after("import karta_interpreter")
+    assert {name for name in loaded if name.startswith("karta_interpreter")} == {"karta_interpreter"}
     assert not loaded & {"pydantic", "yaml", *HEAVY}
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        pytest.param("from interpreter import *", id="every name"),
+        pytest.param("from karta_interpreter import *", id="every name"),
         pytest.param(
-            "from interpreter import Karta, Workload\n"
+            "from karta_interpreter import Karta, Workload\n"
             "job = {'apiVersion': 'batch/v1', 'kind': 'Job', 'metadata': {'name': 'x'}, 'spec': {}}\n"
             "Workload(Karta.for_object(job), job).suspend().status",
             id="using it",
@@ -46,8 +46,8 @@ def test_the_library_needs_nothing_of_the_server(statement: str) -> None:
 
 
 def test_every_name_is_there_and_no_other() -> None:
-    for name in interpreter.__all__:
-        assert getattr(interpreter, name).__name__ == name
-    assert set(interpreter.__all__) <= set(dir(interpreter))
+    for name in karta_interpreter.__all__:
+        assert getattr(karta_interpreter, name).__name__ == name
+    assert set(karta_interpreter.__all__) <= set(dir(karta_interpreter))
     with pytest.raises(AttributeError, match="no attribute 'Kartta'"):
-        _ = interpreter.Kartta  # type: ignore[attr-defined] # that it is missing is the point
+        _ = karta_interpreter.Kartta  # type: ignore[attr-defined] # that it is missing is the point

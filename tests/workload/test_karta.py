@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from interpreter import GVK, DefinitionError, Karta, Severity, WorkloadError
+from karta_interpreter import GVK, DefinitionError, Karta, Severity, WorkloadError
 
 Raw = Callable[[str], dict[str, Any]]
 

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter import Karta, PodChanges, Workload
-from interpreter.workload.merging import merge
-from interpreter.workload.shapes import POD_TEMPLATE, Named, Shape, Struct
+from karta_interpreter import Karta, PodChanges, Workload
+from karta_interpreter.workload.merging import merge
+from karta_interpreter.workload.shapes import POD_TEMPLATE, Named, Shape, Struct
 
 LAW = settings(max_examples=60, deadline=None)
 

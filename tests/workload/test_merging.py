@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.workload.merging import merge, patch
-from interpreter.workload.shapes import CONTAINERS, METADATA, POD_SPEC, POD_TEMPLATE, Shape
+from karta_interpreter.workload.merging import merge, patch
+from karta_interpreter.workload.shapes import CONTAINERS, METADATA, POD_SPEC, POD_TEMPLATE, Shape
 
 
 @pytest.mark.parametrize(

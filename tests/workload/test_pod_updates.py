@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interpreter import ComponentNotFoundError, PathNotWritableError, PodChanges, Workload, WorkloadError
+from karta_interpreter import ComponentNotFoundError, PathNotWritableError, PodChanges, Workload, WorkloadError
 
 Make = Callable[..., Workload]
 

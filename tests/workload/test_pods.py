@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from interpreter import Attribution, Karta, PodGroup, Workload
-from interpreter.errors import ComponentNotFoundError, WorkloadError
-from interpreter.k8s.gvk import GVK
-from interpreter.workload.selectors import matches_component_type
+from karta_interpreter import Attribution, Karta, PodGroup, Workload
+from karta_interpreter.errors import ComponentNotFoundError, WorkloadError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.workload.selectors import matches_component_type
 
 Make = Callable[..., Workload]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interpreter import (
+from karta_interpreter import (
     ComponentNotFoundError,
     Karta,
     PathNotWritableError,

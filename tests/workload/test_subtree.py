@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import ComponentNotFoundError, WorkloadError
-from interpreter.karta.definition import Definition
-from interpreter.karta.loading import load_definition
-from interpreter.workload.subtree import minimum_members, subtree_scale
+from karta_interpreter.errors import ComponentNotFoundError, WorkloadError
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.workload.subtree import minimum_members, subtree_scale
 
 Raw = dict[str, Any]
 

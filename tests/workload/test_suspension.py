@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from interpreter import Karta, PathNotWritableError, Workload
+from karta_interpreter import Karta, PathNotWritableError, Workload
 
 
 def test_c23_several_actions_are_done_in_sequence_and_undone(make: Any) -> None:

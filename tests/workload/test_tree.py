@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from interpreter import GVK, Status, Workload, WorkloadError, WorkloadTree
-from interpreter.workload import PodNode
+from karta_interpreter import GVK, Status, Workload, WorkloadError, WorkloadTree
+from karta_interpreter.workload import PodNode
 
 Make = Callable[..., Workload]
 

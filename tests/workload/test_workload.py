@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from interpreter import GVK, ComponentNotFoundError, Karta, Status, Workload, WorkloadError
+from karta_interpreter import GVK, ComponentNotFoundError, Karta, Status, Workload, WorkloadError
 
 ORCHESTRA = {"apiVersion": "toys.example.com/v1", "kind": "Orchestra"}
 

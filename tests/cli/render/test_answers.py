@@ -1,10 +1,10 @@
 import click
 import pytest
 
-from interpreter.cli.outcome import Outcome
-from interpreter.cli.render.answers import outcomes_table
-from interpreter.k8s.values import JSON
-from interpreter.operations import Call, Operation, Results
+from karta_interpreter.cli.outcome import Outcome
+from karta_interpreter.cli.render.answers import outcomes_table
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.operations import Call, Operation, Results
 
 _OBJECT = {"spec": {"replicas": 1}, "status": {}}
 

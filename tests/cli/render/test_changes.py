@@ -1,7 +1,7 @@
 import pytest
 
-from interpreter.cli.render.changes import changes
-from interpreter.k8s.values import JSON
+from karta_interpreter.cli.render.changes import changes
+from karta_interpreter.k8s.values import JSON
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-from interpreter.cli.render.check import check_text
-from interpreter.lua.customization import load_customizations
+from karta_interpreter.cli.render.check import check_text
+from karta_interpreter.lua.customization import load_customizations
 
 _TEXT = """\
 apiVersion: config.karmada.io/v1alpha1

@@ -1,8 +1,8 @@
 import click
 import pytest
 
-from interpreter.cli.render.diagnosis import diagnosis_text, summary
-from interpreter.diagnosis import Level, Result
+from karta_interpreter.cli.render.diagnosis import diagnosis_text, summary
+from karta_interpreter.doctor import Level, Result
 
 RESULTS = [
     Result(Level.OK, "tls", "fine"),

@@ -3,8 +3,8 @@ import json
 import pytest
 import yaml
 
-from interpreter.cli.render.document import to_json, to_yaml
-from interpreter.k8s.values import JSON
+from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.k8s.values import JSON
 
 # What `sigs.k8s.io/yaml` writes: block style, lists not indented, double quotes for what would read as another type,
 # single quotes for what plain text may not begin with, and no anchors.

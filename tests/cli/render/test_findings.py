@@ -1,9 +1,9 @@
 import click
 import pytest
 
-from interpreter.cli.render.findings import findings_text
-from interpreter.findings import Finding, Severity
-from interpreter.query.grammar.syntax import Span
+from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.jq.grammar.syntax import Span
 
 
 def _text(finding: Finding) -> str:

@@ -3,14 +3,14 @@ import shlex
 import click
 import pytest
 
-from interpreter.cli.render.startup import curl, startup_text
-from interpreter.findings import Finding, Severity
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.definition import Component, Definition
-from interpreter.lua.script import Script, Scripts
-from interpreter.operations import Operation
-from interpreter.protocol import decode
-from interpreter.sources.snapshot import Entry, Quarantined, Snapshot
+from karta_interpreter.cli.render.startup import curl, startup_text
+from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.lua.script import Script, Scripts
+from karta_interpreter.operations import Operation
+from karta_interpreter.sources.snapshot import Entry, Quarantined, Snapshot
+from karta_interpreter.wire import decode
 
 _DEPLOYMENT = GVK("apps", "v1", "Deployment")
 _POD = GVK("", "v1", "Pod")

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s import edit
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.definition import Definition, PodTemplate
-from interpreter.operations import Call, Operation, Results, StatusItem, interpret
-from interpreter.operations.generation import observed_generation
-from interpreter.operations.report import BOOKKEEPING
-from interpreter.suites import Case
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition, PodTemplate
+from karta_interpreter.operations import Call, Operation, Results, StatusItem, interpret
+from karta_interpreter.operations.generation import observed_generation
+from karta_interpreter.operations.report import BOOKKEEPING
+from karta_interpreter.suites import Case
 from tests.catalogue.entries import Entry
 from tests.catalogue.knowledge import knowing
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
-from interpreter.errors import InterpreterError
-from interpreter.k8s.values import JSON
-from interpreter.karta.pod_rules import PodQuery
-from interpreter.query import Query
+from karta_interpreter.errors import InterpreterError
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.pod_rules import PodQuery
 from tests.conformance.gojq.peer import Gojq, Outcome
 from tests.conformance.gojq.readings import Reading, program
 

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from interpreter import Component, Workload
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.definition import Fragments, PodSpec, PodTemplate
-from interpreter.karta.pod_rules import PodQuery
-from interpreter.query import Query
-from interpreter.workload.fragments import SCHEMA_FIELDS
-from interpreter.workload.selectors import extract_group_keys
+from karta_interpreter import Component, Workload
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Fragments, PodSpec, PodTemplate
+from karta_interpreter.karta.pod_rules import PodQuery
+from karta_interpreter.workload.fragments import SCHEMA_FIELDS
+from karta_interpreter.workload.selectors import extract_group_keys
 from tests.conformance.gojq import rules
 from tests.conformance.gojq.asking import Answer, Ask
 from tests.conformance.gojq.peer import Gojq

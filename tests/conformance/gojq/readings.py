@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import fields, replace
 
-from interpreter.karta.pod_rules import PodQuery
-from interpreter.query import Query, parse
-from interpreter.query.grammar.printer import render
-from interpreter.query.grammar.syntax import Binary, Call, Entry, Index, Literal, Node
+from karta_interpreter.jq import Query, parse
+from karta_interpreter.jq.grammar.printer import render
+from karta_interpreter.jq.grammar.syntax import Binary, Call, Entry, Index, Literal, Node
+from karta_interpreter.karta.pod_rules import PodQuery
 
 
 class Reading(StrEnum):

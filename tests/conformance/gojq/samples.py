@@ -10,16 +10,16 @@ from random import Random
 from typing import Any, Self
 from zlib import crc32
 
-from interpreter import Component, Karta, Workload
-from interpreter.errors import InterpreterError
-from interpreter.k8s.manifest import read_documents
-from interpreter.k8s.values import JSON, Object
-from interpreter.karta.catalogue import catalogue_files
-from interpreter.karta.pod_rules import PodQuery
-from interpreter.query import Query, Unresolved, parse
-from interpreter.query.grammar.syntax import Identity, Index, Iterate, Literal, Node, Pipe
-from interpreter.query.grammar.tree import children
-from interpreter.suites import find_suites, load_suite
+from karta_interpreter import Component, Karta, Workload
+from karta_interpreter.errors import InterpreterError
+from karta_interpreter.jq import Query, Unresolved, parse
+from karta_interpreter.jq.grammar.syntax import Identity, Index, Iterate, Literal, Node, Pipe
+from karta_interpreter.jq.grammar.tree import children
+from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.catalogue import catalogue_files
+from karta_interpreter.karta.pod_rules import PodQuery
+from karta_interpreter.suites import find_suites, load_suite
 from tests.conformance.mutation import mutate
 
 Place = tuple[str | None, ...]

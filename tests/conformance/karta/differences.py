@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from interpreter.k8s.edit import get
-from interpreter.k8s.quantity import Quantity
-from interpreter.k8s.values import JSON, Object
-from interpreter.workload.go_text import go_text
-from interpreter.workload.shapes import POD_SPEC
+from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.workload.go_text import go_text
+from karta_interpreter.workload.shapes import POD_SPEC
 from tests.conformance.karta.facts import Fact
 
 _NULL_ITERATED = re.compile(r"cannot iterate over: null$")

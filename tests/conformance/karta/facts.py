@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from interpreter import Component, FragmentedPodSpec, Karta, Workload
-from interpreter.errors import InterpreterError
-from interpreter.k8s.values import JSON, Object
-from interpreter.workload.selectors import extract_group_keys
+from karta_interpreter import Component, FragmentedPodSpec, Karta, Workload
+from karta_interpreter.errors import InterpreterError
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.workload.selectors import extract_group_keys
 from tests.conformance.gojq.asking import FAILED, same
 
 Ask: TypeAlias = Callable[[Workload, Object], JSON]

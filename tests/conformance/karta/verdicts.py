@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interpreter import Finding, Karta, Severity
+from karta_interpreter import Finding, Karta, Severity
 
 REASONS: Mapping[str, str] = {
     "(schema|unknown-field|not-a-karta): .*": "A definition has to fit the CRD wherever it comes from.",

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from interpreter.errors import DefinitionError
-from interpreter.findings import Severity
-from interpreter.k8s import edit
-from interpreter.karta.drafting import CustomKind, draft
-from interpreter.karta.loading import load_definition
+from karta_interpreter.errors import DefinitionError
+from karta_interpreter.findings import Severity
+from karta_interpreter.k8s import edit
+from karta_interpreter.karta.drafting import CustomKind, draft
+from karta_interpreter.karta.loading import load_definition
 
 INTEGER, STRING, BOOLEAN = {"type": "integer"}, {"type": "string"}, {"type": "boolean"}
 CONTAINERS = {"type": "array", "items": {"type": "object", "properties": {"name": STRING, "image": STRING}}}

@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.k8s.gvk import GVK
-from interpreter.karta.drafting import CustomKind, draft
-from interpreter.karta.instances import instance_ids
-from interpreter.karta.loading import load_definition
-from interpreter.karta.pods import pod_sets
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.drafting import CustomKind, draft
+from karta_interpreter.karta.instances import instance_ids
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.pods import pod_sets
 from tests.karta.drafting.test_draft import TEMPLATE, fields
 
 NAMES = st.sampled_from(["a", "b-c", "groups", "end", "replicaSpecs", "template", "1x", "ü"])

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from interpreter.k8s import edit
-from interpreter.k8s.values import Path as Place
-from interpreter.karta.publication import custom_resource_definition, json_schema
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import Path as Place
+from karta_interpreter.karta.publication import custom_resource_definition, json_schema
 
 ROOT = Path(__file__).parents[3]
 CRD: dict[str, Any] = custom_resource_definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]

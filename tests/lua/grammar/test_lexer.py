@@ -1,7 +1,7 @@
 import pytest
 
-from interpreter.errors import LuaSyntaxError
-from interpreter.lua.grammar.lexer import SIZE_LIMIT, Kind, scan, tokenize, value_of
+from karta_interpreter.errors import LuaSyntaxError
+from karta_interpreter.lua.grammar.lexer import SIZE_LIMIT, Kind, scan, tokenize, value_of
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lupa import lua51
 
-from interpreter.errors import LuaSyntaxError
-from interpreter.lua.grammar.parser import parse
-from interpreter.lua.grammar.surveying import survey
-from interpreter.lua.grammar.syntax import (
+from karta_interpreter.errors import LuaSyntaxError
+from karta_interpreter.lua.grammar.parser import parse
+from karta_interpreter.lua.grammar.surveying import survey
+from karta_interpreter.lua.grammar.syntax import (
     Binary,
     Call,
     Concatenation,

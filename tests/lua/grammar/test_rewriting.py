@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from lupa import lua51
 
-from interpreter.errors import LuaSyntaxError
-from interpreter.lua.grammar.rewriting import rewrite
+from karta_interpreter.errors import LuaSyntaxError
+from karta_interpreter.lua.grammar.rewriting import rewrite
 from tests.lua.grammar.scripts import ACCEPTED, EXPRESSIONS, ONLY_GOPHER_LUA, PROGRAMS
 
 LUA = lua51.LuaRuntime(register_eval=False, unpack_returned_tuples=True)

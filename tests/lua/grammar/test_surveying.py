@@ -1,9 +1,9 @@
 import pytest
 
-from interpreter.lua.grammar.environment import FORBIDDEN, GLOBALS
-from interpreter.lua.grammar.mentions import Definition, Mention, Survey
-from interpreter.lua.grammar.parser import parse
-from interpreter.lua.grammar.surveying import survey
+from karta_interpreter.lua.grammar.environment import FORBIDDEN, GLOBALS
+from karta_interpreter.lua.grammar.mentions import Definition, Mention, Survey
+from karta_interpreter.lua.grammar.parser import parse
+from karta_interpreter.lua.grammar.surveying import survey
 
 
 def look(text: str) -> Survey:

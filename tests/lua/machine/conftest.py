@@ -1,6 +1,6 @@
 import pytest
 
-from interpreter.lua.machine import inside
+from karta_interpreter.lua.machine import inside
 
 
 @pytest.fixture

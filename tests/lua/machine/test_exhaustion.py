@@ -4,13 +4,13 @@ from itertools import product
 
 import pytest
 
-from interpreter.errors import LuaLimitError
-from interpreter.k8s.values import JSON
-from interpreter.lua.engine import run
-from interpreter.lua.kube import KUBE
-from interpreter.lua.machine import inside
-from interpreter.lua.machine.runtime import Call, Runtime, StoppedError
-from interpreter.lua.script import Script
+from karta_interpreter.errors import LuaLimitError
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.engine import run
+from karta_interpreter.lua.kube import KUBE
+from karta_interpreter.lua.machine import inside
+from karta_interpreter.lua.machine.runtime import Call, Runtime, StoppedError
+from karta_interpreter.lua.script import Script
 
 OBJECT: JSON = {
     "kind": "X",

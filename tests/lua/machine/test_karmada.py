@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.errors import LuaRunError
-from interpreter.k8s.values import JSON
-from interpreter.lua.machine.inside import run_inside
-from interpreter.lua.machine.runtime import Call
-from interpreter.lua.machine.worker import run_outside
+from karta_interpreter.errors import LuaRunError
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.machine.inside import run_inside
+from karta_interpreter.lua.machine.runtime import Call
+from karta_interpreter.lua.machine.worker import run_outside
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.errors import LuaRunError
-from interpreter.k8s.values import JSON
-from interpreter.lua.machine.inside import LIMITS, run_inside
-from interpreter.lua.machine.runtime import Call, Runtime
+from karta_interpreter.errors import LuaRunError
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.machine.inside import LIMITS, run_inside
+from karta_interpreter.lua.machine.runtime import Call, Runtime
 
 COPY = """
 local function copy(value)

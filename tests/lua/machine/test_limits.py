@@ -6,10 +6,10 @@ import weakref
 
 import pytest
 
-from interpreter.k8s.values import JSON
-from interpreter.lua.machine import inside
-from interpreter.lua.machine.inside import run_inside
-from interpreter.lua.machine.runtime import Call, Limits, Runtime, StoppedError
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.machine import inside
+from karta_interpreter.lua.machine.inside import run_inside
+from karta_interpreter.lua.machine.runtime import Call, Limits, Runtime, StoppedError
 
 LONGEST_SECONDS = 0.25  # a slice is 0.025; a busy or slow computer takes a few times as long to leave it
 OBJECT: JSON = {"a": list(range(20_000)), "b": {"c": "x"}}

@@ -2,12 +2,12 @@
 
 import pytest
 
-from interpreter.errors import LuaError, LuaRunError
-from interpreter.k8s.values import JSON
-from interpreter.lua.kube import KUBE
-from interpreter.lua.machine import inside
-from interpreter.lua.machine.inside import run_inside
-from interpreter.lua.machine.runtime import Call, Runtime
+from karta_interpreter.errors import LuaError, LuaRunError
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.kube import KUBE
+from karta_interpreter.lua.machine import inside
+from karta_interpreter.lua.machine.inside import run_inside
+from karta_interpreter.lua.machine.runtime import Call, Runtime
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 

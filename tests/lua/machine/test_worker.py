@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.errors import LuaLimitError, LuaRunError
-from interpreter.k8s.values import JSON
-from interpreter.lua.machine.runtime import Call
-from interpreter.lua.machine.worker import Worker
-from interpreter.lua.values import FUNCTION
+from karta_interpreter.errors import LuaLimitError, LuaRunError
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.machine.runtime import Call
+from karta_interpreter.lua.machine.worker import Worker
+from karta_interpreter.lua.values import FUNCTION
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_process_that_is_killed_at_work_is_a_limit(worker: Worker) -> None:
 def test_a_process_ends_when_its_parent_is_killed() -> None:
     program = """
 import os, signal
-from interpreter.lua.machine.worker import Worker
+from karta_interpreter.lua.machine.worker import Worker
 print(Worker().pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """

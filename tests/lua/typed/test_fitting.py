@@ -7,12 +7,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from interpreter.errors import InterpretationError
-from interpreter.k8s.dependencies import pod_dependencies
-from interpreter.k8s.requirements import Counting, pod_requirements
-from interpreter.k8s.values import JSON
-from interpreter.lua.typed import decode, fitter
-from interpreter.lua.typed.declarations import declarations
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.dependencies import pod_dependencies
+from karta_interpreter.k8s.requirements import Counting, pod_requirements
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.typed import decode, fitter
+from karta_interpreter.lua.typed.declarations import declarations
 
 _fits = fitter("PodTemplateSpec")
 

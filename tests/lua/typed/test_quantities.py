@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.k8s.quantity import Quantity
-from interpreter.lua.typed.numbers import number_text
-from interpreter.lua.typed.quantities import approximate, written_quantity
+from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.lua.typed.numbers import number_text
+from karta_interpreter.lua.typed.quantities import approximate, written_quantity
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from interpreter.lua.typed import MismatchError, Requirements, decode, encode
-from interpreter.lua.typed.declarations import declarations
-from interpreter.lua.typed.scalars import SCALARS
+from karta_interpreter.lua.typed import MismatchError, Requirements, decode, encode
+from karta_interpreter.lua.typed.declarations import declarations
+from karta_interpreter.lua.typed.scalars import SCALARS
 
 
 @pytest.mark.parametrize(

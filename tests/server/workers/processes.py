@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.server.client import PATIENCE, Client
 from tests.server.process import Process
 
-_WORKER = b"interpreter.server.workers.process"
+_WORKER = b"karta_interpreter.server.workers.process"
 _ESTABLISHED = "01"
 
 

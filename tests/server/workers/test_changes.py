@@ -12,13 +12,13 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.errors import QueryReferenceError
-from interpreter.k8s.gvk import GVK
-from interpreter.pki.certificate import Certificate
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
-from interpreter.server.workers.changes import State, difference
-from interpreter.server.workers.messages import (
+from karta_interpreter.errors import QueryReferenceError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.pki.certificate import Certificate
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
+from karta_interpreter.server.workers.changes import State, difference
+from karta_interpreter.server.workers.messages import (
     Begin,
     Certify,
     Define,
@@ -30,10 +30,10 @@ from interpreter.server.workers.messages import (
     encode,
     to_worker,
 )
-from interpreter.server.workers.mirror import Mirror
-from interpreter.sources.lookup import NOT_YET, Holding
-from interpreter.sources.snapshot import Entry, Snapshot
-from interpreter.sources.store import Store
+from karta_interpreter.server.workers.mirror import Mirror
+from karta_interpreter.sources.lookup import NOT_YET, Holding
+from karta_interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.sources.store import Store
 from tests.server.client import Client, post, question, trusting
 from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.server.process import KARTAS

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from interpreter.server.workers.handover import Taking, give
+from karta_interpreter.server.workers.handover import Taking, give
 from tests.server.client import PATIENCE
 
 Ends = tuple[socket.socket, socket.socket]

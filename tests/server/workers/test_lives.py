@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from interpreter.errors import ServeError
-from interpreter.server.serving import Server
-from interpreter.server.settings import Settings
-from interpreter.server.workers import worker as worker_module
-from interpreter.server.workers import workers as workers_module
+from karta_interpreter.errors import ServeError
+from karta_interpreter.server.serving import Server
+from karta_interpreter.server.settings import Settings
+from karta_interpreter.server.workers import worker as worker_module
+from karta_interpreter.server.workers import workers as workers_module
 from tests.server.client import Client, as_karmada, get, post, question
 from tests.server.logs import capture_logs
 from tests.server.process import KARTAS, Process, running

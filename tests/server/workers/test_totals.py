@@ -3,10 +3,10 @@
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from interpreter.k8s.gvk import GVK
-from interpreter.server.metrics import Metrics
-from interpreter.server.workers.messages import Family
-from interpreter.server.workers.totals import counted, lasting, summed, text
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.workers.messages import Family
+from karta_interpreter.server.workers.totals import counted, lasting, summed, text
 from tests.server.test_metrics import samples
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")

@@ -1,5 +1,0 @@
-"""``python -m interpreter`` is ``karta-interpreter``."""
-
-from interpreter.cli import main
-
-main()

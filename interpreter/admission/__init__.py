@@ -1,9 +1,0 @@
-"""Kubernetes admission of Kartas: what may be stored on the API server, and the labels that are stamped on it.
-
-Here belongs everything about an ``AdmissionReview`` and what users read in its answer; whether a definition is
-right is for `interpreter.karta` to say, and HTTP is in `interpreter.server`.
-"""
-
-from interpreter.admission.admission import mutate, validate
-
-__all__ = ["mutate", "validate"]

@@ -1,0 +1,98 @@
+"""Karta definitions as answers to Karmada's resource interpreter, and as a library for Python programs.
+
+The names below are the library; see docs/library.md. They are loaded when they are first asked for: a program that
+only wants the version, or the server, pays for none of them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from karta_interpreter.errors import (
+        ComponentNotFoundError,
+        DefinitionError,
+        InstanceCountMismatchError,
+        InterpreterError,
+        PathNotWritableError,
+        WorkloadError,
+        WriteVerificationError,
+    )
+    from karta_interpreter.findings import Finding, Severity
+    from karta_interpreter.k8s.gvk import GVK
+    from karta_interpreter.workload import (
+        Attribution,
+        Component,
+        ComponentNode,
+        Condition,
+        EffectiveMember,
+        FragmentedPodSpec,
+        Instance,
+        InstanceNode,
+        Karta,
+        PodChanges,
+        PodGroup,
+        PodNode,
+        Scale,
+        Status,
+        StatusMatch,
+        StrayPod,
+        SubGroup,
+        Topology,
+        Workload,
+        WorkloadTree,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GVK",
+    "Attribution",
+    "Component",
+    "ComponentNode",
+    "ComponentNotFoundError",
+    "Condition",
+    "DefinitionError",
+    "EffectiveMember",
+    "Finding",
+    "FragmentedPodSpec",
+    "Instance",
+    "InstanceCountMismatchError",
+    "InstanceNode",
+    "InterpreterError",
+    "Karta",
+    "PathNotWritableError",
+    "PodChanges",
+    "PodGroup",
+    "PodNode",
+    "Scale",
+    "Severity",
+    "Status",
+    "StatusMatch",
+    "StrayPod",
+    "SubGroup",
+    "Topology",
+    "Workload",
+    "WorkloadError",
+    "WorkloadTree",
+    "WriteVerificationError",
+]
+
+_ELSEWHERE = {
+    "GVK": "karta_interpreter.k8s.gvk",
+    "Finding": "karta_interpreter.findings",
+    "Severity": "karta_interpreter.findings",
+}
+
+if not TYPE_CHECKING:  # a type checker would take it as leave to import any name
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        room = (
+            "karta_interpreter.errors" if name.endswith("Error") else _ELSEWHERE.get(name, "karta_interpreter.workload")
+        )
+        value = globals()[name] = getattr(import_module(room), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

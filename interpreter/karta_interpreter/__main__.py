@@ -1,0 +1,5 @@
+"""``python -m karta_interpreter`` is ``karta-interpreter``."""
+
+from karta_interpreter.cli import main
+
+main()

@@ -1,0 +1,114 @@
+"""What is decided about a Karta that a user stores."""
+
+from collections.abc import Mapping
+
+from karta_interpreter.admission.review import Action, Review, allow, read, refuse
+from karta_interpreter.admission.wording import refusal, warnings_of
+from karta_interpreter.errors import DefinitionError
+from karta_interpreter.findings import Finding, Severity, error
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.patch import diff
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.annotations import PREFIX
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE, gvk_of, name_of
+
+_KINDS = frozenset((version.partition("/")[0], kind) for version, kind in (KARTA, RESOURCE_INTERFACE))
+_ROOT_KIND = ("spec", "structureDefinition", "rootComponent", "kind")
+_LABELS = ("metadata", "labels")
+_MAX_LABEL_LENGTH = 63
+
+
+def validate(body: bytes, taken: Mapping[GVK, str]) -> bytes:
+    """Answer a validating review: an object with errors is refused with all of them, warnings are passed on.
+
+    ``taken`` gives for each kind the name of the Karta or ResourceInterface on the API server that defines it. A
+    second one is refused as well. One of the same name is not a second one, so that a ResourceInterface can be
+    replaced by the Karta it becomes.
+
+    An object that is being deleted, or whose errors were stored before, is let through: its finalizers and labels
+    have to remain editable.
+
+    Raises RequestError for a body that is no review.
+    """
+    review = read(body)
+    obj = _subject(review)
+    if obj is None:
+        return allow(review, warnings=_strange(review))
+    findings = (*_findings(obj), *_second(obj, taken))
+    if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
+        return allow(review, warnings=warnings_of(findings))
+    lint = [finding for finding in findings if finding.severity is Severity.WARNING]
+    return refuse(review, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
+
+
+def mutate(body: bytes) -> bytes:
+    """Answer a mutating review: whatever is created gets the labels ``run.ai/karta-group``, ``-version``, ``-kind``.
+
+    They are upstream's, so that definitions can be found by the kind that they define. Raises RequestError for a
+    body that is no review.
+    """
+    review = read(body)
+    obj = _subject(review)
+    if obj is None or review.action is not Action.CREATE:
+        return allow(review)
+    labels = edit.get(obj, _LABELS)
+    if labels is not None and not isinstance(labels, dict):
+        return allow(review)
+    stamped = {**(labels or {}), **_labels(gvk_of(obj))}
+    return allow(review, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)) if stamped else ())
+
+
+def _subject(review: Review) -> Object | None:
+    """The definition that is to be stored, None when none is."""
+    stored = review.action in (Action.CREATE, Action.UPDATE) and not review.subresource
+    return review.object if stored and _is_definition(review) else None
+
+
+def _is_definition(review: Review) -> bool:
+    return (review.group, review.kind) in _KINDS
+
+
+def _strange(review: Review) -> tuple[str, ...]:
+    if _is_definition(review):
+        return ()
+    return (f"{review.kind} is no Karta: take it out of the rules of karta-interpreter's admission webhook",)
+
+
+def _findings(obj: Object) -> tuple[Finding, ...]:
+    try:
+        return load_definition(obj).findings
+    except DefinitionError as err:
+        return err.findings
+
+
+def _second(obj: Object, taken: Mapping[GVK, str]) -> tuple[Finding, ...]:
+    gvk = gvk_of(obj)
+    other = taken.get(gvk) if gvk else None
+    if other is None or other == name_of(obj):
+        return ()
+    message = f"{gvk} has a definition already: {other}"
+    return (error("duplicate-kind", _ROOT_KIND, message, f"change {other}, or delete it first"),)
+
+
+def _settled(review: Review, obj: Object) -> bool:
+    """Whether a refusal could mend nothing."""
+    if edit.get(obj, ("metadata", "deletionTimestamp")) is not None:
+        return True
+    return review.old is not None and _judged(obj) == _judged(review.old)
+
+
+def _judged(obj: Object) -> tuple[JSON, dict[str, JSON]]:
+    """The parts of an object that findings are about."""
+    annotations = edit.get(obj, ("metadata", "annotations"))
+    ours = annotations if isinstance(annotations, dict) else {}
+    return obj.get("spec"), {key: text for key, text in ours.items() if key.startswith(PREFIX)}
+
+
+def _labels(gvk: GVK | None) -> dict[str, JSON]:
+    """The labels for a kind; a group may be longer than a label, and such an object could not be stored."""
+    if gvk is None:
+        return {}
+    parts = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+    return {f"run.ai/karta-{part}": text for part, text in parts.items() if len(text) <= _MAX_LABEL_LENGTH}

@@ -1,0 +1,52 @@
+"""``karta-interpreter create``: a beginning for what is written by hand."""
+
+import click
+
+from karta_interpreter.cli.crds import read_crds
+from karta_interpreter.cli.problems import UsageProblem
+from karta_interpreter.cli.render.draft import draft_text
+from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.cli.render.table import count
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.drafting import CustomKind, draft
+from karta_interpreter.karta.loading import load_documents
+from karta_interpreter.suggestion import did_you_mean
+
+_INPUT = click.Path(exists=True, allow_dash=True)
+
+
+@click.group("create")
+def command() -> None:
+    """Draft a definition from a CRD."""
+
+
+@command.command("karta")
+@click.option("--crd", type=_INPUT, required=True, metavar="PATH", help='File, folder or "-" with the CRD of the kind.')
+@click.option("--kind", metavar="KIND", help="The kind to draft for, where there are CRDs of several.")
+@click.option("--version", metavar="VERSION", help="Its version; without it the one that is stored.")
+def karta_command(crd: str, kind: str | None, version: str | None) -> None:
+    """Draft a Karta from a CRD's OpenAPI schema.
+
+    A schema tells what looks like pods, counts, conditions and a switch to suspend, but not what they mean: comments
+    in the draft say what to CHECK, and below it on stderr is what `validate` finds missing.
+    """
+    custom = CustomKind.of(_crd(read_crds([crd]), kind), version)
+    drafted = draft(custom)
+    text = draft_text(drafted, f"Drafted from the CustomResourceDefinition {custom.crd}.")
+    click.echo(text, nl=False)
+    findings = [finding for loaded in load_documents(text, "draft") for finding in loaded.findings]
+    click.echo(findings_text(findings), err=True, nl=False)
+    click.echo(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK", err=True)
+
+
+def _crd(crds: list[Object], kind: str | None) -> Object:
+    kinds = {str(edit.get(crd, ("spec", "names", "kind"))): crd for crd in crds}
+    if kind is None and len(crds) == 1:
+        return crds[0]
+    if kind is None:
+        raise UsageProblem(f"error: say by --kind which one is meant: {', '.join(sorted(kinds))}")
+    found = {name.lower(): crd for name, crd in kinds.items()}.get(kind.lower())
+    if found is None:
+        raise UsageProblem(f"error: there is no CRD for the kind {kind}; {did_you_mean(kind, kinds)}")
+    return found

@@ -1,0 +1,145 @@
+"""What answers for a kind: the definitions and scripts that are given, or the catalogue."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from karta_interpreter.cli.inputs import STDIN, check_path, read_stdin, read_texts
+from karta_interpreter.cli.problems import Problem
+from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations
+from karta_interpreter.lua.merging import merge
+from karta_interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.sources.content import decode
+from karta_interpreter.sources.files import DefinitionFile, load_bytes
+from karta_interpreter.sources.folders import Folder
+from karta_interpreter.sources.overrides import Overrides
+from karta_interpreter.sources.precedence import Layer, combine
+from karta_interpreter.sources.snapshot import Entry, Quarantined
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a path holds: Kartas, and customizations."""
+
+    layer: Layer
+    customizations: tuple[LoadedCustomization, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """Who answers for a kind; ``broken`` has a script's first error for each operation that should have had one."""
+
+    entry: Entry
+    broken: Mapping[str, Finding]
+
+    def is_asked(self, operation: str) -> bool:
+        """Whether there is something that should answer an operation."""
+        return operation in self.broken or self.entry.definition.answers(operation)
+
+    @property
+    def why_not(self) -> str:
+        """Why an operation is not answered, in karmadactl's words where only scripts are given."""
+        if self.entry.definition.has_karta:
+            return "the definition's annotation karta-interpreter.io/operations leaves it out"
+        return "rule is not enabled"
+
+
+def read_given(path: str) -> Given:
+    """The Kartas and the customizations in a file, a folder or standard input."""
+    files, unlisted = _files(path)
+    customizations = tuple(found for file in files for found in _customizations(file))
+    places = {(found.source, found.line) for found in customizations}
+    broken = [each for file in files for each in file.quarantined() if not _is_one_of(places, each)]
+    return Given(
+        Layer(tuple(entry for file in files for entry in file.entries()), (*unlisted, *broken)), customizations
+    )
+
+
+def read_customizations(path: str) -> list[LoadedCustomization]:
+    """The customizations in a file, a folder or standard input; what is something else is in it with a finding."""
+    return [found for source, text in read_texts(path) for found in load_customizations(text, source)]
+
+
+def _files(path: str) -> tuple[Sequence[DefinitionFile], Sequence[Quarantined]]:
+    check_path(path)
+    if path != STDIN:
+        folder = Folder(Path(path)).read()
+        return list(folder.files.values()), folder.unlisted
+    content = read_stdin()
+    return [DefinitionFile(Path("stdin"), content, load_bytes(content, "stdin"))], ()
+
+
+def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
+    if file.content is None or KIND.encode() not in file.content:
+        return ()
+    text, _ = decode(file.content)
+    return (found for found in load_customizations(text, str(file.path)) if found.line)
+
+
+def _is_one_of(places: set[tuple[str, int]], broken: Quarantined) -> bool:
+    """Whether what is no Karta is a customization."""
+    return any(
+        finding.rule == "not-a-karta" and (finding.source, finding.line) in places for finding in broken.findings
+    )
+
+
+def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) -> Interpreter:
+    """Who answers for a kind: the first Karta of the given files, or without any the catalogue's, and scripts over it.
+
+    Scripts of ``overrides`` are stronger than those in the given files. What is wrong with anything that may be about
+    this kind goes to stderr.
+    """
+    given = [read_given(path) for path in paths] or [_catalogue(gvk)]
+    weaker = _about(gvk, (found for each in given for found in each.customizations))
+    stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
+    below = combine((_layer_about(gvk, each.layer) for each in given), _scripts(weaker))
+    found = combine([Layer(tuple(below.entries.values()))], _scripts(stronger))
+    findings = (*below.findings, *found.findings, *(each for broken in below.quarantined for each in broken.findings))
+    click.echo(findings_text(findings), err=True, nl=False)
+    if gvk not in found.entries:
+        raise Problem(
+            _unknown(gvk, given) if paths else f"error: the catalogue has no definition for {gvk}; give one with -f"
+        )
+    return Interpreter(found.entries[gvk], _broken([*weaker, *stronger]))
+
+
+def _catalogue(gvk: GVK) -> Given:
+    entry = find_in_catalogue(gvk)
+    return Given(Layer((entry,) if entry else ()))
+
+
+def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
+    return [found for found in customizations if found.gvk in (gvk, None)]
+
+
+def _layer_about(gvk: GVK, layer: Layer) -> Layer:
+    """What a layer has for one kind, and what it may have and cannot be read."""
+    return Layer(
+        tuple(entry for entry in layer.entries if entry.definition.gvk == gvk),
+        tuple(broken for broken in layer.quarantined if broken.gvk in (gvk, None)),
+    )
+
+
+def _scripts(customizations: Sequence[LoadedCustomization]) -> Overrides:
+    merged = merge(customizations)
+    errors = [finding for each in customizations for finding in each.findings if finding.severity is Severity.ERROR]
+    return Overrides(merged.scripts, (*merged.findings, *errors))
+
+
+def _broken(customizations: Iterable[LoadedCustomization]) -> dict[str, Finding]:
+    problems = ((operation, each.problem(operation)) for each in customizations for operation in each.broken)
+    return {operation: problem for operation, problem in problems if problem}
+
+
+def _unknown(gvk: GVK, given: Sequence[Given]) -> str:
+    kinds = {
+        *combine(each.layer for each in given).kinds(),
+        *(found.gvk for each in given for found in each.customizations if found.gvk),
+    }
+    defined = ", ".join(map(str, sorted(kinds))) or "nothing that can be used"
+    return f"error: the given files have no definition for {gvk}; they define {defined}"

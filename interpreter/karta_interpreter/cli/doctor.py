@@ -1,0 +1,79 @@
+"""``karta-interpreter doctor``: why Karmada does not get its answers."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.cli.render.diagnosis import diagnosis_json, diagnosis_text, summary
+from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.doctor import Level, Result, check_url, examine
+from karta_interpreter.sources.api_server import ApiServer
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter doctor --kubeconfig karmada-apiserver.config
+  kubectl -n karmada-system port-forward service/karta-interpreter 8443:443 &
+  karta-interpreter doctor --url https://localhost:8443
+"""
+
+
+@click.command("doctor", epilog=_EXAMPLES)
+@click.option(
+    "--kubeconfig",
+    type=_FILE,
+    envvar="KARTA_INTERPRETER_KUBECONFIG",
+    show_envvar=True,
+    metavar="FILE",
+    help="Of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config.",
+)
+@click.option(
+    "--context",
+    envvar="KARTA_INTERPRETER_CONTEXT",
+    show_envvar=True,
+    metavar="NAME",
+    help="Context of the kubeconfig; default: its current one.",
+)
+@click.option(
+    "--name",
+    default="karta-interpreter",
+    show_default=True,
+    metavar="NAME",
+    help="The ResourceInterpreterWebhookConfiguration to examine.",
+)
+@click.option("--url", default="", metavar="URL", help="Dial this, such as a forwarded port, not what is registered.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "yaml", "json"]),
+    default="table",
+    help="How to print: for people (table) or for programs.",
+)
+def command(kubeconfig: Path | None, context: str | None, name: str, url: str, output: str) -> None:
+    """Find out why Karmada does not get its answers.
+
+    Looks at everything between the registration and the server: what is registered and who comes before it, whether
+    the kinds exist, the address as Karmada dials it, certificate, and a call. Only reads, and says what to do. The
+    exit code is 1 when there is a problem.
+    """
+    objection = check_url(url) if url else ""
+    if objection:
+        raise UsageProblem(f"error: --url: {objection}")
+    results = asyncio.run(_examine(kubeconfig, context, name, url))
+    if output == "table":
+        click.echo(diagnosis_text(results), nl=False)
+        click.echo(summary(results), err=True)
+    else:
+        document = diagnosis_json(results)
+        click.echo(to_json(document) if output == "json" else to_yaml(document), nl=False)
+    if any(result.level is Level.PROBLEM for result in results):
+        raise SystemExit(Problem.exit_code)
+
+
+async def _examine(kubeconfig: Path | None, context: str | None, name: str, url: str) -> Sequence[Result]:
+    async with ApiServer.of(kubeconfig, context) as api:
+        return await examine(api, name=name, url=url)

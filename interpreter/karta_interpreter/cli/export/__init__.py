@@ -1,0 +1,15 @@
+"""``karta-interpreter export``: what others are to be told, for those who keep it in Git."""
+
+import click
+
+from karta_interpreter.cli.export.schemas import crd_command, json_schema_command
+from karta_interpreter.cli.export.webhook_configuration import webhook_configuration_command
+
+
+@click.group("export")
+def command() -> None:
+    """Print manifests for GitOps, and schemas."""
+
+
+for each in (webhook_configuration_command, crd_command, json_schema_command):
+    command.add_command(each)

@@ -1,0 +1,114 @@
+"""What the user hands over in files or on standard input."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.errors import InterpretationError, ManifestError
+from karta_interpreter.k8s.manifest import Document, read_documents
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.operations import StatusItem
+from karta_interpreter.sources.content import decode
+from karta_interpreter.sources.listing import list_files
+
+STDIN = "-"
+_ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
+
+
+def check_stdin(paths: Sequence[str]) -> None:
+    """Stop when more than one option is to be read from standard input."""
+    if paths.count(STDIN) > 1:
+        raise UsageProblem('error: only one option can read standard input ("-")')
+
+
+def check_path(path: str) -> None:
+    """Stop at an empty path, which would be the current folder."""
+    if not path:
+        raise UsageProblem("error: a path is empty; is a variable of the shell not set?")
+
+
+def read_object(path: str) -> Object:
+    """The one object in a file, a folder or standard input."""
+    found = read_objects(path)
+    if not found:
+        raise UsageProblem(f"error: {path}: there is no object in it")
+    if len(found) > 1:
+        raise UsageProblem(f"error: {path}: get {len(found)} objects, expect one at most")
+    return found[0]
+
+
+def read_objects(path: str) -> list[Object]:
+    """All objects in a file, a folder or standard input."""
+    return [obj for document in _documents(path) for obj in _objects(document)]
+
+
+def read_items(path: str) -> tuple[StatusItem, ...]:
+    """The status of each member cluster: one ``AggregatedStatusItem`` per document."""
+    return tuple(map(_item, _documents(path)))
+
+
+def read_texts(path: str) -> Iterable[tuple[str, str]]:
+    """The name and the text of a file, of each file in a folder, or of standard input."""
+    check_path(path)
+    if path == STDIN:
+        yield "stdin", _text(read_stdin(), "stdin")
+        return
+    listing = list_files(Path(path))
+    for place, reason in listing.unreadable:
+        raise UsageProblem(f"error: {place}: {reason}")
+    for file in listing.files:
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise UsageProblem(f"error: {file}: {error.strerror}") from error
+        yield str(file), _text(content, str(file))
+
+
+def read_stdin() -> bytes:
+    """What standard input holds; it can be read once."""
+    return sys.stdin.buffer.read()
+
+
+def _documents(path: str) -> Iterable[Document]:
+    for source, text in read_texts(path):
+        try:
+            yield from read_documents(text, source)
+        except ManifestError as error:
+            raise Problem(f"error: {source}:{error.line}:{error.column}: {error}") from error
+
+
+def _text(content: bytes, source: str) -> str:
+    text, reason = decode(content)
+    if reason:
+        raise Problem(f"error: {source}: {reason}")
+    return text
+
+
+def _objects(document: Document) -> Iterable[Object]:
+    """The object of a document; those of a ``List`` one by one, as kubectl takes them."""
+    value = _object(document.value, document)
+    items = value.get("items")
+    if value.get("kind") != "List" or not isinstance(items, list):
+        return [value]
+    return [_object(item, document) for item in items]
+
+
+def _object(value: JSON, document: Document) -> Object:
+    if not isinstance(value, dict):
+        raise Problem(f"error: {document.source}:{document.line}: this is not an object")
+    return value
+
+
+def _item(document: Document) -> StatusItem:
+    value = document.value
+    if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
+        is_what = f"this is a {value['kind']}" if value.get("kind") else "this is something else"
+        raise Problem(
+            f"error: {document.source}:{document.line}: {is_what}, not an AggregatedStatusItem; "
+            "that has clusterName and status"
+        )
+    try:
+        return StatusItem.of(document.value, f"{document.source}:{document.line}: item")
+    except InterpretationError as error:
+        raise Problem(f"error: {error}") from error

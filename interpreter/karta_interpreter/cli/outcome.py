@@ -1,0 +1,93 @@
+"""What became of one call."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import click
+
+from karta_interpreter.cli.definitions import Interpreter
+from karta_interpreter.errors import InterpretationError, LuaError
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.resolution import Known, resolved
+from karta_interpreter.karta.status import match_status
+from karta_interpreter.operations import Call, Operation, Results, interpret
+from karta_interpreter.operations.health import is_stale
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The results of a call, or the error that came instead; ``reason`` explains an answer on health."""
+
+    call: Call
+    results: Results | None = None
+    error: str = ""
+    reason: str = ""
+
+
+def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ()) -> Outcome:
+    """Ask for an answer; an error that says why there is none is an outcome too.
+
+    ``references`` are the objects that the definition may look up.
+    """
+    definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
+    broken = interpreter.broken.get(call.operation)
+    if broken:
+        return Outcome(call, error=f"{broken.source}:{broken.line}:{broken.column}: {broken.message}")
+    if not definition.has_karta and not definition.answers(call.operation):
+        return Outcome(call, error=interpreter.why_not)
+    try:
+        return Outcome(call, interpret(definition, call, said=_say), reason=_reason(definition, call))
+    except InterpretationError as error:
+        return Outcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
+
+
+def _say(line: str) -> None:
+    click.echo(_shown(line), err=True)
+
+
+def _shown(text: str) -> str:
+    """Text of a script for whoever reads stderr: a terminal must not do what it says."""
+    return visible(text) if sys.stderr.isatty() else text
+
+
+def visible(text: str) -> str:
+    r"""Text whose control characters, but for tabs and newlines, are written as escapes.
+
+    >>> print(visible("gr\u00fcn \x1b[2J"))
+    grün \x1b[2J
+    """
+    return "".join(
+        letter if letter.isprintable() or letter in "\t\n" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
+def _place(definition: Definition, call: Call, error: InterpretationError) -> str:
+    """Where a script failed, as editors follow it."""
+    scripts, failure = definition.scripts.of(call.operation), error.__cause__
+    if len(scripts) != 1 or not isinstance(failure, LuaError):
+        return ""
+    line = scripts[0].line_in_source(failure.line)
+    return f"{scripts[0].source}:{line}: " if line else ""
+
+
+def outcomes_json(outcomes: Iterable[Outcome]) -> JSON:
+    """Each operation with its results or its error."""
+    return {
+        str(each.call.operation): {"error": each.error} if each.error else {"results": each.results}
+        for each in outcomes
+    }
+
+
+def _reason(definition: Definition, call: Call) -> str:
+    if call.operation is not Operation.INTERPRET_HEALTH:
+        return ""
+    for script in definition.scripts.of(call.operation):
+        return f"by the script of {script.name}"
+    if is_stale(definition, call.object):
+        return "its status is of an older generation"
+    if definition.annotations.health is not None:
+        return "by the definition's annotation health"
+    return f"status {', '.join(match_status(definition, call.object).matched)}"

@@ -1,0 +1,125 @@
+"""The answer of each operation in a few lines for people."""
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+import click
+
+from karta_interpreter.cli.outcome import Outcome
+from karta_interpreter.cli.render.changes import changes, short
+from karta_interpreter.cli.render.table import count, table
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.operations import Call, Operation, Results
+
+_WIDTH = 78
+"""The second column of a terminal with a hundred."""
+
+_NO_CHANGE = ["no change"]
+
+
+def outcomes_table(outcomes: Iterable[Outcome]) -> str:
+    """One row per operation, and further rows where an answer has several lines."""
+    rows = [
+        ["" if number else str(outcome.call.operation), line]
+        for outcome in outcomes
+        for number, line in enumerate(_cell(outcome))
+    ]
+    return table(rows, header=["OPERATION", "ANSWER"])
+
+
+def _cell(outcome: Outcome) -> list[str]:
+    if outcome.results is None:
+        return [click.style(line, fg="red") for line in _wrap(f"error: {outcome.error}")]
+    return [part for line in answer_lines(outcome, outcome.results) for part in _wrap(line)]
+
+
+def _wrap(line: str) -> list[str]:
+    return textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def answer_lines(outcome: Outcome, results: Results) -> list[str]:
+    """What an operation answers, the most important first."""
+    if outcome.call.operation is Operation.INTERPRET_HEALTH:
+        return [health_text(outcome.reason, healthy=results["healthy"])]
+    return _LINES[outcome.call.operation](outcome.call, results) or _NO_CHANGE
+
+
+def health_text(reason: str, *, healthy: bool) -> str:
+    """Yes or no, and why.
+
+    >>> click.unstyle(health_text("status Running", healthy=True))
+    'yes (status Running)'
+    """
+    verdict = click.style("yes", fg="green") if healthy else click.style("no", fg="red")
+    return f"{verdict} ({reason})"
+
+
+def _replica(_: Call, results: Results) -> list[str]:
+    return [_pods(results["replica"], results["requires"]), *_placement(results["requires"])]
+
+
+def _components(_: Call, results: Results) -> list[str]:
+    components = results["components"]
+    if not components:
+        return ["none"]
+    rows = [[each["name"], _pods(each["replicas"], each.get("replicaRequirements"))] for each in components]
+    return table(rows).splitlines()
+
+
+def _pods(number: int, requires: JSON) -> str:
+    request = (requires or {}).get("resourceRequest") or {}
+    pods = count(number, "pod")
+    if not request:
+        return f"{pods}, no resource requests"
+    return f"{pods}, {', '.join(f'{name} {quantity}' for name, quantity in request.items())} each"
+
+
+def _placement(requires: JSON) -> list[str]:
+    claim: Object = (requires or {}).get("nodeClaim") or {}
+    lines = [f"{field}: {short(value)}" for field, value in claim.items()]
+    fields = (("namespace", "namespace"), ("priority class", "priorityClassName"))
+    return lines + [f"{label}: {requires[name]}" for label, name in fields if (requires or {}).get(name)]
+
+
+def _revised(call: Call, results: Results) -> list[str]:
+    return changes(call.object, results["revised"])
+
+
+def _retained(call: Call, results: Results) -> list[str]:
+    return changes(call.object, results["retained"])
+
+
+def _aggregated(call: Call, results: Results) -> list[str]:
+    return changes(call.object, results["aggregatedStatus"])
+
+
+def _status(_: Call, results: Results) -> list[str]:
+    status: Object = results["status"]
+    return table(
+        [[field, value if isinstance(value, str) else short(value)] for field, value in status.items()]
+    ).splitlines() or ["empty"]
+
+
+def _dependencies(_: Call, results: Results) -> list[str]:
+    found = results["dependencies"]
+    rows = [[each["apiVersion"], each["kind"], _full_name(each)] for each in found]
+    return table(rows).splitlines() if rows else ["none"]
+
+
+def _full_name(reference: Mapping[str, str]) -> str:
+    namespace = reference.get("namespace", "")
+    return f"{namespace}/{reference['name']}" if namespace else reference["name"]
+
+
+_Lines: TypeAlias = Callable[[Call, Results], list[str]]
+
+_LINES: dict[Operation, _Lines] = {
+    Operation.INTERPRET_REPLICA: _replica,
+    Operation.INTERPRET_COMPONENT: _components,
+    Operation.REVISE_REPLICA: _revised,
+    Operation.RETAIN: _retained,
+    Operation.AGGREGATE_STATUS: _aggregated,
+    Operation.INTERPRET_STATUS: _status,
+    Operation.INTERPRET_DEPENDENCY: _dependencies,
+}

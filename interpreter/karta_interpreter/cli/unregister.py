@@ -1,0 +1,55 @@
+"""``karta-interpreter unregister``: Karmada no longer asks us."""
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from karta_interpreter.cli.problems import Problem
+from karta_interpreter.registration import NAME
+from karta_interpreter.registration.configuration import KIND
+from karta_interpreter.registration.removal import is_registered, unregister
+from karta_interpreter.sources.api_server import ApiServer
+
+_SETTLED_SECONDS = 2.0
+"""A server that registers itself has put its object back by then."""
+
+
+@click.command("unregister")
+@click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path),
+    envvar="KARTA_INTERPRETER_KUBECONFIG",
+    show_envvar=True,
+    metavar="FILE",
+    help="That of karmada-apiserver; by default the pod's service account, $KUBECONFIG or ~/.kube/config.",
+)
+@click.option(
+    "--context",
+    envvar="KARTA_INTERPRETER_CONTEXT",
+    show_envvar=True,
+    metavar="NAME",
+    help="Context of the kubeconfig; by default its current one.",
+)
+@click.option("--name", default=NAME, show_default=True, help="Name of the registration.")
+def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
+    """Take a server's registration back from Karmada.
+
+    Its ResourceInterpreterWebhookConfiguration is deleted, and Karmada answers with its own interpreters again. Stop
+    the servers first: one that registers itself puts the object back. That there is none is no error.
+    """
+    asyncio.run(_unregister(kubeconfig, context, name))
+
+
+async def _unregister(kubeconfig: Path | None, context: str | None, name: str) -> None:
+    async with ApiServer.of(kubeconfig, context) as api:
+        if not await unregister(api, name):
+            click.echo(f"{api.url} has no {KIND} {name}: nothing to do", err=True)
+            return
+        await asyncio.sleep(_SETTLED_SECONDS)
+        if await is_registered(api, name):
+            raise Problem(
+                f"error: {KIND} {name} was deleted and is there again: a server with --register still runs; "
+                "stop it first"
+            )
+        click.echo(f"deleted {KIND} {name} at {api.url}", err=True)

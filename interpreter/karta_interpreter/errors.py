@@ -1,0 +1,194 @@
+"""The one exception tree of this project.
+
+::
+
+    InterpreterError                 everything below; catch this at an edge
+    ├── QueryError                   a jq expression
+    │   ├── QuerySyntaxError           cannot be parsed; knows the place in the text
+    │   ├── QueryRefusedError          parsed, but uses a construct that is not allowed
+    │   ├── QueryEvaluationError       failed on this object
+    │   │   ├── QueryLimitError          ran too long, used too much memory or gave too many results
+    │   │   ├── QueryRaisedError         refuses the object in the words of its author
+    │   │   └── QueryReferenceError      reads another object that nobody has looked up
+    │   └── QueryWriteError            no value can be written through it
+    ├── LuaError                     a script
+    │   ├── LuaSyntaxError             cannot be parsed; knows the line
+    │   ├── LuaRunError                failed on this object, or gave what its operation does not take
+    │   └── LuaLimitError              ran too long or used too much memory
+    │       └── LuaWaitError             has to go on in another process, for which nobody may wait here
+    ├── DefinitionError              a Karta that cannot be used; carries its findings
+    ├── WorkloadError                a workload that the library cannot read or change as asked
+    │   ├── ComponentNotFoundError     no component, or no instance, of that name
+    │   ├── InstanceCountMismatchError values and instances that do not pair up
+    │   ├── PathNotWritableError       a place that no value can be written to
+    │   └── WriteVerificationError     what was written does not read back
+    ├── InterpretationError          an operation that has no right answer for this object
+    ├── QuantityError                text that is not a Kubernetes quantity
+    ├── PatchError                   a JSON Patch that does not apply
+    ├── ManifestError                YAML or JSON text that cannot be read; knows line and column
+    ├── RequestError                 a webhook request that cannot be read at all
+    ├── ClusterError                 an API server that refuses or cannot be reached
+    ├── SuiteError                   a golden suite that cannot be read
+    └── ServeError                   the server cannot start: certificate, port, folder
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from karta_interpreter.findings import Finding
+
+
+class InterpreterError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class QueryError(InterpreterError):
+    """A jq expression that cannot be used, or failed on an object."""
+
+
+class QuerySyntaxError(QueryError):
+    """An expression that is not jq.
+
+    ``start`` and ``end`` are offsets into the expression's text.
+    """
+
+    def __init__(self, message: str, *, start: int, end: int, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.start = start
+        self.end = end
+        self.hint = hint
+
+
+class QueryRefusedError(QueryError):
+    """An expression that uses a construct which a definition may not use."""
+
+
+class QueryEvaluationError(QueryError):
+    """An expression that failed on the object it was given."""
+
+
+class QueryLimitError(QueryEvaluationError):
+    """An evaluation stopped because of its time, its memory or its number of results."""
+
+
+class QueryReferenceError(QueryEvaluationError):
+    """An evaluation that reads a reference which has no value."""
+
+
+class QueryRaisedError(QueryEvaluationError):
+    """An expression that refuses its object in the words of its author: ``error("...")``."""
+
+
+class QueryWriteError(QueryError):
+    """A value that cannot be written through an expression."""
+
+
+class LuaError(InterpreterError):
+    """A script that cannot be used, or failed; ``line`` counts from 1 in the script, 0 when unknown."""
+
+    def __init__(self, message: str, *, line: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class LuaSyntaxError(LuaError):
+    """A script that is not Lua."""
+
+
+class LuaRunError(LuaError):
+    """A script that failed on the object it was given, or whose result its operation does not take."""
+
+
+class LuaLimitError(LuaError):
+    """A script that was stopped because of its time or its memory."""
+
+
+class LuaWaitError(LuaLimitError):
+    """A script that needs a process of its own, where the caller has said that it cannot wait for one."""
+
+
+class DefinitionError(InterpreterError):
+    """A Karta that cannot be used; ``findings`` says everything that is wrong with it."""
+
+    def __init__(self, message: str, findings: "Sequence[Finding]" = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
+class WorkloadError(InterpreterError):
+    """A workload that cannot be read, or cannot be changed as asked."""
+
+
+class ComponentNotFoundError(WorkloadError):
+    """No component, or no instance of one, has that name."""
+
+
+class InstanceCountMismatchError(WorkloadError):
+    """The values given and the instances of a component do not pair up."""
+
+
+class PathNotWritableError(WorkloadError):
+    """A place that no value can be written to: it is computed, overlaps another one, or must not change."""
+
+
+class WriteVerificationError(WorkloadError):
+    """What was written does not read back as it was given; nothing was changed."""
+
+
+class InterpretationError(InterpreterError):
+    """An operation that has no right answer for an object.
+
+    ``code`` is an HTTP-like number for ``response.status.code``: 400 the request asks for something that
+    cannot be, 404 no definition, 422 the object or the definition does not give the answer, 504 too slow.
+    """
+
+    def __init__(self, message: str, *, code: int = 422) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class QuantityError(InterpreterError):
+    """Text that is not a Kubernetes quantity."""
+
+
+class PatchError(InterpreterError):
+    """A JSON Patch that does not apply to a document."""
+
+
+class ManifestError(InterpreterError):
+    """YAML or JSON text that cannot be read; ``line`` and ``column`` count from 1, 0 when unknown."""
+
+    def __init__(self, message: str, *, line: int = 0, column: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+class RequestError(InterpreterError):
+    """A webhook request that cannot be read at all; ``status`` is the HTTP status to answer with."""
+
+    def __init__(self, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ClusterError(InterpreterError):
+    """An API server that refuses or cannot be reached.
+
+    ``status`` is the HTTP status, 0 when there was no answer; ``reason`` is that of the Kubernetes ``Status``.
+    """
+
+    def __init__(self, message: str, *, status: int = 0, reason: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+
+
+class SuiteError(InterpreterError):
+    """A golden suite that cannot be read."""
+
+
+class ServeError(InterpreterError):
+    """The server cannot start; the message says what to change."""

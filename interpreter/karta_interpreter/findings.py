@@ -1,0 +1,58 @@
+"""What is wrong, or looks wrong, in a definition."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from karta_interpreter.jq.grammar.syntax import Span
+from karta_interpreter.k8s.values import Path, field_path
+
+
+class Severity(StrEnum):
+    """How bad a finding is: a definition with an error is not used, one with warnings is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at in a definition.
+
+    ``path`` is relative to the Karta object; ``line`` and ``column`` are those of the document it was read
+    from, counted from 1 and 0 when unknown; ``span`` is the part of ``expression`` that is meant.
+    """
+
+    severity: Severity
+    rule: str
+    path: Path
+    message: str
+    hint: str = ""
+    source: str = ""
+    line: int = 0
+    column: int = 0
+    expression: str = ""
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        where = f"{format_path(self.path)}: " if self.path else ""
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{self.severity}: {where}{self.message}{hint} [{self.rule}]"
+
+
+def error(rule: str, path: Path, message: str, hint: str = "") -> Finding:
+    """A finding that keeps its definition from being used."""
+    return Finding(Severity.ERROR, rule, path, message, hint)
+
+
+def warning(rule: str, path: Path, message: str, hint: str = "") -> Finding:
+    """A finding that only asks for a second look."""
+    return Finding(Severity.WARNING, rule, path, message, hint)
+
+
+def format_path(path: Path) -> str:
+    """The path as text, the way a reader would write it; "" for the Karta itself.
+
+    >>> format_path(("spec", "structureDefinition", "childComponents", 0, "name"))
+    'spec.structureDefinition.childComponents[0].name'
+    """
+    return field_path(path) if path else ""

@@ -1,0 +1,45 @@
+"""The values that an expression is given beside its input, for as long as it runs.
+
+They are the same for all of an expression, so they do not have to be handed from function to function.
+"""
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from karta_interpreter.errors import QueryReferenceError
+from karta_interpreter.k8s.values import JSON
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+_present: Final = ContextVar[Mapping[str, JSON]]("values of variables")
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """In the place of a value that is not known, and why."""
+
+    reason: str
+
+
+def giving(values: Mapping[str, JSON], function: Callable[[A], B]) -> Callable[[A], B]:
+    """The same function with values for the variables that are read while it runs."""
+
+    def run(argument: A) -> B:
+        token = _present.set(values)
+        try:
+            return function(argument)
+        finally:
+            _present.reset(token)
+
+    return run
+
+
+def given(name: str) -> JSON:
+    """The value of a variable; raises QueryReferenceError when it has none, which is not the same as null."""
+    value = _present.get().get(name, Unresolved(f"the reference ${name} has no value: nobody has looked it up"))
+    if isinstance(value, Unresolved):
+        raise QueryReferenceError(value.reason)
+    return value

@@ -1,0 +1,172 @@
+"""The objects that a pod cannot start without.
+
+Follows ``GetDependenciesFromPodTemplate`` of Karmada (``pkg/util/helper/pod.go``, ``pkg/util/lifted/visitpod.go``).
+That does not know the claims of Dynamic Resource Allocation.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from karta_interpreter.k8s.fields import object_field, objects_field, text_field
+from karta_interpreter.k8s.values import Object, Path
+
+_SPEC: Path = ("spec",)
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+_CLAIMS = {"ResourceClaim": "resourceClaimName", "ResourceClaimTemplate": "resourceClaimTemplateName"}
+_Found = tuple[str, str]  # kind and name
+
+
+class Dependency(NamedTuple):
+    """An object that another one needs; its namespace is empty where it has none."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    def to_json(self) -> dict[str, str]:
+        """Karmada's DependentObjectReference.
+
+        >>> Dependency("v1", "Secret", "", "key").to_json()
+        {'apiVersion': 'v1', 'kind': 'Secret', 'name': 'key'}
+        """
+        wire = {
+            "apiVersion": self.api_version,
+            "kind": self.kind,
+            "namespace": self.namespace,
+            "name": self.name,
+        }
+        if not self.namespace:
+            del wire["namespace"]
+        return wire
+
+
+def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
+    """The objects that a pod template names, each once, sorted; all are in the pod's namespace.
+
+    Raises InterpretationError naming the field that has the wrong type.
+
+    >>> [found.name for found in pod_dependencies({"spec": {"imagePullSecrets": [{"name": "pull"}]}}, "team")]
+    ['pull']
+    """
+    spec = object_field(template, "spec", ())
+    found = [_account(spec)]
+    if "imagePullSecrets" in spec:
+        found += _pull_secrets(spec)
+    for group in _CONTAINERS:
+        if group in spec:
+            found += _of_containers(spec, group)
+    if "volumes" in spec:
+        found += _of_volumes(spec)
+    return tuple([Dependency("v1", kind, namespace, name) for kind, name in sorted(set(found)) if name])
+
+
+def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
+    """The claims of devices that a pod template names, and the templates of claims.
+
+    Their API version is v1, the only one that API servers serve unasked (since Kubernetes 1.34).
+
+    >>> [found.kind for found in claim_dependencies({"spec": {"resourceClaims": [{"resourceClaimName": "gpu"}]}}, "ml")]
+    ['ResourceClaim']
+    """
+    spec = object_field(template, "spec", ())
+    return tuple(
+        Dependency("resource.k8s.io/v1", kind, namespace, name)
+        for index, claim in enumerate(objects_field(spec, "resourceClaims", _SPEC))
+        for kind, field in _CLAIMS.items()
+        if (name := text_field(claim, field, ("spec", "resourceClaims", index)))
+    )
+
+
+def _account(spec: Object) -> _Found:
+    name = text_field(spec, "serviceAccountName", _SPEC)
+    return "ServiceAccount", "" if name == "default" else name
+
+
+def _pull_secrets(spec: Object) -> list[_Found]:
+    secrets = objects_field(spec, "imagePullSecrets", _SPEC)
+    return [
+        ("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index)))
+        for index, reference in enumerate(secrets)
+    ]
+
+
+def _of_containers(spec: Object, group: str) -> list[_Found]:
+    found: list[_Found] = []
+    for index, container in enumerate(objects_field(spec, group, _SPEC)):
+        place = ("spec", group, index)
+        if "envFrom" in container:
+            for number, source in enumerate(objects_field(container, "envFrom", place)):
+                found += _referenced(source, "configMapRef", "secretRef", (*place, "envFrom", number))
+        if "env" in container:
+            for number, variable in enumerate(objects_field(container, "env", place)):
+                if "valueFrom" in variable:
+                    here = (*place, "env", number)
+                    source = object_field(variable, "valueFrom", here)
+                    found += _referenced(source, "configMapKeyRef", "secretKeyRef", (*here, "valueFrom"))
+    return found
+
+
+def _referenced(source: Object, config_map: str, secret: str, place: Path) -> list[_Found]:
+    """What a source of variables refers to; it has one of the two fields, if any."""
+    return [("ConfigMap", _name_in(source, config_map, place)), ("Secret", _name_in(source, secret, place))]
+
+
+def _of_volumes(spec: Object) -> list[_Found]:
+    found: list[_Found] = []
+    for index, volume in enumerate(objects_field(spec, "volumes", _SPEC)):
+        place = ("spec", "volumes", index)
+        for sources in (_SECRET_SOURCES, _CONFIG_MAP_SOURCES, _CLAIM_SOURCES):
+            if sources.keys().isdisjoint(volume):
+                continue  # before looking for each of many kinds: a volume has one source
+            for source, read in sources.items():
+                if volume.get(source) is not None:
+                    found += read(object_field(volume, source, place), (*place, source))
+                    break
+    return found
+
+
+_Reader = Callable[[Object, Path], list[_Found]]
+
+
+def _named(kind: str, field: str) -> _Reader:
+    return lambda source, place: [(kind, text_field(source, field, place))]
+
+
+def _secret_in(field: str) -> _Reader:
+    return lambda source, place: [("Secret", _name_in(source, field, place))]
+
+
+def _projected(kind: str, field: str) -> _Reader:
+    return lambda source, place: [
+        (kind, _name_in(part, field, (*place, "sources", index)))
+        for index, part in enumerate(objects_field(source, "sources", place))
+    ]
+
+
+def _name_in(parent: Object, field: str, place: Path) -> str:
+    reference = object_field(parent, field, place)
+    return text_field(reference, "name", (*place, field)) if reference else ""
+
+
+# A volume has one source. Where it has several, Karmada looks at the first one in this order for each kind.
+_SECRET_SOURCES: dict[str, _Reader] = {
+    "azureFile": _named("Secret", "secretName"),
+    "cephfs": _secret_in("secretRef"),
+    "cinder": _secret_in("secretRef"),
+    "flexVolume": _secret_in("secretRef"),
+    "projected": _projected("Secret", "secret"),
+    "rbd": _secret_in("secretRef"),
+    "secret": _named("Secret", "secretName"),
+    "scaleIO": _secret_in("secretRef"),
+    "iscsi": _secret_in("secretRef"),
+    "storageos": _secret_in("secretRef"),
+    "csi": _secret_in("nodePublishSecretRef"),
+}
+_CONFIG_MAP_SOURCES: dict[str, _Reader] = {
+    "projected": _projected("ConfigMap", "configMap"),
+    "configMap": _named("ConfigMap", "name"),
+}
+_CLAIM_SOURCES: dict[str, _Reader] = {
+    "persistentVolumeClaim": _named("PersistentVolumeClaim", "claimName"),
+}

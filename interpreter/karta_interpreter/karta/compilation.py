@@ -1,0 +1,204 @@
+"""From a Karta without errors to its compiled definition."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import TypeAlias
+
+from karta_interpreter.errors import DefinitionError
+from karta_interpreter.findings import Finding
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.annotations import Annotations
+from karta_interpreter.karta.definition import (
+    Component,
+    Definition,
+    Fragments,
+    PodDefinition,
+    PodSpec,
+    PodTemplate,
+    QueuedFields,
+    SuspendAction,
+)
+from karta_interpreter.karta.model import (
+    ComponentDefinition,
+    GroupVersionKind,
+    Karta,
+    LabelValue,
+    ListReference,
+    ResourceReference,
+    ScaleDefinition,
+    SpecDefinition,
+    StatusDefinition,
+    StatusMatcher,
+)
+from karta_interpreter.karta.model import SuspendAction as WrittenAction
+from karta_interpreter.karta.notation import expressions
+from karta_interpreter.karta.pod_compilation import compile_gang, compile_selector
+from karta_interpreter.karta.reference import LabelOperator, LabelRule, Reference
+from karta_interpreter.karta.scheduling import queued_fields
+from karta_interpreter.karta.status_rules import (
+    MATCHING_ORDER,
+    ConditionMatcher,
+    ConditionsRule,
+    Matcher,
+    StatusRules,
+)
+
+_Compiled: TypeAlias = Callable[[str], Query]
+"""How a text becomes an expression that may read the definition's references."""
+
+
+def compile_definition(
+    karta: Karta, annotations: Annotations, source: str = "", findings: Sequence[Finding] = ()
+) -> Definition:
+    """The definition that a Karta describes; the Karta must have passed validation."""
+    structure = karta.spec.structure_definition
+    root = structure.root_component
+    if root.kind is None:
+        raise DefinitionError(f"definition {karta.name}: the root component has no kind")
+    compiled = partial(Query.compile, variables=structure.reference_names, owner=karta.name)
+    components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
+    status = None if root.status_definition is None else _status(root.status_definition, compiled)
+    references = tuple(
+        _reference(reference, partial(Query.compile, owner=karta.name)) for reference in structure.references
+    )
+    return Definition(
+        name=karta.name,
+        gvk=_gvk(root.kind),
+        components=components,
+        status=status,
+        annotations=annotations,
+        source=source,
+        uses_bounded=any(not query.is_plain for query in _queries((components, status, annotations, references))),
+        findings=tuple(findings),
+        scripts=annotations.lua,
+        gang=compile_gang(karta.spec.optimization_instructions),
+        references=references,
+        queued=_queued(components, annotations),
+    )
+
+
+def action_value(action: WrittenAction) -> JSON:
+    """The JSON that a suspend action writes; raises ValueError when its text is not JSON."""
+    if not isinstance(action.value, str):
+        return action.value
+    try:
+        return json.loads(action.value, parse_constant=_refuse_constant)
+    except RecursionError as err:
+        raise ValueError("nested too deep") from err
+
+
+def _refuse_constant(name: str) -> JSON:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _component(definition: str, written: ComponentDefinition, compiled: _Compiled) -> Component:
+    scale = written.scale_definition or ScaleDefinition()
+    suspension = written.suspend_definition
+    return Component(
+        definition=definition,
+        name=written.name,
+        gvk=None if written.kind is None else _gvk(written.kind),
+        owner=written.owner_ref,
+        pods=None if written.spec_definition is None else _pods(written.spec_definition, compiled),
+        instance_ids=_query(written.instance_id_path, compiled),
+        replicas=_query(scale.replicas_path, compiled),
+        min_replicas=_query(scale.min_replicas_path, compiled),
+        max_replicas=_query(scale.max_replicas_path, compiled),
+        suspend=_actions(suspension.suspend_actions if suspension else (), compiled),
+        resume=_actions(suspension.resume_actions if suspension else (), compiled),
+        selector=compile_selector(written.pod_selector),
+    )
+
+
+def _queued(components: Sequence[Component], annotations: Annotations) -> tuple[QueuedFields, ...]:
+    is_queued = annotations.queue_labels and any(component.suspend for component in components)
+    return queued_fields(components) if is_queued else ()
+
+
+def _gvk(kind: GroupVersionKind) -> GVK:
+    return GVK(kind.group, kind.version, kind.kind)
+
+
+def _pods(spec: SpecDefinition, compiled: _Compiled) -> PodDefinition | None:
+    if spec.pod_template_spec_path is not None:
+        return PodTemplate(compiled(spec.pod_template_spec_path))
+    if spec.pod_spec_path is not None:
+        return PodSpec(compiled(spec.pod_spec_path), _query(spec.metadata_path, compiled))
+    if spec.fragmented_pod_spec_definition is None:
+        return None
+    written = expressions(spec.fragmented_pod_spec_definition)
+    return Fragments(tuple((str(field), compiled(text)) for (field,), text, _ in written))
+
+
+def _actions(actions: Sequence[WrittenAction], compiled: _Compiled) -> tuple[SuspendAction, ...]:
+    return tuple(SuspendAction(compiled(action.path), action_value(action)) for action in actions)
+
+
+def _query(text: str | None, compiled: _Compiled) -> Query | None:
+    return None if text is None else compiled(text)
+
+
+def _status(written: StatusDefinition, compiled: _Compiled) -> StatusRules:
+    phase, conditions = written.phase_definition, written.conditions_definition
+    mappings = ((status, getattr(written.status_mappings, status.lower())) for status in MATCHING_ORDER)
+    return StatusRules(
+        phase=None if phase is None else compiled(phase.path),
+        conditions=None
+        if conditions is None
+        else ConditionsRule(
+            compiled(conditions.path),
+            conditions.type_field_name,
+            conditions.status_field_name,
+            conditions.message_field_name,
+            conditions.reason_field_name,
+        ),
+        mappings=tuple(
+            (status, tuple(_matcher(matcher, compiled) for matcher in matchers))
+            for status, matchers in mappings
+            if matchers
+        ),
+    )
+
+
+def _matcher(written: StatusMatcher, compiled: _Compiled) -> Matcher:
+    conditions = tuple(
+        ConditionMatcher(condition.type, condition.status, condition.reason) for condition in written.by_conditions
+    )
+    expression = written.by_expression
+    if expression is None:
+        return Matcher(written.by_phase, conditions)
+    return Matcher(written.by_phase, conditions, compiled(expression.expression), expression.expected_result)
+
+
+def _reference(written: ResourceReference, compiled: _Compiled) -> Reference:
+    """What a reference looks up, which it does by expressions about the workload alone."""
+    namespace = _query(written.namespace_expression, compiled)
+    gvk = _gvk(written.gvk)
+    if written.lookup is not None:
+        return Reference(written.name, gvk, namespace, compiled(written.lookup.name_expression))
+    listed = written.list or ListReference()
+    equal = (LabelRule(key, LabelOperator.IN, _labels([value], compiled)) for key, value in listed.match_labels.items())
+    rules = (
+        LabelRule(rule.key, LabelOperator(rule.operator), _labels(rule.values, compiled))
+        for rule in listed.match_expressions
+    )
+    return Reference(written.name, gvk, namespace, labels=(*equal, *rules))
+
+
+def _labels(values: Sequence[LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:
+    return tuple(compiled(value.expression) if value.expression is not None else value.value or "" for value in values)
+
+
+def _queries(part: object) -> Iterator[Query]:
+    if isinstance(part, Query):
+        yield part
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from _queries(item)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _queries(getattr(part, field.name))

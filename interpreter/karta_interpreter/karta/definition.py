@@ -1,0 +1,155 @@
+"""A Karta in the form that operations work with: frozen, every expression compiled once."""
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from karta_interpreter.findings import Finding
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.annotations import Annotations
+from karta_interpreter.karta.pod_rules import GangScheduling, PodSelector
+from karta_interpreter.karta.reference import Reference
+from karta_interpreter.karta.status_rules import StatusRules
+from karta_interpreter.lua.script import Scripts
+
+
+@dataclass(frozen=True, slots=True)
+class PodTemplate:
+    """Pods given as whole templates (`podTemplateSpecPath`)."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class PodSpec:
+    """Pods given as bare pod specs (`podSpecPath`), their metadata elsewhere (`metadataPath`)."""
+
+    query: Query
+    metadata: Query | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Pods given in pieces (`fragmentedPodSpecDefinition`): schema field name and expression of each piece."""
+
+    queries: tuple[tuple[str, Query], ...]
+
+
+PodDefinition = PodTemplate | PodSpec | Fragments
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedFields:
+    """Fields of pods to which a queue adds something, while they run or also ``while_held``.
+
+    So many fields at the end of a place may be ``missing`` in a template that has the pods: labels with their metadata.
+    """
+
+    query: Query
+    missing: int
+    while_held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendAction:
+    """One write of a suspend or resume: ``value`` goes to every place that ``path`` names."""
+
+    path: Query
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One part of a workload; ``owner`` is the name of the component it belongs to, None for the root.
+
+    ``definition`` is the name of the definition, for messages.
+    """
+
+    definition: str
+    name: str
+    gvk: GVK | None = None
+    owner: str | None = None
+    pods: PodDefinition | None = None
+    instance_ids: Query | None = None
+    replicas: Query | None = None
+    min_replicas: Query | None = None
+    max_replicas: Query | None = None
+    suspend: tuple[SuspendAction, ...] = ()
+    resume: tuple[SuspendAction, ...] = ()
+    selector: PodSelector = field(default_factory=PodSelector)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Everything a Karta, and the scripts that are stronger than it, say about one kind of workload.
+
+    ``components`` has the root first and the children in the order of the definition; ``findings`` are the
+    warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process. ``manifest``
+    is the Karta as it was loaded, from which another process can make the same definition; ``has_karta`` is false
+    for a kind that only has scripts. Expressions that read ``references`` have to be given their values first
+    (`karta_interpreter.karta.resolution`). ``queued`` is where queues add to pods
+    (`karta_interpreter.karta.scheduling`).
+    """
+
+    name: str
+    gvk: GVK
+    components: tuple[Component, ...]
+    status: StatusRules | None = None
+    annotations: Annotations = field(default_factory=Annotations)
+    source: str = ""
+    uses_bounded: bool = False
+    findings: tuple[Finding, ...] = ()
+    manifest: Object = field(default_factory=dict, compare=False, repr=False)
+    scripts: Scripts = field(default_factory=Scripts)
+    has_karta: bool = True
+    gang: GangScheduling = field(default_factory=GangScheduling)
+    references: tuple[Reference, ...] = ()
+    queued: tuple[QueuedFields, ...] = ()
+
+    @classmethod
+    def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
+        """The definition of a kind that has scripts and no Karta; it is called after the first of them."""
+        first = next(iter(scripts))
+        root = Component(first.name, gvk.kind.lower(), gvk)
+        return cls(first.name, gvk, (root,), source=first.source, scripts=scripts, has_karta=False)
+
+    def overridden(self, scripts: Scripts) -> Self:
+        """The same with stronger scripts, which win for their operations."""
+        return replace(self, scripts=scripts.over(self.scripts))
+
+    def answers(self, operation: str) -> bool:
+        """Whether an operation is answered for this kind: by a script or, where that is allowed, by the Karta."""
+        if self.scripts.of(operation):
+            return True
+        allowed = self.annotations.operations
+        return self.has_karta and (allowed is None or operation in allowed)
+
+    @property
+    def root(self) -> Component:
+        """The component that is the workload object itself."""
+        return self.components[0]
+
+    @property
+    def suspend(self) -> tuple[SuspendAction, ...]:
+        """The writes that suspend the workload: the children's first, then the root's, as Karta applies them."""
+        children = [action for component in self.components[1:] for action in component.suspend]
+        return (*children, *self.root.suspend)
+
+    def component(self, name: str) -> Component | None:
+        """The component of that name, None when there is none."""
+        return next((component for component in self.components if component.name == name), None)
+
+    @property
+    def leaves(self) -> tuple[Component, ...]:
+        """The components that have pods."""
+        return tuple(component for component in self.components if component.pods is not None)
+
+    def lineage(self, name: str) -> tuple[Component, ...]:
+        """A component and its owners up to the root; nothing when there is no such component."""
+        found: list[Component] = []
+        component = self.component(name)
+        while component is not None:
+            found.append(component)
+            component = None if component.owner is None else self.component(component.owner)
+        return tuple(found)

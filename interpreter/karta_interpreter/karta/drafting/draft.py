@@ -1,0 +1,107 @@
+"""A definition with notes, put together from what was found in a schema."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from karta_interpreter.k8s.values import Object, Path
+from karta_interpreter.karta.drafting.components import Notes, component, names
+from karta_interpreter.karta.drafting.crd import CustomKind
+from karta_interpreter.karta.drafting.place import Place
+from karta_interpreter.karta.drafting.pods import Pods, find_pods
+from karta_interpreter.karta.drafting.shapes import below
+from karta_interpreter.karta.drafting.statuses import statuses
+from karta_interpreter.karta.schema import KARTA
+
+_AT = ("spec", "structureDefinition")
+_ROOT = (*_AT, "rootComponent")
+_CHILDREN = (*_AT, "childComponents")
+_SUSPEND = (("suspend",), ("suspended",), ("runPolicy", "suspend"))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A Karta, and notes about places in it; those that begin with CHECK are for a person to decide."""
+
+    karta: Object
+    notes: tuple[tuple[Path, str], ...]
+
+    @property
+    def checks(self) -> int:
+        """How many notes ask for a decision."""
+        return sum(note.startswith("CHECK") for _, note in self.notes)
+
+
+def draft(kind: CustomKind) -> Draft:
+    """A first Karta for a kind; it can be loaded as it is, and is right only once its notes have been followed.
+
+    >>> from karta_interpreter.k8s.gvk import GVK
+    >>> draft(CustomKind("bakeries.example.io", GVK("example.io", "v1", "Bakery"), {})).karta["metadata"]
+    {'name': 'example-io-bakery-v1'}
+    """
+    found = find_pods(kind.schema)
+    on_root = len(found) == 1 and not found[0].place.has_instances
+    root, root_notes = _root(kind, found[0] if on_root else None)
+    children, child_notes = ([], []) if on_root else _children(kind, found)
+    notes = [*root_notes, *child_notes]
+    if not found:
+        notes.append((_ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
+    return Draft(_karta(kind, root, children), tuple(notes))
+
+
+def _karta(kind: CustomKind, root: Object, children: Sequence[Object]) -> Object:
+    api_version, karta = KARTA
+    group = kind.gvk.group.replace(".", "-")
+    structure = {"rootComponent": root, **({"childComponents": children} if children else {})}
+    return {
+        "apiVersion": api_version,
+        "kind": karta,
+        "metadata": {"name": f"{group}-{_name(kind)}-{kind.gvk.version}"},
+        "spec": {"structureDefinition": structure},
+    }
+
+
+def _root(kind: CustomKind, pods: Pods | None) -> tuple[Object, Notes]:
+    parts, notes = component(kind, pods, _ROOT) if pods else ({}, [])
+    switch = _switch(kind)
+    status = statuses(kind, switch)
+    if switch:
+        notes.append(((*_ROOT, "suspendDefinition"), "CHECK: does this field take the pods away?"))
+    notes.append(((*_ROOT, "statusDefinition", "statusMappings"), status.note))
+    root = {
+        "name": _name(kind),
+        "kind": {"group": kind.gvk.group, "version": kind.gvk.version, "kind": kind.gvk.kind},
+        **parts,
+        **_suspension(switch),
+        "statusDefinition": status.definition,
+    }
+    return root, notes
+
+
+def _children(kind: CustomKind, found: Sequence[Pods]) -> tuple[list[Object], Notes]:
+    children: list[Object] = []
+    notes: Notes = []
+    for name, pods in zip(names(found, _name(kind)), found, strict=True):
+        parts, more = component(kind, pods, (*_CHILDREN, len(children)))
+        children.append({"name": name, "ownerRef": _name(kind), **parts})
+        notes += more
+    if len(children) > 1:
+        notes.append((_CHILDREN, "CHECK: say by podSelector.componentTypeSelector of each which pods are its own."))
+    return children, notes
+
+
+def _switch(kind: CustomKind) -> str:
+    """The path of the field that suspends a workload; empty without one."""
+    spec = below(kind.schema, "spec")
+    ways = (Place(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
+    return next(ways, "")
+
+
+def _suspension(switch: str) -> Object:
+    if not switch:
+        return {}
+    actions = {"suspendActions": "true", "resumeActions": "false"}
+    return {"suspendDefinition": {field: [{"path": switch, "value": value}] for field, value in actions.items()}}
+
+
+def _name(kind: CustomKind) -> str:
+    return kind.gvk.kind.lower()

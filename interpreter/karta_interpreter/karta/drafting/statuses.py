@@ -1,0 +1,120 @@
+"""How the status of a kind may be derived: what its schema has, and what operators are wont to write there."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.drafting.crd import CustomKind
+from karta_interpreter.karta.drafting.place import Place
+from karta_interpreter.karta.drafting.shapes import below, choices, fields, has_conditions, is_text
+
+PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
+"""Fields of a status that hold a phase, the most telling first."""
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "initializing": (
+        *("pending", "creating", "created", "initializing", "starting", "submitted", "provisioning", "queued"),
+        *("waiting", "scheduling", "deploying", "notready", "new"),
+    ),
+    "running": ("running", "ready", "active", "healthy", "available", "successful", "deployed"),
+    "completed": ("completed", "complete", "succeeded", "success", "finished", "done"),
+    "failed": ("failed", "failure", "error", "failing"),
+    "degraded": ("degraded", "unhealthy"),
+    "suspended": ("suspended", "paused", "stopped"),
+    "suspending": ("suspending", "pausing", "stopping"),
+    "resuming": ("resuming",),
+}
+"""What phases mean by their names, in lower case."""
+
+_USUAL_PHASES = ("Pending", "Running", "Succeeded", "Failed")
+_SERVICE = {"running": ("Ready", "Available"), "failed": ("Failed",)}
+_BATCH = {
+    "running": ("Running",),
+    "completed": ("Complete", "Completed", "Succeeded"),
+    "failed": ("Failed",),
+    "suspended": ("Suspended",),
+}
+_BATCH_KINDS = re.compile(r"(Job|Run|Task|Workflow|Application)(?![a-z])")
+
+Mappings = dict[str, list[Object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Statuses:
+    """A `statusDefinition`, and what has to be checked in it."""
+
+    definition: Object
+    note: str
+
+
+def statuses(kind: CustomKind, switch: str = "") -> Statuses:
+    """The status definition of a kind: by its phase, else by its conditions, else by its ready replicas.
+
+    ``switch`` is the field that suspends a workload, which tells of it where nothing else does.
+    """
+    status = below(kind.schema, "status")
+    phase = next(_phases(status), None)
+    if phase is not None:
+        found = _by_phase(*phase)
+    elif has_conditions(status):
+        found = _by_conditions(kind)
+    else:
+        found = _by_replicas(status, kind.scale_path)
+    mappings = found.definition["statusMappings"]
+    if not switch or "suspended" in mappings:
+        return found
+    suspended = {"byExpression": {"expression": f"{switch} // false", "expectedResult": "true"}}
+    return Statuses({**found.definition, "statusMappings": {**mappings, "suspended": [suspended]}}, found.note)
+
+
+def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
+    """The texts of a status that may be its phase, those of an object in it after its own."""
+    root = Place(("status",))
+    for name in PHASES:
+        if is_text(below(status, name)):
+            yield root / name, below(status, name)
+    for name, part in fields(status):
+        for inner in PHASES[:2]:
+            if is_text(below(part, inner)):
+                yield root / name / inner, below(part, inner)
+
+
+def _by_phase(place: Place, schema: Object) -> Statuses:
+    said = choices(schema)
+    mappings: Mappings = {}
+    for phase in said or _USUAL_PHASES:
+        status = next((status for status, words in WORDS.items() if phase.lower() in words), None)
+        if status is not None:
+            mappings.setdefault(status, []).append({"byPhase": phase})
+    unknown = [phase for phase in said if not any(phase.lower() in words for words in WORDS.values())]
+    note = "CHECK: which phase means what is guessed by its name."
+    if not said:
+        note = "CHECK: the schema does not say which phases there are; these are the usual ones."
+    if unknown:
+        note += f" Without a meaning here: {', '.join(unknown)}."
+    return Statuses({"phaseDefinition": {"path": place.jq}, "statusMappings": mappings}, note)
+
+
+def _by_conditions(kind: CustomKind) -> Statuses:
+    mappings = {
+        status: [{"byConditions": [{"type": type_, "status": "True"}]} for type_ in types]
+        for status, types in (_BATCH if _BATCH_KINDS.search(kind.gvk.kind) else _SERVICE).items()
+    }
+    note = "CHECK: the schema does not say which conditions there are; these are usual ones. Remove those it has not."
+    return Statuses({"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": mappings}, note)
+
+
+def _by_replicas(status: Object, scale_path: str) -> Statuses:
+    ready = next((name for name in ("readyReplicas", "availableReplicas") if below(status, name)), None)
+    if ready is None or not scale_path:
+        note = (
+            "CHECK: the schema has neither a phase nor conditions. Say when the workload runs, and when it has failed."
+        )
+        return Statuses({"statusMappings": {}}, note)
+    are_ready = f"(.status.{ready} // 0) >= ({scale_path} // 1)"
+    mappings = {
+        "running": [{"byExpression": {"expression": are_ready, "expectedResult": "true"}}],
+        "initializing": [{"byExpression": {"expression": are_ready, "expectedResult": "false"}}],
+    }
+    return Statuses({"statusMappings": mappings}, "CHECK: a workload whose pods are all ready is taken to run.")

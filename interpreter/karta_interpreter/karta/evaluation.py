@@ -1,0 +1,72 @@
+"""Asking an expression of a definition about an object, and saying clearly where it went wrong."""
+
+from karta_interpreter.errors import InterpretationError, QueryError, QueryRaisedError
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Component
+
+_LONGEST_QUOTE = 200
+
+
+def evaluate(component: Component, field: str, query: Query, obj: Object) -> list[JSON]:
+    """What an expression yields for the object; a failure names definition, component, field and reason."""
+    try:
+        return query.evaluate(obj)
+    except QueryError as err:
+        raise query_failure(component, field, query, err) from err
+
+
+def query_failure(component: Component, field: str, query: Query, err: QueryError) -> InterpretationError:
+    """The error of an expression that failed; the expression is named once, and not before its author's own words."""
+    if isinstance(err, QueryRaisedError):
+        return InterpretationError(f"{_where(component)}, {field}: {err}")
+    return failure(component, field, query, str(err).removeprefix(f"{_quoted(query)}: "))
+
+
+def failure(component: Component, field: str, query: Query, reason: str) -> InterpretationError:
+    """The error of an expression of a component that gives no usable answer."""
+    return InterpretationError(f"{_where(component)}, {field} `{_quoted(query)}`: {reason}")
+
+
+def aligned(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
+    """What an expression yields, one result per instance.
+
+    Karta pairs results with instance ids by position alone, so any other number of results is an error.
+    """
+    results = evaluate(component, field, query, obj)
+    if len(results) == len(ids):
+        return results
+    raise failure(component, field, query, _mismatch(component, len(results), ids))
+
+
+def aligned_or_absent(
+    component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
+) -> list[JSON]:
+    """As `aligned`, and null for every instance when there is no expression or it yields nothing at all."""
+    if query is None:
+        return [None] * len(ids)
+    results = evaluate(component, field, query, obj)
+    if len(results) == len(ids):
+        return results
+    if not results:
+        return [None] * len(ids)
+    raise failure(component, field, query, _mismatch(component, len(results), ids))
+
+
+def _mismatch(component: Component, count: int, ids: tuple[str, ...]) -> str:
+    results = "1 result" if count == 1 else f"{count} results"
+    if component.instance_ids is None:
+        return f"gives {results}, but a component without instanceIdPath has exactly one instance"
+    return (
+        f"gives {results} for {len(ids)} instance ids of instanceIdPath `{_quoted(component.instance_ids)}`; "
+        "results and ids are paired by position, so their numbers must be equal"
+    )
+
+
+def _where(component: Component) -> str:
+    return f"definition {component.definition}, component {component.name}"
+
+
+def _quoted(query: Query) -> str:
+    text = query.text
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."

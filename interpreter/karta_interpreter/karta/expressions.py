@@ -1,0 +1,80 @@
+"""The jq expressions of a definition: each parsed and vetted where it stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from karta_interpreter.errors import QuerySyntaxError
+from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.jq import Refusal, Verdict, examine
+from karta_interpreter.jq.grammar.syntax import Node, Span
+from karta_interpreter.jq.vetting.verdict import Note
+from karta_interpreter.k8s.values import Path
+from karta_interpreter.karta.model import Karta
+from karta_interpreter.karta.notation import ReadFrom, expressions
+
+_REFERENCES = ("spec", "structureDefinition", "references")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """An expression that may be used, where it stands, and the references that it may read."""
+
+    path: Path
+    text: str
+    node: Node
+    variables: frozenset[str] = frozenset()
+
+
+def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
+    """The usable expressions of a definition, and what there is to say about all of them."""
+    usable: list[Parsed] = []
+    findings: list[Finding] = []
+    names = karta.spec.structure_definition.reference_names
+    for path, text, read_from in expressions(karta.spec, ("spec",)):
+        looks_up = path[: len(_REFERENCES)] == _REFERENCES
+        parsed, found = judge(path, text, read_from, frozenset() if looks_up else names)
+        findings += found
+        if parsed is not None:
+            usable.append(parsed)
+    return usable, findings
+
+
+def judge(
+    path: Path, text: str, read_from: ReadFrom = ReadFrom.WORKLOAD, variables: frozenset[str] = frozenset()
+) -> tuple[Parsed | None, list[Finding]]:
+    """One expression, which may read ``variables``: can it be parsed, is it allowed, does it run in this process.
+
+    Expressions about pods are never run here, so how they would be run is not a matter for them; references are
+    looked up for workloads, and none is known to them.
+    """
+    variables = variables if read_from is ReadFrom.WORKLOAD else frozenset()
+    try:
+        node, vetting = examine(text, variables)
+    except QuerySyntaxError as err:
+        span = Span(err.start, err.end)
+        return None, [_error("expression-syntax", path, text, err.message, err.hint, span)]
+    if vetting.refusals:
+        return None, [_refused(path, text, refusal) for refusal in vetting.refusals]
+    bounded = vetting.verdict is Verdict.BOUNDED and read_from is ReadFrom.WORKLOAD
+    return Parsed(path, text, node, variables), [_bounded(path, text, vetting.notes)] if bounded else []
+
+
+def _refused(path: Path, text: str, refusal: Refusal) -> Finding:
+    return _error("expression-refused", path, text, refusal.message, refusal.hint, refusal.span)
+
+
+def _bounded(path: Path, text: str, notes: Sequence[Note]) -> Finding:
+    reasons = "; ".join(dict.fromkeys(note.message for note in notes))
+    return Finding(
+        Severity.WARNING,
+        "bounded-expression",
+        path,
+        f"a separate process answers this expression, under a time limit: {reasons}",
+        "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once",
+        expression=text,
+        span=notes[0].span,
+    )
+
+
+def _error(rule: str, path: Path, text: str, message: str, hint: str, span: Span) -> Finding:
+    return Finding(Severity.ERROR, rule, path, message, hint, expression=text, span=span)

@@ -1,0 +1,123 @@
+"""Expressions that are allowed and yet give another answer than they seem to."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.values import Path
+from karta_interpreter.karta.annotations import PREFIX
+from karta_interpreter.karta.expressions import Parsed
+from karta_interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
+from karta_interpreter.karta.places import names_places, takes_number
+from karta_interpreter.karta.shape import selections, several, shared_default
+
+_ELASTIC = ("metadata", "annotations", f"{PREFIX}elastic")
+
+
+def lint_expressions(karta: Karta, parsed: Sequence[Parsed]) -> Iterator[Finding]:
+    """Everything suspicious in the usable expressions of a definition."""
+    components = dict(karta.spec.structure_definition.components)
+    by_component = _by_component(parsed, components)
+    for path, component in components.items():
+        usable = {expression.path: expression for expression in by_component[path]}
+        for expression in _read_per_instance(path, usable):
+            yield from _shared_default(expression)
+            yield from _instances(path, component, expression, usable)
+        yield from _suspend_places(usable)
+        yield from _scale_places(path, component, karta, usable)
+
+
+def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
+    """The expressions of each component, in one pass: a definition may have thousands of components."""
+    found: dict[Path, list[Parsed]] = {path: [] for path in paths}
+    depths = {len(path) for path in paths}
+    for expression in parsed:
+        for depth in depths:
+            if (path := expression.path[:depth]) in found:
+                found[path].append(expression)
+    return found
+
+
+def _read_per_instance(path: Path, usable: Mapping[Path, Parsed]) -> list[Parsed]:
+    """The expressions of a component that give one result for each of its instances."""
+    parts = ("specDefinition", "scaleDefinition")
+    depth = len(path)
+    return [expression for at, expression in usable.items() if len(at) > depth and at[depth] in parts]
+
+
+def _shared_default(expression: Parsed) -> Iterator[Finding]:
+    rewriting = shared_default(expression.node)
+    if rewriting is not None:
+        written, better = rewriting
+        yield _warning(
+            "shared-default",
+            expression,
+            f"`{written}` drops every instance that leaves the value unset: the default is for the whole list",
+            f"write `{better}`",
+        )
+
+
+def _instances(
+    path: Path, component: ComponentDefinition, expression: Parsed, usable: Mapping[Path, Parsed]
+) -> Iterator[Finding]:
+    ids = usable.get((*path, "instanceIdPath"))
+    if component.instance_id_path is None and several(expression.node):
+        yield _warning(
+            "several-without-ids",
+            expression,
+            "the expression may give several results, but the component has no instanceIdPath to name them",
+            "add instanceIdPath, or pick one result with `first(...)`",
+        )
+    if ids is not None and selections(expression.node) != selections(ids.node):
+        yield _warning(
+            "select-differs",
+            expression,
+            f"its `select` is not that of instanceIdPath `{ids.text}`: results and ids are paired by position",
+            "leave the same instances out of both, or none",
+        )
+
+
+def _suspend_places(usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
+    for at, expression in usable.items():
+        if "suspendDefinition" in at and not names_places(_query(expression)):
+            yield _warning(
+                "suspend-path-not-writable",
+                expression,
+                "the expression computes a value; nothing can be written there",
+                "write a path, such as `.spec.suspend`",
+            )
+
+
+def _scale_places(
+    path: Path, component: ComponentDefinition, karta: Karta, usable: Mapping[Path, Parsed]
+) -> Iterator[Finding]:
+    """Components whose number of replicas Karmada is meant to change, and cannot."""
+    scale = component.scale_definition or ScaleDefinition()
+    if not _is_elastic(component, scale, karta):
+        return
+    field = "replicasPath" if scale.replicas_path is not None else "minReplicasPath"
+    expression = usable.get((*path, "scaleDefinition", field))
+    if expression is None or shared_default(expression.node) is not None:
+        return
+    if not takes_number(_query(expression)):
+        yield _warning(
+            "replicas-not-writable",
+            expression,
+            f'the component "{component.name}" is elastic, but no number can be written through this expression',
+            "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`",
+        )
+
+
+def _query(expression: Parsed) -> Query:
+    return Query.compile(expression.text, expression.variables)
+
+
+def _is_elastic(component: ComponentDefinition, scale: ScaleDefinition, karta: Karta) -> bool:
+    named = karta.annotations.get(_ELASTIC[-1])
+    if named is not None:
+        return component.name in [name.strip() for name in named.split(",")]
+    return scale.min_replicas_path is not None or scale.max_replicas_path is not None
+
+
+def _warning(rule: str, expression: Parsed, message: str, hint: str) -> Finding:
+    return Finding(Severity.WARNING, rule, expression.path, message, hint, expression=expression.text)

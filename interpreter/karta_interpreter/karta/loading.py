@@ -1,0 +1,113 @@
+"""From YAML or JSON text to definitions, with every finding at its line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from karta_interpreter.errors import DefinitionError, ManifestError
+from karta_interpreter.findings import Finding, Severity, error
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta.annotation_parser import parse_annotations
+from karta_interpreter.karta.compilation import compile_definition
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.expressions import judge_all
+from karta_interpreter.karta.lint import lint
+from karta_interpreter.karta.schema import gvk_of, name_of, read_karta
+from karta_interpreter.karta.validation import validate
+from karta_interpreter.lua.customization import is_customization
+
+_CUSTOMIZATION = (
+    "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
+    "customizations are served from the folders that --overrides names",
+)
+_LISTS = ("List", "KartaList", "ResourceInterfaceList")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of one Karta: ``definition`` is None when one of the findings is an error.
+
+    ``gvk`` is the kind it is about, None when it does not even say that.
+    """
+
+    definition: Definition | None
+    findings: tuple[Finding, ...]
+    name: str
+    gvk: GVK | None
+    source: str
+
+
+def load_documents(text: str, source: str) -> list[Loaded]:
+    """Every Karta of a manifest; ``source`` names the text in findings.
+
+    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result
+    that says so; nothing is raised.
+    """
+    try:
+        found = _found(text, source)
+    except ManifestError as err:
+        unreadable = error("unreadable", (), str(err))
+        finding = replace(unreadable, source=source, line=err.line, column=err.column)
+        return [Loaded(None, (finding,), "", None, source)]
+    return [_placed(_load(value, source), document, at) for document, at, value in found]
+
+
+def load_definition(value: Object, source: str = "") -> Definition:
+    """The definition of one Karta object; raises DefinitionError, which carries the findings."""
+    loaded = _load(value, source)
+    if loaded.definition is None:
+        wrong = [finding for finding in loaded.findings if finding.severity is Severity.ERROR]
+        lines = "".join(f"\n  {finding}" for finding in wrong)
+        raise DefinitionError(f"definition {loaded.name or source} cannot be used:{lines}", loaded.findings)
+    return loaded.definition
+
+
+def _found(text: str, source: str) -> list[tuple[Document, Path, JSON]]:
+    documents = read_documents(text, source)
+    found = [(document, at, value) for document in documents for at, value in _items(document)]
+    if len(found) > MOST_DOCUMENTS:
+        raise ManifestError(f"more than {MOST_DOCUMENTS} objects in one text")
+    return found
+
+
+def _items(document: Document) -> Iterator[tuple[Path, JSON]]:
+    value = document.value
+    if isinstance(value, dict) and value.get("kind") in _LISTS and isinstance(value.get("items"), list):
+        yield from ((("items", index), item) for index, item in enumerate(value["items"]))
+    else:
+        yield (), value
+
+
+def _load(value: JSON, source: str) -> Loaded:
+    if is_customization(value):
+        return Loaded(None, (error("not-a-karta", (), *_CUSTOMIZATION),), name_of(value), None, source)
+    karta, schema_findings = read_karta(value)
+    name, gvk = (name_of(value), gvk_of(value)) if isinstance(value, dict) else ("", None)
+    if karta is None or not isinstance(value, dict):
+        return Loaded(None, tuple(schema_findings), name, gvk, source)
+    annotations, annotation_findings = parse_annotations(karta)
+    usable, expression_findings = judge_all(karta)
+    findings = (
+        *schema_findings,
+        *validate(karta),
+        *expression_findings,
+        *lint(karta, usable),
+        *annotation_findings,
+    )
+    definition = None
+    if all(finding.severity is Severity.WARNING for finding in findings):
+        definition = replace(compile_definition(karta, annotations, source, findings), manifest=value)
+    return Loaded(definition, findings, name, gvk, source)
+
+
+def _placed(loaded: Loaded, document: Document, at: Path) -> Loaded:
+    """The same with line and column in each finding, also in those that the definition carries."""
+    findings = tuple(_located(finding, loaded.source, document, at) for finding in loaded.findings)
+    definition = loaded.definition and replace(loaded.definition, findings=findings)
+    return replace(loaded, definition=definition, findings=findings)
+
+
+def _located(finding: Finding, source: str, document: Document, at: Path) -> Finding:
+    line, column = document.position((*at, *finding.path))
+    return replace(finding, source=source, line=line, column=column)

@@ -1,0 +1,205 @@
+"""The pod sets of a workload: what runs, how often, from which template."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from karta_interpreter.errors import QueryError, QueryWriteError
+from karta_interpreter.jq import Location, Query
+from karta_interpreter.jq.grammar.syntax import Alternative, Index, Literal, Pipe
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.additions import with_added
+from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.karta.evaluation import query_failure
+from karta_interpreter.karta.instances import instance_ids, positions
+from karta_interpreter.karta.naming import sole_name, unique_names
+from karta_interpreter.karta.scale import Scale, replica_counts, scales
+from karta_interpreter.karta.templates import templates
+
+
+class PodSet(NamedTuple):
+    """The pods of one instance of one component, all made from the same template.
+
+    ``name`` is unique in the workload and at most 32 characters long; ``instance`` is "" for a component
+    without instance ids; ``replicas`` counts the pods of the whole workload.
+    """
+
+    name: str
+    component: str
+    instance: str
+    replicas: int
+    template: Object
+
+
+class ScaleLocation(NamedTuple):
+    """The counts of a pod set as its object gives them, and where they are written.
+
+    It is the one at that ``position`` of the ``places`` of its component.
+    """
+
+    pod_set: PodSet
+    scale: Scale
+    places: "_Places"
+    position: int
+
+    @property
+    def replicas(self) -> Location | None:
+        """The place of the replicas; None where they have none of their own, such as a literal."""
+        return _at(self.places.replicas, self.position)
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API.
+
+        Other fields mean something else when they are unset, such as a ``parallelism`` without a limit, and a default
+        that the definition computes follows what it is computed from.
+        """
+        return self.places.has_default
+
+    @property
+    def minimum(self) -> Location | None:
+        """The place of the least replicas, as that of the replicas."""
+        return _at(self.places.minimum, self.position)
+
+    @property
+    def maximum(self) -> Location | None:
+        """The place of the most replicas."""
+        return _at(self.places.maximum, self.position)
+
+    @property
+    def count(self) -> Location | None:  # type: ignore[override]  # nobody counts what is in this tuple
+        """The place that says how many pods there are; kinds with bounds alone run the least of them."""
+        return self.places.count(self.position)
+
+
+_Unnamed = tuple[str, str, int, Object]
+"""A pod set without its name."""
+
+_Part = tuple[Component, tuple[str, ...], list[Object | None]]
+"""A component, its instance ids and the template of each instance, None for one whose pods do not exist."""
+
+
+def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
+    """The pod sets that exist in the object, in the order of the definition and then of the object.
+
+    Raises InterpretationError when an expression fails, or its results do not fit the instances or the types.
+    """
+    sets: list[_Unnamed] = []
+    for component, ids, found in _parts(definition.components, obj):
+        counts = replica_counts(component, obj, ids)
+        whole = with_added(definition, component, obj, found)
+        for instance, count, template in zip(ids, counts, whole, strict=True):
+            if template is not None:
+                sets.append((component.name, instance, count, template))
+    return _named(sets)
+
+
+def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
+    """Every pod template and the name of its component; neither the instances' ids nor their counts have to be right.
+
+    Raises InterpretationError as `pod_sets`.
+    """
+    for component in definition.components:
+        if component.pods is not None:
+            found = templates(component, component.pods, obj, positions(component, obj))
+            for template in with_added(definition, component, obj, found):
+                if template is not None:
+                    yield component.name, template
+
+
+def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:
+    """The places of the counts of each existing pod set, in the order of `pod_sets`; errors as there."""
+    sets: list[_Unnamed] = []
+    counts: list[tuple[Scale, _Places, int]] = []
+    for component, ids, found in _parts(definition.components, obj):
+        places = _Places(component, obj)
+        for position, (scale, template) in enumerate(zip(scales(component, obj, ids), found, strict=True)):
+            if template is not None:
+                sets.append((component.name, ids[position], scale.effective, template))
+                counts.append((scale, places, position))
+    return tuple([ScaleLocation(pods, *count) for pods, count in zip(_named(sets), counts, strict=True)])
+
+
+def leaves_count_unset(definition: Definition, obj: Object) -> bool:
+    """Whether the place that says how many pods a pod set has is without a value; no count is read for that."""
+    unsure = [component for component in definition.components if not _is_said(component, obj)]
+    for component, _, found in _parts(unsure, obj):
+        places = _Places(component, obj)
+        counts = [places.count(position) for position, template in enumerate(found) if template is not None]
+        if any(place is not None and place.raw(obj) is None for place in counts):
+            return True
+    return False
+
+
+def _is_said(component: Component, obj: Object) -> bool:
+    """Whether it takes no more to know that all places of its counts have a value."""
+    return all(query is None or query.is_said(obj) for query in (component.replicas, component.min_replicas))
+
+
+def _named(sets: "list[_Unnamed]") -> tuple[PodSet, ...]:
+    if len(sets) == 1:
+        component, instance, count, template = sets[0]
+        return (PodSet(sole_name(component, instance), component, instance, count, template),)
+    names = unique_names([(component, instance) for component, instance, _, _ in sets])
+    return tuple([PodSet(name, *rest) for name, rest in zip(names, sets, strict=True)])
+
+
+def _parts(components: Iterable[Component], obj: Object) -> Iterator[_Part]:
+    for component in components:
+        if component.pods is None:
+            continue
+        ids = instance_ids(component, obj)
+        found = templates(component, component.pods, obj, ids)
+        # Counts are read only where pods exist: `.worker.replicas // 1` counts a worker that is not there.
+        if any(found):
+            yield component, ids, found
+
+
+class _Places:
+    """The places of a component's counts, each in the order of its instances, looked for when somebody asks."""
+
+    def __init__(self, component: Component, obj: Object) -> None:
+        self._component = component
+        self._object = obj
+
+    @cached_property
+    def replicas(self) -> list[Location | None]:
+        return _locations(self._component, "replicasPath", self._component.replicas, self._object)
+
+    @cached_property
+    def minimum(self) -> list[Location | None]:
+        return _locations(self._component, "minReplicasPath", self._component.min_replicas, self._object)
+
+    @cached_property
+    def maximum(self) -> list[Location | None]:
+        return _locations(self._component, "maxReplicasPath", self._component.max_replicas, self._object)
+
+    @property
+    def has_default(self) -> bool:
+        query = self._component.replicas
+        node = None if query is None else query.node
+        while isinstance(node, Pipe):
+            node = node.right
+        match node:
+            case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
+                return True
+        return False
+
+    def count(self, position: int) -> Location | None:
+        return _at(self.replicas, position) or _at(self.minimum, position)
+
+
+def _at(locations: list[Location | None], position: int) -> Location | None:
+    """The place of an instance; None where an expression does not give one for it."""
+    return locations[position] if position < len(locations) else None
+
+
+def _locations(component: Component, field: str, query: Query | None, obj: Object) -> list[Location | None]:
+    if query is None:
+        return []
+    try:
+        return query.locate_each(obj)
+    except QueryWriteError:
+        return []
+    except QueryError as err:
+        raise query_failure(component, field, query, err) from err

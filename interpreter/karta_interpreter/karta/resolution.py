@@ -1,0 +1,163 @@
+"""Looking up what a definition refers to: from a workload and a reader to a definition that knows the values.
+
+>>> found = Known.of([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sizes"}, "data": {"pods": "3"}}])
+>>> found.get(GVK("", "v1", "ConfigMap"), "team", "sizes")["data"]
+{'pods': '3'}
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Protocol, Self
+
+from karta_interpreter.errors import InterpretationError, QueryError, QueryReferenceError
+from karta_interpreter.jq import Query, Unresolved
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.metadata import namespace as namespace_of
+from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.reference import LabelOperator, LabelRule, Reference
+
+
+class Reader(Protocol):
+    """Whoever knows other objects; both methods raise QueryReferenceError where they cannot tell.
+
+    ``namespace`` is that of the workload or what the reference says; it means nothing for objects that are in none.
+    """
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        """The object of that name, None when there is none."""
+
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+        """The objects of a kind in a namespace, or in all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A reader of given objects.
+
+    Of the ``complete`` kinds there are no others. Any other object that is not among them may exist or not, so looking
+    it up is an error.
+    """
+
+    objects: Mapping[GVK, tuple[Object, ...]]
+    complete: frozenset[GVK] = frozenset()
+
+    @classmethod
+    def of(cls, objects: Iterable[Object], complete: Iterable[GVK] = ()) -> Self:
+        """The reader of some objects; raises InterpretationError for one without apiVersion and kind."""
+        found: dict[GVK, tuple[Object, ...]] = {}
+        for obj in objects:
+            gvk = GVK.of(obj)
+            found[gvk] = (*found.get(gvk, ()), obj)
+        return cls(found, frozenset(complete))
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        """The object of that name."""
+        for obj in self.list(gvk, namespace):
+            if edit.get(obj, ("metadata", "name")) == name:
+                return obj
+        if gvk in self.complete:
+            return None
+        raise QueryReferenceError(f"{gvk} {name} is not among the objects that were given")
+
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+        """The objects of a kind; one without a namespace is in every one."""
+        found = self.objects.get(gvk, ())
+        return [obj for obj in found if namespace is None or namespace_of(obj) in ("", namespace)]
+
+
+NOTHING_KNOWN = Known({})
+
+
+def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
+    """All that a reader knows of the kinds of references, to be handed on; a kind that it cannot tell of is missing."""
+    found: dict[GVK, tuple[Object, ...]] = {}
+    for gvk in {reference.gvk for reference in references} if reader else ():
+        with suppress(QueryReferenceError):
+            found[gvk] = tuple(_reading(reader).list(gvk, None))
+    return Known(found, frozenset(found))
+
+
+def resolved(definition: Definition, obj: Object, reader: Reader | None) -> Definition:
+    """The definition with the values of its references for a workload.
+
+    What cannot be looked up is an error as soon as an expression reads it, and never null.
+    """
+    if not definition.references:
+        return definition
+    return bound(definition, {each.name: _value(each, obj, reader) for each in definition.references})
+
+
+def bound(definition: Definition, values: Mapping[str, JSON]) -> Definition:
+    """The definition with values for its references, by their names, and without references to look up."""
+    changed: Definition = _bound(replace(definition, references=()), values)
+    return changed
+
+
+def _bound(part: Any, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - whatever a definition is made of
+    match part:
+        case Query():
+            return part.bound(values)
+        case tuple():
+            items = [_bound(item, values) for item in part]
+            unchanged = all(new is old for new, old in zip(items, part, strict=True))
+            return part if unchanged or type(part) is not tuple else tuple(items)
+        case _ if is_dataclass(part) and not isinstance(part, type):
+            found = {field.name: getattr(part, field.name) for field in fields(part)}
+            changed = {name: new for name, old in found.items() if (new := _bound(old, values)) is not old}
+            return replace(part, **changed) if changed else part
+        case _:
+            return part
+
+
+def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
+    try:
+        return _looked_up(reference, obj, reader)
+    except (QueryError, InterpretationError) as error:
+        return Unresolved(f"the reference ${reference.name} has no value: {error}")
+
+
+def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
+    namespace = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj)
+    if reference.lookup is None:
+        rules = [_rule(rule, obj) for rule in reference.labels]
+        found = _reading(reader).list(reference.gvk, namespace or "")
+        return [each for each in found if all(_follows(rule, each) for rule in rules)]
+    name = _text(reference.lookup, obj)
+    return None if name is None else _reading(reader).get(reference.gvk, namespace or "", name)
+
+
+def _reading(reader: Reader | None) -> Reader:
+    if reader is None:
+        raise QueryReferenceError("nobody looks up objects here")
+    return reader
+
+
+def _text(query: Query, obj: Object) -> str | None:
+    """What an expression yields for a workload; None for nothing and null."""
+    value = query.first(obj)
+    if value is not None and not isinstance(value, str):
+        raise InterpretationError(f"`{query.text}` gives {type_name(value)} where text belongs")
+    return value
+
+
+def _rule(rule: LabelRule, obj: Object) -> LabelRule:
+    """The same with the values that its expressions have for a workload."""
+    found = [value if isinstance(value, str) else _text(value, obj) for value in rule.values]
+    return replace(rule, values=tuple(value for value in found if value is not None))
+
+
+def _follows(rule: LabelRule, obj: Object) -> bool:
+    labels = edit.get(obj, ("metadata", "labels"))
+    value = labels.get(rule.key) if isinstance(labels, dict) else None
+    match rule.operator:
+        case LabelOperator.IN:
+            return value in rule.values
+        case LabelOperator.NOT_IN:
+            return value not in rule.values
+        case LabelOperator.EXISTS:
+            return value is not None
+        case LabelOperator.DOES_NOT_EXIST:
+            return value is None

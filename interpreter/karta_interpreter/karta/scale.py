@@ -1,0 +1,104 @@
+"""The number of units of each instance of a component."""
+
+import re
+from typing import NamedTuple
+
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.karta.definition import Component
+from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure
+
+LARGEST = 2**31 - 1
+"""Counts are int32 in Kubernetes."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,100}")
+_LIKE_A_NUMBER = re.compile(r"[-+0-9.eE ]{0,32}")
+
+
+class Scale(NamedTuple):
+    """The counts of one instance as its object gives them; None where it does not say."""
+
+    replicas: int | None
+    minimum: int | None
+    maximum: int | None
+
+    @property
+    def effective(self) -> int:
+        """The replicas, else the minimum, else 1."""
+        if self.replicas is not None:
+            return self.replicas
+        return 1 if self.minimum is None else self.minimum
+
+
+def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int]:
+    """The effective replicas of each instance; the bounds are read only where they matter."""
+    replicas = _replicas(component, obj, ids)
+    if component.min_replicas is None or None not in replicas:
+        return [1 if count is None else count for count in replicas]
+    minimum = _bounds(component, "minReplicasPath", component.min_replicas, obj, ids)
+    return [Scale(count, least, None).effective for count, least in zip(replicas, minimum, strict=True)]
+
+
+def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scale]:
+    """The scale of each instance; raises InterpretationError when results and ids do not match."""
+    minimum, maximum = component.min_replicas, component.max_replicas
+    replicas = _replicas(component, obj, ids)
+    if minimum is None and maximum is None:
+        return [Scale(count, None, None) for count in replicas]
+    return [
+        Scale(*counts)
+        for counts in zip(
+            replicas,
+            _bounds(component, "minReplicasPath", minimum, obj, ids),
+            _bounds(component, "maxReplicasPath", maximum, obj, ids),
+            strict=True,
+        )
+    ]
+
+
+def _replicas(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int | None]:
+    query = component.replicas
+    if query is None:
+        return [None] * len(ids)
+    results = aligned(component, "replicasPath", query, obj, ids)
+    return [
+        value if type(value) is int and 0 <= value <= LARGEST else _count(component, "replicasPath", query, value)
+        for value in results
+    ]
+
+
+def _bounds(
+    component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
+) -> list[int | None]:
+    if query is None:
+        return [None] * len(ids)
+    results = aligned_or_absent(component, field, query, obj, ids)
+    return [_count(component, field, query, value) for value in results]
+
+
+def _count(component: Component, field: str, query: Query, value: JSON) -> int | None:
+    if value is None or (type(value) is int and 0 <= value <= LARGEST):
+        return value
+    number = _integer(value)
+    if number is None:
+        raise failure(component, field, query, f"gives {_shown(value)}, which is not a whole number")
+    if number < 0:
+        raise failure(component, field, query, f"gives {_shown(value)}; a number of replicas is not negative")
+    if number > LARGEST:
+        raise failure(component, field, query, f"gives {_shown(value)}, more than the largest count, {LARGEST}")
+    return number
+
+
+def _integer(value: JSON) -> int | None:
+    """The whole number that a JSON number or a numeric string is, as Go's ParseInt reads strings."""
+    if isinstance(value, str):
+        return int(value) if _INTEGER.fullmatch(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if value == value // 1 else None
+
+
+def _shown(value: JSON) -> str:
+    """A value for a message, which logs repeat: text that is no attempt at a number stays in its object."""
+    is_shown = _LIKE_A_NUMBER.fullmatch(value) if isinstance(value, str) else type(value) in (int, float)
+    return repr(value) if is_shown else type_name(value)

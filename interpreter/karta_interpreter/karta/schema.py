@@ -1,0 +1,203 @@
+"""From a JSON object to a Karta: which forms are read, and findings for what does not fit the schema."""
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from karta_interpreter.findings import Finding, error, warning
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object, Path, type_name
+from karta_interpreter.karta.model import Karta, Spec
+from karta_interpreter.karta.notation import Schema
+from karta_interpreter.suggestion import closest
+
+KARTA = ("run.ai/v1alpha1", "Karta")
+RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
+"""The older form of the same thing; its spec has the same shape."""
+
+_OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
+_SPEC = ("spec",)
+
+_GHOSTS = {
+    "ownerName": "older documentation calls ownerRef so; write ownerRef",
+    "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
+    "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
+}
+"""Fields that documents speak of and no released schema has."""
+
+_EXPECTED = {
+    "string_type": "a string",
+    "bool_type": "a boolean",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+
+
+def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
+    """The Karta that a JSON object is, with everything that keeps it from being one.
+
+    Reads `run.ai/v1alpha1` Karta, `optimization.nvidia.com/v1alpha1` ResourceInterface, and a bare
+    ``{spec: ...}`` without apiVersion and kind. None when there is an error.
+    """
+    if not isinstance(value, dict):
+        return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
+    wrong_type = _wrong_type(value)
+    if wrong_type is not None:
+        return None, [wrong_type]
+    findings = [
+        *(_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS),
+        *_metadata_findings(value.get("metadata")),
+        *_language_findings(value.get("spec")),
+    ]
+    spec, more = _read_spec(value.get("spec"))
+    findings += more
+    if spec is None:
+        return None, findings
+    return Karta(name=name_of(value), annotations=_annotations(value), spec=spec), findings
+
+
+def name_of(value: Object) -> str:
+    """The name of a definition; one without a name is called after its root component, in lower case."""
+    name = edit.get(value, ("metadata", "name"))
+    if isinstance(name, str) and name:
+        return name
+    root = edit.get(value, ("spec", "structureDefinition", "rootComponent"))
+    name = edit.get(root, ("name",)) or edit.get(root, ("kind", "kind"))
+    return name.lower() if isinstance(name, str) else ""
+
+
+def gvk_of(value: Object) -> GVK | None:
+    """The kind that a definition is about, None when it does not say; it need not be a valid definition."""
+    kind = edit.get(value, ("spec", "structureDefinition", "rootComponent", "kind"))
+    group, version, name = (edit.get(kind, (field,)) for field in ("group", "version", "kind"))
+    if not all(isinstance(part, str) for part in (group, version, name)) or not version or not name:
+        return None
+    return GVK(group, version, name)
+
+
+def _wrong_type(value: Object) -> Finding | None:
+    found = (value.get("apiVersion"), value.get("kind"))
+    if found in (KARTA, RESOURCE_INTERFACE) or (found == (None, None) and "spec" in value):
+        return None
+    named = [f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field)]
+    return error(
+        "not-a-karta",
+        (),
+        f"{', '.join(named) or 'an object without apiVersion and kind'} is not a definition this version reads",
+        "write apiVersion: run.ai/v1alpha1 and kind: Karta",
+    )
+
+
+def _metadata_findings(metadata: JSON) -> Iterator[Finding]:
+    if metadata is None:
+        return
+    if not isinstance(metadata, dict):
+        yield error("schema", ("metadata",), f"must be an object, not {type_name(metadata)}")
+        return
+    annotations = metadata.get("annotations") or {}
+    if not isinstance(annotations, dict):
+        yield error("schema", ("metadata", "annotations"), f"must be an object, not {type_name(annotations)}")
+        return
+    for key, text in annotations.items():
+        if not isinstance(text, str):
+            path = ("metadata", "annotations", key)
+            hint = "write its value in quotes, or as a block that starts with |"
+            yield error("schema", path, f"an annotation must be a string, not {type_name(text)}", hint)
+
+
+def _annotations(value: Object) -> dict[str, str]:
+    annotations = edit.get(value, ("metadata", "annotations"))
+    if not isinstance(annotations, dict):
+        return {}
+    return {key: text for key, text in annotations.items() if isinstance(text, str)}
+
+
+def _language_findings(spec: JSON) -> Iterator[Finding]:
+    language = edit.get(spec, ("expressionLanguage",), "jq")
+    if language != "jq":
+        yield error(
+            "expression-language",
+            ("spec", "expressionLanguage"),
+            f"the expression language {language} is not supported",
+            "write the expressions in jq",
+        )
+
+
+def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
+    if raw is None:
+        return None, [error("schema", _SPEC, "the field spec is missing")]
+    if isinstance(raw, dict):
+        raw = {key: value for key, value in raw.items() if key != "expressionLanguage"}
+    try:
+        return Spec.model_validate(raw), []
+    except ValidationError as err:
+        details = [detail for detail in err.errors(include_url=False) if not _follows_from_others(detail)]
+    findings = [_finding(detail) for detail in details]
+    unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
+    if len(unknown) < len(details):
+        return None, findings
+    for path in unknown:
+        raw = edit.remove(raw, path)
+    return Spec.model_validate(raw), findings
+
+
+def _follows_from_others(detail: ErrorDetails) -> bool:
+    """Whether a list is called too short only because its entries are wrong."""
+    return detail["type"] == "too_short" and bool(detail["input"])
+
+
+def _finding(detail: ErrorDetails) -> Finding:
+    path: Path = (*_SPEC, *detail["loc"])
+    found = detail["input"]
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        return _unknown(str(path[-1]), path, _fields_at(detail["loc"][:-1]))
+    if kind == "missing":
+        return error("schema", path, f"the field {path[-1]} is missing")
+    if kind == "too_short":
+        return error("schema", path, "needs at least one entry")
+    if kind in _EXPECTED:
+        message = f"must be {_EXPECTED[kind]}, not {type_name(found)}"
+        return error("schema", path, message, _type_hint(_EXPECTED[kind], found))
+    return error("schema", path, detail["msg"])
+
+
+def _type_hint(expected: str, found: JSON) -> str:
+    if expected == "a string" and isinstance(found, bool | int | float):
+        return "write it in quotes"
+    if expected == "a list" and isinstance(found, dict):
+        return "write the entry behind a dash, as the only one of a list"
+    return ""
+
+
+def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
+    """An unknown field: an error where it hides something that was meant, else only ignored."""
+    if field in _GHOSTS:
+        severity = warning if field == "referencedComponents" else error
+        return severity("unknown-field", path, f"there is no field {field}", _GHOSTS[field])
+    meant = closest(field, known)
+    if meant:
+        return error("unknown-field", path, f"there is no field {field}", f"did you mean {meant}?")
+    return warning("unknown-field", path, f"there is no field {field}; it has no effect", "remove it")
+
+
+def _fields_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """The names of the fields that the schema knows at a place of a spec."""
+    schema: type[Schema] = Spec
+    for step in path:
+        if isinstance(step, str):
+            field = next(field for field in schema.model_fields.values() if field.alias == step)
+            schema = next(_schemas(field.annotation))
+    return tuple(str(field.alias) for field in schema.model_fields.values())
+
+
+def _schemas(annotation: Any) -> Iterator[type[Schema]]:  # noqa: ANN401 - annotations have no type of their own
+    if isinstance(annotation, type) and issubclass(annotation, Schema):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _schemas(argument)

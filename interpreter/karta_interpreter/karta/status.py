@@ -1,0 +1,117 @@
+"""A workload's normalised status, by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
+
+from typing import NamedTuple
+
+from karta_interpreter.jq import Query
+from karta_interpreter.jq.plain.values import to_text
+from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.karta.evaluation import evaluate, failure
+from karta_interpreter.karta.status_rules import ConditionMatcher, ConditionsRule, Matcher, Status, StatusRules
+
+__all__ = ["Condition", "Status", "StatusMatch", "match_status"]
+
+
+class Condition(NamedTuple):
+    """One condition of a workload; a field that is absent or not a string is None."""
+
+    type: str | None
+    status: str | None
+    reason: str | None
+    message: str | None
+
+
+_NO_CONDITION = Condition(None, None, None, None)
+"""What Go reads from a null in a list of conditions."""
+
+
+class StatusMatch(NamedTuple):
+    """What the status definition says about an object.
+
+    ``phase`` is None only when the phase path yields nothing; ``matched`` has at least one status, `Undefined`
+    when none matches, else all that match: they do not exclude each other.
+    """
+
+    phase: str | None
+    conditions: tuple[Condition, ...]
+    matched: tuple[Status, ...]
+
+
+def match_status(definition: Definition, obj: Object) -> StatusMatch:
+    """The status of an object.
+
+    Raises InterpretationError when an expression fails: one that cannot be told makes the whole status unknown.
+    """
+    rules = definition.status
+    if rules is None:
+        return StatusMatch(None, (), (Status.UNDEFINED,))
+    reader = _Reader(definition.root, rules, obj)
+    matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
+    return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
+
+
+class _Reader:
+    """What the matchers look at: the phase, the conditions and the object."""
+
+    def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
+        self._root = root
+        self._obj = obj
+        self.phase = None if rules.phase is None else _phase(root, rules.phase, obj)
+        self.conditions = () if rules.conditions is None else _conditions(root, rules.conditions, obj)
+        # Of two conditions of one type the last is kept, as upstream's index keeps it.
+        self._by_type = {condition.type: condition for condition in self.conditions}
+
+    def holds(self, matcher: Matcher) -> bool:
+        if matcher.phase and matcher.phase != self.phase:
+            return False
+        for expected in matcher.conditions:
+            if not _fits(self._by_type.get(expected.type), expected):
+                return False
+        return matcher.expression is None or self._answers(matcher.expression, matcher.expected)
+
+    def _answers(self, query: Query, expected: str) -> bool:
+        results = evaluate(self._root, "byExpression", query, self._obj)
+        return bool(results) and to_text(results[0]) == expected
+
+
+def _fits(condition: Condition | None, expected: ConditionMatcher) -> bool:
+    if condition is None or (expected.status and condition.status != expected.status):
+        return False
+    return not expected.reason or condition.reason == expected.reason
+
+
+def _phase(root: Component, query: Query, obj: Object) -> str | None:
+    results = evaluate(root, "phaseDefinition.path", query, obj)
+    for value in results:
+        if value is not None and type(value) is not str:
+            reason = f"gives {type_name(value)} where a string belongs"
+            raise failure(root, "phaseDefinition.path", query, reason)
+    return (results[0] or "") if results else None
+
+
+def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
+    found: list[Condition] = []
+    for value in evaluate(root, "conditionsDefinition.path", rule.query, obj):
+        if value is not None and type(value) is not list:
+            reason = f"gives {type_name(value)} where a list of conditions belongs"
+            raise failure(root, "conditionsDefinition.path", rule.query, reason)
+        found += [_condition(root, rule, element) for element in value or ()]
+    return tuple(found)
+
+
+def _condition(root: Component, rule: ConditionsRule, element: JSON) -> Condition:
+    if element is None:
+        return _NO_CONDITION
+    if type(element) is not dict:
+        reason = f"gives a condition that is {type_name(element)}, not an object"
+        raise failure(root, "conditionsDefinition.path", rule.query, reason)
+    return Condition(
+        _text(element.get(rule.type_field)),
+        _text(element.get(rule.status_field)),
+        _text(element.get(rule.reason_field)),
+        _text(element.get(rule.message_field)),
+    )
+
+
+def _text(value: JSON) -> str | None:
+    return value if type(value) is str else None

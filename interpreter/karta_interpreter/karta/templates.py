@@ -1,0 +1,60 @@
+"""The pod template of each instance of a component."""
+
+from collections.abc import Iterable
+
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.karta.definition import Component, PodDefinition, PodSpec, PodTemplate
+from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure
+from karta_interpreter.karta.fragments import assembled
+
+
+def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
+    """One pod template per instance, None for an instance whose pods do not exist.
+
+    A template that is null, or has no `spec`, describes no pods: a workload without its worker section has no
+    worker, whatever its replicas path says.
+    """
+    if isinstance(pods, PodTemplate):
+        found = _mappings(component, "podTemplateSpecPath", pods.query, obj, ids)
+        return [_whole(component, pods.query, template) for template in found]
+    if isinstance(pods, PodSpec):
+        specs = _mappings(component, "podSpecPath", pods.query, obj, ids)
+        return list(map(_joined, specs, _metadata(component, pods.metadata, obj, ids)))
+    return assembled(component, pods, obj, ids)
+
+
+def _mappings(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
+    read = aligned_or_absent if component.instance_ids is None else aligned
+    return _checked(component, field, query, read(component, field, query, obj, ids))
+
+
+def _metadata(component: Component, query: Query | None, obj: Object, ids: tuple[str, ...]) -> Iterable[JSON]:
+    if query is None:
+        return [None] * len(ids)
+    results = aligned_or_absent(component, "metadataPath", query, obj, ids)
+    return _checked(component, "metadataPath", query, results)
+
+
+def _checked(component: Component, field: str, query: Query, values: list[JSON]) -> list[JSON]:
+    for value in values:
+        if value is not None and type(value) is not dict:
+            raise failure(component, field, query, f"gives {type_name(value)} where an object belongs")
+    return values
+
+
+def _whole(component: Component, query: Query, template: JSON) -> Object | None:
+    spec = None if template is None else template.get("spec")
+    if spec is None:
+        return None
+    if type(spec) is not dict:
+        found = type_name(spec)
+        raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {found}")
+    whole: Object = template
+    return whole
+
+
+def _joined(spec: JSON, metadata: JSON) -> Object | None:
+    if spec is None:
+        return None
+    return {"metadata": metadata, "spec": spec} if metadata else {"spec": spec}

@@ -1,0 +1,165 @@
+"""Karmada's ResourceInterpreterCustomization objects: read and judged.
+
+Their shape is that of ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from karta_interpreter.errors import InterpretationError, ManifestError
+from karta_interpreter.findings import Finding, Severity, error, warning
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.manifest import Document, read_documents
+from karta_interpreter.k8s.values import JSON, Object, Path, type_name
+from karta_interpreter.lua.lines import split_lines
+from karta_interpreter.lua.place import Place
+from karta_interpreter.lua.reading import read_scripts, unknown_fields
+from karta_interpreter.lua.script import SLOTS, Scripts
+
+API_VERSION = "config.karmada.io/v1alpha1"
+KIND = "ResourceInterpreterCustomization"
+
+_LISTS = ("List", f"{KIND}List")
+_TARGET = ("spec", "target")
+_CUSTOMIZATIONS = ("spec", "customizations")
+_FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
+    ((), ("apiVersion", "kind", "metadata", "spec")),
+    (("spec",), ("target", "customizations")),
+    (_TARGET, ("apiVersion", "kind")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCustomization:
+    """What became of one customization.
+
+    ``gvk`` is the kind that it is for, None when it names none; ``scripts`` are those that can be run, and ``broken``
+    are the operations whose script cannot. One broken script does not affect the others. ``line`` is where it begins;
+    it is 0 for text that holds none, of which the findings speak.
+    """
+
+    name: str
+    gvk: GVK | None
+    scripts: Scripts
+    findings: tuple[Finding, ...]
+    source: str
+    broken: frozenset[str] = frozenset()
+    line: int = 0
+
+    def problem(self, operation: str) -> Finding | None:
+        """The first error in the script of an operation, None when it has none."""
+        place = (*_CUSTOMIZATIONS, SLOTS[operation].field)
+        errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
+        return next((finding for finding in errors if finding.path[: len(place)] == place), None)
+
+
+def is_customization(value: JSON) -> bool:
+    """Whether an object is a customization rather than a Karta, or something else.
+
+    >>> is_customization({"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization"})
+    True
+    """
+    return isinstance(value, dict) and value.get("kind") == KIND
+
+
+def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
+    """Every customization of a manifest; ``source`` names the text in findings.
+
+    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result that
+    says so, and so does a document that is something else; nothing is raised.
+    """
+    try:
+        documents = read_documents(text, source)
+    except ManifestError as err:
+        finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
+        return [LoadedCustomization("", None, Scripts(), (finding,), source)]
+    lines = split_lines(text)
+    return [_load(value, Place(document, at, lines)) for document in documents for at, value in _items(document)]
+
+
+def _items(document: Document) -> Iterator[tuple[Path, JSON]]:
+    value = document.value
+    if isinstance(value, dict) and value.get("kind") in _LISTS and isinstance(value.get("items"), list):
+        yield from ((("items", index), item) for index, item in enumerate(value["items"]))
+    else:
+        yield (), value
+
+
+def _load(value: JSON, place: Place) -> LoadedCustomization:
+    if not is_customization(value):
+        finding = place.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}"))
+        return LoadedCustomization(_name(value), None, Scripts(), (finding,), place.source)
+    name, gvk = _name(value), _target(value)
+    customizations = edit.get(value, _CUSTOMIZATIONS)
+    reading = read_scripts(
+        {} if customizations is None else customizations, name or place.source, _CUSTOMIZATIONS, place
+    )
+    shape = [*_shape_findings(value), *_target_findings(value), *_pair_findings(reading.scripts)]
+    findings = (*map(place.locate, shape), *reading.findings)
+    scripts = reading.scripts if gvk else Scripts()
+    return LoadedCustomization(name, gvk, scripts, findings, place.source, reading.broken, place.line)
+
+
+def _what(value: JSON) -> str:
+    if not isinstance(value, dict):
+        return type_name(value)
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    return f"{api_version}, Kind={kind}" if api_version and kind else "an object without apiVersion and kind"
+
+
+def _name(value: JSON) -> str:
+    name = edit.get(value, ("metadata", "name"))
+    return name if isinstance(name, str) else ""
+
+
+def _target(value: Object) -> GVK | None:
+    target = edit.get(value, _TARGET)
+    try:
+        return GVK.of(target) if isinstance(target, dict) else None
+    except InterpretationError:
+        return None
+
+
+def _shape_findings(value: Object) -> Iterator[Finding]:
+    if value.get("apiVersion") != API_VERSION:
+        hint = f"write apiVersion: {API_VERSION}"
+        yield error("schema", ("apiVersion",), f"there is no {KIND} in {value.get('apiVersion') or 'no group'}", hint)
+    if not _name(value):
+        hint = "customizations of one kind are merged in the order of their names"
+        yield warning("no-name", ("metadata", "name"), "it has no name", hint)
+    for path, known in _FIELDS:
+        found = edit.get(value, path)
+        if isinstance(found, dict):
+            yield from unknown_fields(found, known, path)
+
+
+def _target_findings(value: Object) -> Iterator[Finding]:
+    target = edit.get(value, _TARGET)
+    if not isinstance(target, dict):
+        yield error("no-target", _TARGET, "it names no kind", "add the kind's apiVersion and kind")
+        return
+    wrong = [field for field in ("apiVersion", "kind") if not (isinstance(target.get(field), str) and target[field])]
+    for field in wrong:
+        found = type_name(target[field]) if target.get(field) else "missing or empty"
+        yield error("no-target", (*_TARGET, field), f"{field} must be a string, but is {found}")
+    if not wrong:
+        yield from _kind_findings(target)
+
+
+def _kind_findings(target: Object) -> Iterator[Finding]:
+    try:
+        GVK.of(target)
+    except InterpretationError as err:
+        yield error("no-target", (*_TARGET, "apiVersion"), str(err))
+
+
+def _pair_findings(scripts: Scripts) -> Iterator[Finding]:
+    if {"InterpretComponent", "ReviseReplica"} <= scripts.operations:
+        yield warning(
+            "components-and-revision",
+            (*_CUSTOMIZATIONS, "replicaRevision"),
+            "beside componentResource it scales workloads to zero: with the feature gate "
+            "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
+            "keep one of the two",
+        )

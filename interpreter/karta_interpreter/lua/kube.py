@@ -1,0 +1,126 @@
+"""The functions of ``require("kube")``, equal to those of Karmada (``luavm/kube.go``) in results and errors."""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import add
+from typing import Final
+
+from karta_interpreter.errors import LuaRunError, QuantityError
+from karta_interpreter.k8s.dependencies import pod_dependencies
+from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.k8s.requirements import Counting, pod_requirements
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.lua.machine.exchange import without_nulls
+from karta_interpreter.lua.machine.numbers import number_text
+from karta_interpreter.lua.results import lua_type, read_table
+from karta_interpreter.lua.typed import Requirements, decode, encode, fitter
+from karta_interpreter.lua.typed.quantities import approximate, read_quantity
+
+_ZERO = Quantity(0)
+_is_template: Final = fitter("PodTemplateSpec")
+_NONE: Final[Object] = {}
+_KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in the order in which Karmada gives them
+
+
+def _resource_add(*arguments: JSON) -> str:
+    """The sum of quantities, written the way the first one that is not zero was."""
+    quantities = [_quantity("resourceAdd", position, value) for position, value in enumerate(arguments, 1)]
+    return str(reduce(add, quantities, _ZERO))
+
+
+def _accurate_pod_requirements(*arguments: JSON) -> JSON:
+    """What one replica of a pod template asks for, None when it asks for nothing."""
+    if len(arguments) != 1:
+        raise LuaRunError("getPodRequirements only accepts one argument")
+    template = _template(_table("accuratePodRequirements", arguments[0]), "PodTemplateSpec")
+    requirements = pod_requirements(template, Counting.KARMADA).to_json()
+    if not requirements:
+        return None
+    claim = requirements.get("nodeClaim")
+    if claim is not None and not _is_full(claim):
+        return {**requirements, "nodeClaim": encode("NodeClaim", claim)}
+    request = requirements.get("resourceRequest", _NONE)
+    return Requirements(requirements) if decode("map[string]Quantity", request) is request else requirements
+
+
+def _is_full(claim: Object) -> bool:
+    """Whether nothing in a claim is empty, which `encode` would leave out; a node affinity is not looked through."""
+    if not claim or "hardNodeAffinity" in claim:
+        return False
+    return all(one and all(one.values()) for one in claim.get("tolerations", ()))
+
+
+def _get_pod_dependencies(*arguments: JSON) -> JSON:
+    """What the pods of a template need beside them, None when they need nothing; Karmada has names in any order."""
+    if len(arguments) != 2:  # noqa: PLR2004 - said in the message
+        raise LuaRunError("getPodDependencies only accepts two argument")
+    table = _table("getPodDependencies", arguments[0])
+    namespace = _namespace(arguments[1])
+    template = _template(table, "corev1.PodTemplateSpec")
+    needed = sorted(pod_dependencies(template, namespace), key=lambda one: (_KINDS.index(one.kind), one.name))
+    return [one.to_json() for one in needed] or None
+
+
+def _get_resource_quantity(*arguments: JSON) -> float:
+    """A quantity as a number."""
+    if len(arguments) != 1:
+        raise LuaRunError("getResourceQuantity only accepts one argument")
+    _quantity("getResourceQuantity", 1, arguments[0])
+    amount = approximate(arguments[0] or "0")
+    if amount < 0:
+        raise LuaRunError(f"int approximation unexpectedly returned a negative value: {arguments[0]}")
+    if math.isinf(amount):
+        raise LuaRunError(f"int approximation unexpectedly returned an infinite value: {arguments[0]}")
+    return amount
+
+
+def _table(function: str, value: JSON) -> JSON:
+    if lua_type(value) != "table":
+        raise _bad_argument(function, 1, "table", value)
+    return value
+
+
+def _template(table: JSON, go_type: str) -> Object:
+    template: Object = table
+    if _is_template(table):
+        return template
+    try:
+        template = read_table("PodTemplateSpec", without_nulls(table))
+    except LuaRunError as err:
+        raise LuaRunError(f"fail to convert lua value to {go_type}: {err}") from err
+    return template
+
+
+def _namespace(value: JSON) -> str:
+    if value is None:
+        return "default"
+    if isinstance(value, str):
+        return value
+    if lua_type(value) != "number":
+        raise _bad_argument("getPodDependencies", 2, "string", value)
+    return number_text(value)
+
+
+def _quantity(function: str, position: int, value: JSON) -> Quantity:
+    if value is None:
+        return _ZERO
+    if not isinstance(value, str):
+        raise _bad_argument(function, position, "string", value)
+    try:
+        return read_quantity(value)
+    except QuantityError as err:
+        raise LuaRunError(f"cannot parse '{value}': {err}") from err
+
+
+def _bad_argument(function: str, position: int, expected: str, value: JSON) -> LuaRunError:
+    return LuaRunError(f"bad argument #{position} to {function} ({expected} expected, got {lua_type(value)})")
+
+
+KUBE: Final[Mapping[str, Callable[..., JSON]]] = {
+    "resourceAdd": _resource_add,
+    "accuratePodRequirements": _accurate_pod_requirements,
+    "getPodDependencies": _get_pod_dependencies,
+    "getResourceQuantity": _get_resource_quantity,
+}
+"""By the name that scripts call; arguments are JSON with None for nil, results too."""

@@ -1,0 +1,152 @@
+"""What a script returned, checked and read as Karmada's Lua VM does (``luavm/lua.go``), operation by operation."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from karta_interpreter.errors import LuaRunError
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.lua.empties import mend_empties
+from karta_interpreter.lua.typed import MismatchError, Requirements, decode, encode
+from karta_interpreter.lua.values import Function, NoJson
+
+Returned: TypeAlias = tuple[JSON, ...]
+"""All results of a function; a table that is empty is ``[]`` or ``{}``, which says nothing of what it was."""
+
+_Answer: TypeAlias = dict[str, JSON]
+
+_LUA_TYPES = {
+    type(None): "nil",
+    bool: "boolean",
+    str: "string",
+    dict: "table",
+    list: "table",
+    Requirements: "table",
+    Function: "function",
+    NoJson: "table",
+}
+_LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
+_SHOWN = 200
+_MOST_REPLICAS = 2**31 - 1
+
+
+def read_results(operation: str, returned: Returned, references: Sequence[Object] = ()) -> _Answer:
+    """The answer that the results of an operation's function mean, by Karmada's result names.
+
+    ``references`` are the objects that tell which empty tables of a changed object were lists. Raises LuaRunError
+    in upstream's words.
+
+    >>> read_results("InterpretReplica", (2.9, {"ResourceRequest": {"cpu": 0.5}}))
+    {'replica': 2, 'requires': {'resourceRequest': {'cpu': '500m'}}}
+    """
+    return _READERS[operation](returned, references)
+
+
+def lua_type(value: JSON) -> str:
+    """Lua's name for the type of a value.
+
+    >>> lua_type([]), lua_type(2)
+    ('table', 'number')
+    """
+    return _LUA_TYPES.get(type(value), "number")
+
+
+def read_table(go_type: str, table: JSON) -> JSON:
+    """A table as the Go type, an empty one as its empty value; raises LuaRunError where it does not fit."""
+    if not table:
+        return [] if go_type.startswith("[]") else {}
+    if isinstance(table, NoJson):
+        raise LuaRunError(table.problem)
+    try:
+        return decode(go_type, table)
+    except MismatchError as err:
+        raise LuaRunError(f"json unmarshal obj failed: {err}") from err
+
+
+def _replica(returned: Returned, _: Sequence[Object]) -> _Answer:
+    replica, requires = _first(returned), returned[1] if len(returned) > 1 else None
+    if lua_type(replica) != "number":
+        raise LuaRunError(f"result type {_LUA_TYPE_NUMBERS[lua_type(replica)]} is not number")
+    if not abs(replica) <= _MOST_REPLICAS:  # NaN neither
+        raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {_MOST_REPLICAS}")
+    if requires is None:
+        return {"replica": int(replica), "requires": None}
+    requires = read_table("ReplicaRequirements", _table(requires, "expect the returned requires type is table"))
+    return {"replica": int(replica), "requires": encode("ReplicaRequirements", requires)}
+
+
+def _components(returned: Returned, _: Sequence[Object]) -> _Answer:
+    components = _first(returned)
+    if components is None:
+        return {"components": None}
+    if lua_type(components) != "table":
+        problem = f"expected result type 'table' or 'nil' from GetComponents, but got '{lua_type(components)}'"
+        raise LuaRunError(problem)
+    try:
+        read = read_table("[]Component", components)
+    except LuaRunError as err:
+        raise LuaRunError(f"failed to convert lua table for components: {err}") from err
+    return {"components": encode("[]Component", read)}
+
+
+def _changed_object(name: str) -> Callable[[Returned, Sequence[Object]], _Answer]:
+    def read(returned: Returned, references: Sequence[Object]) -> _Answer:
+        table = _table(_first(returned), "expect the returned requires type is table")
+        changed = mend_empties(table, references) if table else {}
+        _check_object(changed)
+        return {name: changed}
+
+    return read
+
+
+def _check_object(value: JSON) -> None:
+    """Refuse what Karmada's ``Unstructured`` does not take: an object has a kind, and a list is none."""
+    if isinstance(value, list):
+        problem = "json: cannot unmarshal array into Go value of type map[string]interface {}"
+        raise LuaRunError(f"json unmarshal obj failed: {problem}")
+    kind, version = value.get("kind"), value.get("apiVersion")
+    # A version of several slashes hides the kind as well.
+    if not isinstance(kind, str) or not kind or (isinstance(version, str) and version.count("/") > 1):
+        shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+        raise LuaRunError(f"json unmarshal obj failed: Object 'Kind' is missing in '{shown}'")
+
+
+def _status(returned: Returned, _: Sequence[Object]) -> _Answer:
+    table = _table(_first(returned), "expect the returned replica type is table")
+    return {"status": mend_empties(table) if table else {}}
+
+
+def _health(returned: Returned, _: Sequence[Object]) -> _Answer:
+    healthy = _first(returned)
+    if not isinstance(healthy, bool):
+        raise LuaRunError(f"result type {_LUA_TYPE_NUMBERS[lua_type(healthy)]} is not bool")
+    return {"healthy": healthy}
+
+
+def _dependencies(returned: Returned, _: Sequence[Object]) -> _Answer:
+    table = _table(_first(returned), "expect the returned requires type is table")
+    read = read_table("[]DependentObjectReference", table)
+    return {"dependencies": encode("[]DependentObjectReference", read)}
+
+
+def _first(returned: Returned) -> JSON:
+    return returned[0] if returned else None
+
+
+def _table(value: JSON, expectation: str) -> JSON:
+    if lua_type(value) != "table":
+        raise LuaRunError(f"{expectation} but got {lua_type(value)}")
+    return value
+
+
+_READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], _Answer]]] = {
+    "InterpretReplica": _replica,
+    "InterpretComponent": _components,
+    "ReviseReplica": _changed_object("revised"),
+    "Retain": _changed_object("retained"),
+    "AggregateStatus": _changed_object("aggregatedStatus"),
+    "InterpretStatus": _status,
+    "InterpretHealth": _health,
+    "InterpretDependency": _dependencies,
+}

@@ -1,0 +1,119 @@
+"""What an operation is asked and what it answers, apart from any wire format."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.requirements import Counting
+from karta_interpreter.k8s.values import JSON, Object, type_name
+
+
+class Operation(StrEnum):
+    """The operations that Karmada asks of an interpreter (``interpretercontext_types.go``)."""
+
+    INTERPRET_REPLICA = "InterpretReplica"
+    INTERPRET_COMPONENT = "InterpretComponent"
+    REVISE_REPLICA = "ReviseReplica"
+    RETAIN = "Retain"
+    AGGREGATE_STATUS = "AggregateStatus"
+    INTERPRET_STATUS = "InterpretStatus"
+    INTERPRET_HEALTH = "InterpretHealth"
+    INTERPRET_DEPENDENCY = "InterpretDependency"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings that change answers.
+
+    ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name
+    the priority class, and those of InterpretReplica the namespace. ``pod_requests`` says how the resources of a pod
+    are counted.
+    """
+
+    resource_quota_estimate: bool = False
+    pod_requests: Counting = Counting.SCHEDULER
+
+
+DEFAULT_OPTIONS = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class StatusItem:
+    """What one member cluster reports of an object."""
+
+    cluster: str
+    status: JSON = None
+    applied: bool = True
+    message: str = ""
+    health: str = ""
+
+    @classmethod
+    def of(cls, value: JSON, place: str) -> "StatusItem":
+        """Read Karmada's ``AggregatedStatusItem``; ``place`` is where it stands, for the error about a wrong type.
+
+        >>> StatusItem.of({"clusterName": "member1", "applied": True}, "items[0]").cluster
+        'member1'
+        """
+        if not isinstance(value, dict):
+            raise InterpretationError(f"{place} must be an object, but is {type_name(value)}", code=400)
+        for field, expected in _ITEM_TYPES.items():
+            found = value.get(field, expected())
+            if type(found) is not expected:
+                needed = type_name(expected())
+                raise InterpretationError(f"{place}.{field} must be {needed}, but is {type_name(found)}", code=400)
+        return cls(
+            cluster=value.get("clusterName", ""),
+            status=value.get("status"),
+            applied=value.get("applied", False),  # Go leaves a false out of the JSON
+            message=value.get("appliedMessage", ""),
+            health=value.get("health", ""),
+        )
+
+    def to_json(self) -> Object:
+        """Return the item as Karmada writes it, without what is empty.
+
+        >>> StatusItem("member1", {"active": 1}).to_json()
+        {'clusterName': 'member1', 'status': {'active': 1}, 'applied': True}
+        """
+        status = {} if self.status is None else {"status": self.status}
+        rest = {"applied": self.applied, "appliedMessage": self.message, "health": self.health}
+        return {"clusterName": self.cluster, **status, **{field: value for field, value in rest.items() if value}}
+
+
+_ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
+
+
+class Call(NamedTuple):
+    """One question about one object.
+
+    ``object`` is the resource template or, for InterpretStatus and InterpretHealth, the live object; Retain also
+    needs ``observed``, ReviseReplica needs ``replicas`` and AggregateStatus reads ``items``.
+    """
+
+    operation: Operation
+    object: Object
+    observed: Object | None = None
+    replicas: int | None = None
+    items: tuple[StatusItem, ...] = ()
+
+    @property
+    def wanted(self) -> int:
+        """The replicas that ReviseReplica is to write; raises InterpretationError without a number of them."""
+        if self.replicas is None or self.replicas < 0:
+            raise InterpretationError(f"replicas must be a number from 0 up, but is {self.replicas}", code=400)
+        return self.replicas
+
+    @property
+    def member(self) -> Object:
+        """The member's object that Retain is to keep something of; raises InterpretationError without one."""
+        if self.observed is None:
+            raise InterpretationError("Retain needs the observed object", code=400)
+        return self.observed
+
+
+Results: TypeAlias = Mapping[str, JSON]
+"""An answer by Karmada's names: ``replica`` and ``requires``, ``components``, ``revised``, ``retained``,
+``aggregatedStatus``, ``status``, ``healthy`` or ``dependencies``. Changed objects come whole and share what did
+not change with the object that was asked about."""

@@ -1,0 +1,89 @@
+"""InterpretDependency: what a workload's pods need beside it in every cluster."""
+
+from collections.abc import Collection, Iterator
+
+from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
+from karta_interpreter.k8s.edit import get, set_value
+from karta_interpreter.k8s.metadata import namespace as namespace_of
+from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.pods import pod_templates
+
+
+def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
+    """Return what the pod templates and the definition's ``dependencies`` annotation name, sorted, once each.
+
+    Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
+    """
+    namespace = namespace_of(obj)
+    made = {
+        name
+        for each in definition.annotations.dependencies
+        if isinstance(each, MadeClaims)
+        for name in _texts(definition, each.volumes, obj)
+    }
+    found: set[Dependency] = set()
+    for name, template in _templates(definition, obj):
+        try:
+            found.update(pod_dependencies(_without(template, made), namespace))
+            found.update(claim_dependencies(template, namespace))
+        except InterpretationError as error:
+            raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
+    for extra in definition.annotations.dependencies:
+        if isinstance(extra, ExtraDependency):
+            found.update(_named_by(definition, extra, obj, namespace))
+    return sorted(found)
+
+
+def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
+    """Yield pod templates, each with what it is called in messages."""
+    for component, template in pod_templates(definition, obj):
+        yield f"pod template of {component}", template
+    for more in definition.annotations.dependencies:
+        if isinstance(more, MorePods):
+            for template in _values(definition, more.templates, obj):
+                if isinstance(template, dict):
+                    yield "annotation dependencies", template
+                elif template is not None:
+                    raise InterpretationError(
+                        f"definition {definition.name}, annotation dependencies: `{more.templates.text}` must yield "
+                        f"pod templates, but yields {type_name(template)}"
+                    )
+
+
+def _without(template: Object, volumes: Collection[str]) -> Object:
+    """Return a template without the volumes of these names, whatever they are."""
+    listed = get(template, ("spec", "volumes"))
+    if not volumes or not isinstance(listed, list):
+        return template
+    left = [volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes]
+    rest: Object = set_value(template, ("spec", "volumes"), left)
+    return rest
+
+
+def _named_by(definition: Definition, extra: ExtraDependency, obj: Object, namespace: str) -> list[Dependency]:
+    if extra.namespace is not None:
+        namespace = next(iter(_texts(definition, extra.namespace, obj)), namespace)
+    names = _texts(definition, extra.name, obj)
+    return [Dependency(extra.api_version, extra.kind, namespace, name) for name in names]
+
+
+def _texts(definition: Definition, query: Query, obj: Object) -> list[str]:
+    values = _values(definition, query, obj)
+    for value in values:
+        if value is not None and not isinstance(value, str):
+            raise InterpretationError(
+                f"definition {definition.name}, annotation dependencies: `{query.text}` must yield names, "
+                f"but yields a {type(value).__name__}"
+            )
+    return [value for value in values if value]
+
+
+def _values(definition: Definition, query: Query, obj: Object) -> list[JSON]:
+    try:
+        return query.evaluate(obj)
+    except QueryError as error:
+        raise InterpretationError(f"definition {definition.name}, annotation dependencies: {error}") from error

@@ -1,0 +1,67 @@
+"""InterpretHealth: does the workload do what it should in this cluster?"""
+
+from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.metadata import generation
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status import Status, match_status
+from karta_interpreter.operations.generation import observed_generation
+
+_TROUBLE = frozenset({Status.FAILED, Status.DEGRADED})
+_AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
+_WAITING_OR_AT_WORK = _AT_WORK | {Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING}
+
+
+def interpret_health(definition: Definition, obj: Object) -> bool:
+    """Return whether a live object is healthy.
+
+    An object is healthy when one of its statuses counts as healthy (`healthy_statuses`); Failed and Degraded prevail
+    over the others unless they count as healthy themselves. A status that the controller wrote for an older generation
+    shows a workload that waits for its controller: it counts as Initializing, and a failure remains a failure.
+
+    The ``health`` annotation replaces all of this for a status that is current; a stale one is unhealthy.
+    """
+    if definition.annotations.health is not None:
+        return not is_stale(definition, obj) and _verdict(definition, definition.annotations.health, obj)
+    matched, healthy = match_status(definition, obj).matched, healthy_statuses(definition)
+    if is_stale(definition, obj):
+        matched = (*_TROUBLE.intersection(matched), Status.INITIALIZING)
+    return not healthy.isdisjoint(matched) and (_TROUBLE - healthy).isdisjoint(matched)
+
+
+def healthy_statuses(definition: Definition) -> frozenset[Status]:
+    """Return the statuses that count as healthy: those of the annotation ``healthy-statuses``, else by family.
+
+    A workload that runs to completion may wait, for a queue or for room; one that serves may not. A definition that
+    maps ``completed`` describes the former. Undefined counts for neither: nothing works on an object without a status.
+    """
+    named = definition.annotations.healthy_statuses
+    if named is not None:
+        return named
+    return _WAITING_OR_AT_WORK if _runs_to_completion(definition) else _AT_WORK
+
+
+def _runs_to_completion(definition: Definition) -> bool:
+    rules = definition.status
+    return rules is not None and Status.COMPLETED in dict(rules.mappings)
+
+
+def is_stale(definition: Definition, obj: Object) -> bool:
+    """Tell whether the controller wrote the status for an older generation of the object."""
+    observed, current = observed_generation(obj.get("status")), generation(obj)
+    if observed is None or current is None or observed >= current:
+        return False
+    return definition.annotations.observes_generation
+
+
+def _verdict(definition: Definition, health: Query, obj: Object) -> bool:
+    try:
+        verdict = health.first(obj)
+    except QueryError as error:
+        raise InterpretationError(f"definition {definition.name}, annotation health: {error}") from error
+    if not isinstance(verdict, bool):
+        raise InterpretationError(
+            f"definition {definition.name}, annotation health: `{health.text}` must yield true or false"
+        )
+    return verdict

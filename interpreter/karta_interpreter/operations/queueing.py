@@ -1,0 +1,54 @@
+"""What a queue such as Kueue owns of a workload: whether it runs, and what it has added to the pods that run.
+
+Kueue adds to the pod templates of a workload what the flavors ask for that it has assigned, and takes it away when it
+suspends the workload (``Merge`` and ``RestorePodSpec`` in ``pkg/podset``). A gate of its own is there in either case
+(``pkg/workloadslicing``).
+"""
+
+from karta_interpreter.k8s.edit import get, set_value
+from karta_interpreter.k8s.metadata import label
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations.correspondence import Correspondence
+from karta_interpreter.operations.union import filled, identity, united
+
+
+def is_queued(definition: Definition, obj: Object) -> bool:
+    """Tell whether an object has the label of a queue, in a kind that can be suspended."""
+    return bool(definition.suspend) and any(label(obj, name) for name in definition.annotations.queue_labels)
+
+
+def keep_queued(definition: Definition, places: Correspondence, template: Object, observed: Object) -> Object:
+    """Return the template of a queued object with the member's switch and what the queue has added to its pods.
+
+    What the template says itself goes out: a queue only adds what is not there.
+    """
+    kept = _keep_switches(definition, places, template)
+    is_held = _is_suspended(definition, observed)
+    for fields in definition.queued:
+        if is_held and not fields.while_held:
+            continue
+        for place, value in places.shared(fields.query, kept, strict=False):
+            if isinstance(get(kept, place[: -fields.missing]), dict):
+                kept = set_value(kept, place, _added(get(kept, place), value))
+    return kept
+
+
+def _added(ours: JSON, theirs: JSON) -> JSON:
+    return united(ours, theirs, identity) if isinstance(theirs, list) else filled(ours, theirs)
+
+
+def _keep_switches(definition: Definition, places: Correspondence, template: Object) -> Object:
+    """Return the template with the member's switches; a member without the field means the value that resumes."""
+    kept = template
+    for component in definition.components:
+        resumed = {action.path: action.value for action in component.resume}
+        for query in dict.fromkeys(action.path for action in (*component.suspend, *component.resume)):
+            for place, value in places.shared(query, kept, resumed.get(query)):
+                kept = set_value(kept, place, value)
+    return kept
+
+
+def _is_suspended(definition: Definition, obj: Object) -> bool:
+    """Tell whether to suspend the object would change nothing."""
+    return all(value == action.value for action in definition.suspend for value in action.path.evaluate(obj))

@@ -1,0 +1,181 @@
+"""Many values of one field become one, by the rule that a definition names."""
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache, reduce
+from operator import add
+
+from karta_interpreter.errors import InterpretationError, QuantityError
+from karta_interpreter.k8s.duration import parse_duration
+from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.k8s.values import JSON, type_name
+from karta_interpreter.karta.annotations import AggregateRule
+
+UNLIMITED = 2**31 - 1
+_LARGEST = 2**64 - 1
+
+WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
+"""The rules that take the values of the clusters that are worst off first."""
+
+
+_COMPUTING = frozenset(
+    {
+        AggregateRule.SUM,
+        AggregateRule.COUNTER,
+        AggregateRule.MAX,
+        AggregateRule.MIN,
+        AggregateRule.LATEST,
+        AggregateRule.EARLIEST,
+    }
+)
+
+
+def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
+    """Return the one value that the rule makes of one or more, in the order of cluster names or `WORST_FIRST`.
+
+    Rules that compute take empty text for no value, and return None without any other.
+
+    >>> reduce_values(AggregateRule.SUM, ["500m", "1500m", ""])
+    '2'
+    """
+    if rule in _COMPUTING:
+        values = [value for value in values if value != ""]
+        if not values:
+            return None
+    return _REDUCTIONS[rule](values)
+
+
+def total(numbers: Sequence[JSON]) -> JSON:
+    """Return the sum of some numbers; the largest int32 stands for "unlimited" in Kubernetes, and stays it.
+
+    Raises InterpretationError when JSON cannot hold the sum: one that is not finite, or takes more than 64 bits.
+
+    >>> total([1, 2]), total([2147483647, 2147483647])
+    (3, 2147483647)
+    """
+    if UNLIMITED in numbers:
+        return UNLIMITED
+    try:
+        found: int | float = sum(numbers)
+    except OverflowError:
+        found = math.inf
+    if not (math.isfinite(found) if isinstance(found, float) else -_LARGEST // 2 - 1 <= found <= _LARGEST):
+        raise InterpretationError("the sum is too large for a number")
+    return found
+
+
+def is_time(value: JSON) -> bool:
+    """Tell whether a value is an RFC 3339 time, as Kubernetes writes them."""
+    return isinstance(value, str) and _time(value) is not None
+
+
+def is_start(field: str) -> bool:
+    """Tell whether a field of that name says when something began, as ``startTime``."""
+    return field.lower().startswith("start")
+
+
+def is_end(field: str) -> bool:
+    """Tell whether a field of that name says when something was over, as ``completionTime``."""
+    return field.lower().startswith(("complet", "finish", "end", "terminat"))
+
+
+def earliest(values: Sequence[JSON]) -> JSON:
+    """Return the earliest of some times, as it was written."""
+    return min(values, key=_time_or_raise)
+
+
+def latest(values: Sequence[JSON]) -> JSON:
+    """Return the latest of some times, as it was written."""
+    return max(values, key=_time_or_raise)
+
+
+@lru_cache(maxsize=1024)
+def _time(text: str) -> datetime | None:
+    if len(text) < len("2026-01-01T00:00:00Z") or text[10] != "T":
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time.replace(tzinfo=time.tzinfo or UTC)
+
+
+def _misfit(value: JSON, what: str) -> InterpretationError:
+    """The error about a value, which it does not repeat: messages and logs tell nothing that is in an object."""
+    return InterpretationError(f"{type_name(value)} is {what}")
+
+
+def _time_or_raise(value: JSON) -> datetime:
+    time = _time(value) if isinstance(value, str) else None
+    if time is None:
+        raise _misfit(value, "not a time such as 2026-01-31T12:00:00Z")
+    return time
+
+
+def is_number(value: JSON) -> bool:
+    """Tell whether a value is a JSON number; a truth value is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _quantity(value: JSON) -> Quantity:
+    if not isinstance(value, str) and not is_number(value):
+        raise _misfit(value, "neither a number nor a quantity")
+    try:
+        return Quantity.parse(value)
+    except QuantityError as error:
+        raise _misfit(value, "not a quantity such as 100m, 1.5 or 2Gi") from error
+
+
+def _amount(value: JSON) -> Quantity:
+    """Return a number, a quantity or a Go duration, in seconds, as something to compare.
+
+    Go ends every duration that it prints with ``s``, which no quantity does: ``5m`` is five thousandths.
+    """
+    seconds = parse_duration(value) if isinstance(value, str) and value.endswith("s") else None
+    return _quantity(value) if seconds is None else Quantity(seconds)
+
+
+def _sum(values: Sequence[JSON]) -> JSON:
+    if all(map(is_number, values)):
+        return total(values)
+    return str(reduce(add, map(_quantity, values)))
+
+
+def _truths(values: Sequence[JSON]) -> Sequence[bool]:
+    for value in values:
+        if not isinstance(value, bool):
+            raise _misfit(value, "neither true nor false")
+    return values
+
+
+def _union(values: Sequence[JSON]) -> dict[str, JSON]:
+    for value in values:
+        if not isinstance(value, dict):
+            raise _misfit(value, "not an object")
+    return {key: value[key] for value in reversed(values) for key in value}
+
+
+def _concat(values: Sequence[JSON]) -> list[JSON]:
+    for value in values:
+        if not isinstance(value, list):
+            raise _misfit(value, "not a list")
+    return [element for value in values for element in value]
+
+
+_REDUCTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
+    AggregateRule.SUM: _sum,
+    AggregateRule.COUNTER: _sum,
+    AggregateRule.MAX: lambda values: max(values, key=_amount),
+    AggregateRule.MIN: lambda values: min(values, key=_amount),
+    AggregateRule.ANY: lambda values: any(_truths(values)),
+    AggregateRule.ALL: lambda values: all(_truths(values)),
+    AggregateRule.FIRST: lambda values: values[0],
+    AggregateRule.WORST: lambda values: values[0],
+    AggregateRule.UNION: _union,
+    AggregateRule.CONCAT: _concat,
+    AggregateRule.LATEST: latest,
+    AggregateRule.EARLIEST: earliest,
+    AggregateRule.OMIT: lambda _: None,
+    AggregateRule.DROP: lambda _: None,
+}

@@ -1,0 +1,174 @@
+"""Retain: what a member cluster changed and Karmada must not undo."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.jq import Location, Query
+from karta_interpreter.jq.plain.values import truthy
+from karta_interpreter.k8s.edit import get, remove, set_value
+from karta_interpreter.k8s.metadata import label
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta.annotations import Respelled, Retained, Unset
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, scale_locations
+from karta_interpreter.operations.correspondence import Correspondence
+from karta_interpreter.operations.queueing import is_queued, keep_queued
+from karta_interpreter.operations.union import filled, identity, respelled, united
+
+RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
+"""The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
+
+_Instance = tuple[str, str]
+
+
+def retain(definition: Definition, desired: Object, observed: Object) -> Object:
+    """Return the desired object with what belongs to the member taken over from the observed one.
+
+    That is: replica counts, when the template carries the label `RETAIN_REPLICAS`; replica counts and suspend
+    switches that the template leaves unset; what a queue owns of an object that has its label; and the places of the
+    definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
+    (``objectwatcher.go`` compares the result with the member).
+    """
+    member = _Member(definition, observed)
+    try:
+        places = Correspondence(definition, desired, observed)
+        retained = _retain_scale(definition, _retain_switches(definition, places, desired), member)
+        if is_queued(definition, desired):
+            retained = keep_queued(definition, places, retained, observed)
+        listed = _retain_listed(definition, places, retained)
+        # A part that the annotation has filled in may leave counts unset, too.
+        retained = listed if listed is retained else _retain_scale(definition, listed, member)
+    except QueryError as error:
+        raise InterpretationError(f"definition {definition.name}: {error}") from error
+    return retained
+
+
+def _retain_listed(definition: Definition, places: Correspondence, template: Object) -> Object:
+    for rule in definition.annotations.retain:
+        template = _take(rule, places, template) if isinstance(rule, Retained) else _adapt(rule, places, template)
+    return template
+
+
+def _take(rule: Retained, places: Correspondence, template: Object) -> Object:
+    for place, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
+        template = remove(template, place) if value is None else set_value(template, place, value)
+    return template
+
+
+def _adapt(rule: Unset | Respelled, places: Correspondence, template: Object) -> Object:
+    for place, theirs in places.shared(rule.place, template):
+        ours = get(template, place)
+        if isinstance(rule, Respelled):
+            kept = respelled(ours, theirs)
+        else:
+            kept = _with_unset(rule, ours, theirs, get(template, place[:-1]))
+        if kept != ours:
+            template = set_value(template, place, kept)
+    return template
+
+
+def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
+    def is_kept(value: JSON) -> bool:
+        return rule.condition is None or truthy(rule.condition.first(value))
+
+    if rule.by is not None:
+        by = rule.by
+        return united(ours, theirs, lambda element: identity(by.evaluate(element)), is_kept) or ours
+    if not is_kept(theirs):
+        return ours
+    ours = None if ours == "" else ours
+    if rule.value is not None:
+        return rule.value.first(owner) if ours is None else ours
+    return filled(ours, theirs)
+
+
+def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
+    retained = desired
+    for query in dict.fromkeys(_switches(definition)):
+        if None in places.values(query, retained):
+            for place, value in places.shared(query, retained):
+                if get(retained, place) is None:
+                    retained = set_value(retained, place, value)
+    return retained
+
+
+def _switches(definition: Definition) -> Iterator[Query]:
+    for component in definition.components:
+        for action in (*component.suspend, *component.resume):
+            yield action.path
+
+
+class _Member:
+    """The member's object and its counts, read once and only if needed: a template can mend what cannot be read."""
+
+    def __init__(self, definition: Definition, obj: Object) -> None:
+        self.object = obj
+        self._definition = definition
+
+    @cached_property
+    def scales(self) -> Mapping[_Instance, ScaleLocation]:
+        return {_instance(scale): scale for scale in scale_locations(self._definition, self.object)}
+
+
+def _retain_scale(definition: Definition, desired: Object, member: _Member) -> Object:
+    leaves_replicas = label(desired, RETAIN_REPLICAS) == "true"
+    if not leaves_replicas and not leaves_count_unset(definition, desired):
+        return desired
+    retained = desired
+    for scale in scale_locations(definition, desired):
+        theirs = member.scales.get(_instance(scale))
+        if theirs is None:
+            continue
+        for place, source in _pairs(scale, theirs):
+            target = _counterpart(place.path, source.path)
+            is_left = leaves_replicas and target == place.path
+            # A bound that the template dropped is gone: kept, it could never be lifted again.
+            if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
+                value = source.raw(member.object)
+                written = retained if value is None else set_value(retained, target, value)
+                if target == place.path or target in _counted(definition, written):
+                    retained = written
+    return retained
+
+
+def _counted(definition: Definition, obj: Object) -> set[Path]:
+    """Return the places that say how many pods there are: some fields count only beside the right other ones."""
+    counts = (scale.count for scale in scale_locations(definition, obj))
+    return {count.path for count in counts if count is not None}
+
+
+def _instance(scale: ScaleLocation) -> _Instance:
+    """The names of pod sets are no use here: they depend on what else there is in the object."""
+    return scale.pod_set.component, scale.pod_set.instance
+
+
+def _counterpart(place: Path, source: Path) -> Path:
+    """Return where in the template a count of the member is: at the same field of the same instance.
+
+    Instances may stand at other indices, or under other keys (``worker``, ``Worker``). Where the two say their counts
+    in different fields, such as the old and the new name of one, that is not where the template would say it.
+    """
+    if len(place) == len(source) and place[-1:] == source[-1:]:
+        return place
+    ours = dict(enumerate(place))
+    return tuple(
+        ours[depth] if isinstance(step, int) and isinstance(ours.get(depth), int) else step
+        for depth, step in enumerate(source)
+    )
+
+
+def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
+    """Tell whether a template has the place and no value in it: without the whole of an autoscaler, it wants none."""
+    unset = place.raw(desired) is None and get(desired, target) is None
+    return unset and get(desired, target[:-1]) is not None
+
+
+def _pairs(scale: ScaleLocation, member: ScaleLocation) -> Iterator[tuple[Location, Location]]:
+    """Yield the places that say the same thing in both objects; beside replicas, bounds do not say how many pods."""
+    pairs = [(scale.replicas, member.replicas)]
+    if scale.replicas is None:
+        pairs = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
+    for place, source in pairs:
+        if place is not None and source is not None:
+            yield place, source

@@ -1,0 +1,105 @@
+"""ReviseReplica: write a number of pods so that InterpretReplica then reads exactly that number."""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from textwrap import shorten
+
+from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, pod_sets, scale_locations
+from karta_interpreter.operations.lever import Lever, levers_of
+from karta_interpreter.operations.sharing import share
+
+_ADVICE = (
+    "Karmada can place it undivided: a spread constraint with maxGroups 1 runs the whole of it in one cluster, "
+    "replicaSchedulingType Duplicated runs the whole of it in every cluster"
+)
+
+
+_LONGEST = 120
+"""How much of an expression a message repeats."""
+
+
+def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object:
+    """Return the object with a total of ``replicas`` pods, itself when it has that many already.
+
+    The elastic pod sets share what the others leave, in proportion to what they have today. A number that cannot be
+    reached is an error that says why, never a number near it. A default that is the number is written, because Retain
+    keeps the member's count where the template has none.
+    """
+    scales = scale_locations(definition, obj)
+    if replicas == sum(scale.pod_set.replicas for scale in scales) and not leaves_count_unset(definition, obj):
+        return obj
+    levers = levers_of(scales, _elastic(definition, scales))
+    if replicas == sum(scale.pod_set.replicas for scale in scales):
+        return reduce(lambda revised, lever: lever.write_default(revised), levers, obj)
+    moved = {name for lever in levers for name in lever.pod_sets}
+    fixed = [scale for scale in scales if scale.pod_set.name not in moved]
+    counts = _shared(definition, replicas, levers, fixed)
+    revised = obj
+    try:
+        for lever, count in zip(levers, counts, strict=True):
+            revised = lever.write(revised, count)
+    except QueryError as error:
+        raise _cannot(definition, replicas, str(error)) from error
+    reached = sum(pods.replicas for pods in pod_sets(definition, revised))
+    if reached != replicas:
+        raise _cannot(definition, replicas, f"the object would then have {reached}")
+    return revised
+
+
+def _elastic(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:
+    """Return the names of the pod sets whose count may change.
+
+    Those of the components in the ``elastic`` annotation; without it a lone pod set, else those of components with
+    bounds, else those with more than one replica: a master of one is meant to stay alone.
+    """
+    named = definition.annotations.elastic
+    if named is not None:
+        return frozenset(scale.pod_set.name for scale in scales if scale.pod_set.component in named)
+    if len(scales) == 1:
+        return frozenset({scales[0].pod_set.name})
+    bounded = {part.name for part in definition.components if part.min_replicas or part.max_replicas}
+    elastic = [scale.pod_set.name for scale in scales if scale.pod_set.component in bounded]
+    return frozenset(elastic or (scale.pod_set.name for scale in scales if scale.pod_set.replicas > 1))
+
+
+def _shared(
+    definition: Definition, replicas: int, levers: Sequence[Lever], fixed: Sequence[ScaleLocation]
+) -> Sequence[int]:
+    if not levers:
+        raise _cannot(definition, replicas, _nothing_elastic(definition, fixed))
+    rest = replicas - sum(scale.pod_set.replicas for scale in fixed)
+    counts = share(rest, levers) if rest >= 0 else None
+    if counts is None:
+        raise _cannot(definition, replicas, "; ".join(map(str, (*levers, *_descriptions(definition, fixed)))))
+    return counts
+
+
+def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:
+    if not fixed:
+        return "the object has no pod template"
+    reason = "; ".join(_descriptions(definition, fixed))
+    written = sorted({scale.pod_set.component for scale in fixed if scale.replicas or scale.minimum})
+    if not written:
+        return reason
+    return (
+        f"{reason}; name the components that may change in the annotation "
+        f"karta-interpreter.io/elastic (there are: {', '.join(written)})"
+    )
+
+
+def _descriptions(definition: Definition, fixed: Sequence[ScaleLocation]) -> Iterator[str]:
+    counts = {part.name: part.replicas or part.min_replicas for part in definition.components}
+    for scale in fixed:
+        count = counts[scale.pod_set.component]
+        stays = f"{scale.pod_set.name} stays at {scale.pod_set.replicas}"
+        if scale.count is not None or count is None:
+            yield stays
+        else:
+            yield f"{stays}, for its count `{shorten(count.text, _LONGEST, placeholder=' …')}` is no field to write"
+
+
+def _cannot(definition: Definition, replicas: int, reason: str) -> InterpretationError:
+    return InterpretationError(f"definition {definition.name}: cannot set {replicas} replicas: {reason}; {_ADVICE}")

@@ -1,0 +1,162 @@
+"""An authority that signs certificates for servers.
+
+To be imported by who signs, and by nobody else: see the top of this room.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Self
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from karta_interpreter.errors import ServeError
+from karta_interpreter.pki.certificate import Certificate
+
+_CLOCK_SKEW = timedelta(hours=1)
+"""How far the clock of a client may be behind."""
+# Signing takes whatever is ASCII, and no client asks for most of that.
+_DNS_NAME = re.compile(r"(?:\*\.)?[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*")
+_LONGEST_NAME = 253
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """The certificate of an authority with its private key."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey = field(repr=False)
+
+    @classmethod
+    def create(cls, now: datetime, life: timedelta) -> Self:
+        """A new authority, which nobody knows yet."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "karta-interpreter authority")])
+        identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+        certificate = (
+            _builder(name, name, key.public_key(), now, now + life)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_usage(key_cert_sign=True), critical=True)
+            .add_extension(identifier, critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        return cls(certificate, key)
+
+    @classmethod
+    def load(cls, certificate: bytes, key: bytes) -> Self:
+        """The authority of a PEM certificate and its PEM key; raises ValueError when they are none."""
+        loaded = x509.load_pem_x509_certificate(certificate)
+        private = _private_key(key)
+        if private.public_key() != loaded.public_key():
+            raise ValueError("the key does not belong to the certificate")
+        return cls(loaded, private)
+
+    @property
+    def pem(self) -> bytes:
+        """The certificate, which clients have to trust."""
+        return self.certificate.public_bytes(Encoding.PEM)
+
+    @property
+    def key_pem(self) -> bytes:
+        """The private key."""
+        return _key_pem(self.key)
+
+    def issue(self, names: Iterable[str], now: datetime, life: timedelta) -> Certificate:
+        """Sign a certificate for names and addresses, which ends with its authority if that ends sooner."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "karta-interpreter")])
+        authority_identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
+        end = min(now + life, self.certificate.not_valid_after_utc)
+        leaf = (
+            _builder(subject, self.certificate.subject, key.public_key(), now, end)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(_usage(digital_signature=True), critical=True)
+            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+            .add_extension(authority_identifier, critical=False)
+            .add_extension(x509.SubjectAlternativeName(map(_general_name, names)), critical=False)
+            .sign(self.key, hashes.SHA256())
+        )
+        return Certificate(
+            chain=leaf.public_bytes(Encoding.PEM),
+            key=_key_pem(key),
+            names=_names_of(leaf),
+            not_after=leaf.not_valid_after_utc.timestamp(),
+            authority=self.pem,
+        )
+
+
+def issued_at(certificate: x509.Certificate) -> datetime:
+    """When an authority signed a certificate, or itself; to the second."""
+    return certificate.not_valid_before_utc + _CLOCK_SKEW
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime, end: datetime
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _CLOCK_SKEW)
+        .not_valid_after(end)
+    )
+
+
+def _usage(*, digital_signature: bool = False, key_cert_sign: bool = False) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=digital_signature,
+        key_cert_sign=key_cert_sign,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        pass
+    if len(name) > _LONGEST_NAME or not _DNS_NAME.fullmatch(name):
+        raise ServeError(
+            f'"{name}" is neither a DNS name nor an IP address: it has letters, digits, - and _ between dots'
+        )
+    return x509.DNSName(name)
+
+
+def _names_of(leaf: x509.Certificate) -> tuple[str, ...]:
+    """Return the DNS names and then the addresses that a certificate is valid for."""
+    names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    addresses = names.get_values_for_type(x509.IPAddress)
+    return (*names.get_values_for_type(x509.DNSName), *map(str, addresses))
+
+
+def _private_key(pem: bytes) -> ec.EllipticCurvePrivateKey:
+    try:
+        key = load_pem_private_key(pem, password=None)
+    except TypeError as error:
+        raise ValueError("the key is encrypted") from error
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        raise ValueError("the key is not one for elliptic curves")  # noqa: TRY004 - the content is wrong, not the call
+    return key
+
+
+def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

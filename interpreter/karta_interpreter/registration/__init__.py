@@ -1,0 +1,21 @@
+"""What Karmada is told to ask us: a ResourceInterpreterWebhookConfiguration that follows the definitions in use.
+
+The object is computed from plain values (`served`, `fallback`, `operations`, `endpoint`, `configuration`); `registrar`
+keeps the one on a Karmada control plane in step with it.
+"""
+
+from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
+from karta_interpreter.registration.endpoint import Endpoint, Service
+from karta_interpreter.registration.operations import operations_for
+from karta_interpreter.registration.served import Served, served_kinds
+
+__all__ = [
+    "NAME",
+    "Endpoint",
+    "Served",
+    "Service",
+    "left_out",
+    "operations_for",
+    "served_kinds",
+    "webhook_configuration",
+]

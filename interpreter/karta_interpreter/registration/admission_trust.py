@@ -1,0 +1,121 @@
+"""The admission webhooks of a control plane, told whom to trust.
+
+Whoever installs them leaves their ``caBundle`` out: only the server knows its authority, and when it gets another.
+"""
+
+import asyncio
+import base64
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Final
+
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.registration.configuration import NAME
+from karta_interpreter.registration.report import Report
+from karta_interpreter.sources.api_server import ApiServer
+
+API_VERSION: Final = "admissionregistration.k8s.io/v1"
+PATHS: Final = tuple(f"/apis/{API_VERSION}/{kind}webhookconfigurations" for kind in ("validating", "mutating"))
+"""Where an API server has the configurations."""
+WEBHOOKS: Final = frozenset(("validate.karta-interpreter.io", "mutate.karta-interpreter.io"))
+"""The names of the webhooks that ask this server about Kartas; no others are touched."""
+
+_SECONDS: Final = 15.0
+_REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+class AdmissionTrust:
+    """Writes the authority into the configurations of a name whenever it is not there.
+
+    It makes no configuration, and leaves what it is not allowed to read to others. Of an API server that cannot be
+    asked others tell. ``authority`` is PEM, empty while it is not known and where there is nothing to tell.
+    """
+
+    def __init__(
+        self,
+        api: ApiServer,
+        authority: Callable[[], bytes],
+        name: str = NAME,
+        *,
+        report: Callable[[Report], None] = lambda _: None,
+        seconds: float = _SECONDS,
+    ) -> None:
+        self._api = api
+        self._authority = authority
+        self._name = name
+        self._report = report
+        self._seconds = seconds
+        self._woken = asyncio.Event()
+        self._bundles: dict[str, frozenset[str]] = {}
+        self._said: dict[str, str] = {}
+
+    def wake(self) -> None:
+        """Look again soon."""
+        self._woken.set()
+
+    def has_announced(self, authority: bytes) -> bool:
+        """Whether every webhook that there was at the last look trusts an authority (PEM)."""
+        bundles = [bundle for path in PATHS for bundle in self._bundles.get(path, ("",))]
+        return all(authority in base64.b64decode(bundle) for bundle in bundles)
+
+    async def run(self) -> None:
+        """See to it until cancelled; nothing that the API server does ends it."""
+        while True:
+            for path in PATHS:
+                await self._look(f"{path}/{self._name}", path)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds):
+                    await self._woken.wait()
+            self._woken.clear()
+
+    async def _look(self, place: str, path: str) -> None:
+        try:
+            present = await self._api.get(place)
+            if change := self._change(present):
+                present = await self._api.apply(place, change, manager=NAME)
+                self._report(Report("info", f"{present['kind']} {self._name} trusts the authority of this server"))
+        except ClusterError as error:
+            self._fail(path, error)
+        else:
+            self._said.pop(path, None)
+            self._bundles[path] = frozenset(_bundles(present).values())
+
+    def _change(self, present: Object) -> Object | None:
+        """What to apply, None when all is as it should be."""
+        bundle = base64.b64encode(self._authority()).decode()
+        others = [name for name, found in _bundles(present).items() if found != bundle]
+        if not bundle or not others:
+            return None
+        return {
+            "apiVersion": API_VERSION,
+            "kind": present["kind"],
+            "metadata": {"name": self._name},
+            "webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in _bundles(present)],
+        }
+
+    def _fail(self, path: str, error: ClusterError) -> None:
+        if error.status == HTTPStatus.NOT_FOUND:
+            self._bundles[path] = frozenset()
+        elif error.status == HTTPStatus.FORBIDDEN:
+            self._bundles[path] = frozenset()
+            self._say(path, Report("info", f"the caBundle of admission webhooks is left to others: {error}"))
+        elif error.status in _REFUSALS:
+            self._say(path, Report("warning", f"the caBundle of admission webhooks may be out of date: {error}"))
+
+    def _say(self, path: str, report: Report) -> None:
+        """Report what has not been said last about a configuration."""
+        if self._said.get(path) != report.message:
+            self._said[path] = report.message
+            self._report(report)
+
+
+def _bundles(configuration: Object) -> dict[str, str]:
+    """The ``caBundle`` of each of our webhooks, base64, empty where there is none."""
+    return {
+        webhook["name"]: edit.get(webhook, ("clientConfig", "caBundle")) or ""
+        for webhook in configuration.get("webhooks") or ()
+        if webhook["name"] in WEBHOOKS
+    }

@@ -1,0 +1,111 @@
+"""The ResourceInterpreterWebhookConfiguration of a snapshot."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from karta_interpreter.findings import Finding, warning
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.registration.endpoint import Endpoint
+from karta_interpreter.registration.naming import webhook_names
+from karta_interpreter.registration.operations import are_safe, operations_for
+from karta_interpreter.registration.served import Served, find_served, served_versions
+from karta_interpreter.sources.snapshot import Entry, Snapshot
+
+API_VERSION = "config.karmada.io/v1alpha1"
+KIND = "ResourceInterpreterWebhookConfiguration"
+NAME = "karta-interpreter"
+"""The name of the object, and of the field manager that writes it."""
+
+_PLACE = ("spec", "structureDefinition", "rootComponent", "kind")
+
+
+def webhook_configuration(
+    snapshot: Snapshot,
+    endpoint: Endpoint,
+    served: Mapping[GVK, Served] | None = None,
+    *,
+    name: str = NAME,
+    multiple_pod_templates: bool = False,
+    timeout_seconds: int = 3,
+    present: Object | None = None,
+) -> Object:
+    """One webhook per definition, each for exactly one kind and the operations of `operations_for`.
+
+    ``served`` is what the API server's CRDs say, None when nobody has looked. ``timeout_seconds`` is from 1 to 30.
+    A kind whose definition is broken and has no last good version keeps the operations it has in ``present``, the
+    object as it is now: calls that fail are better than a workload that Karmada no longer knows how to divide.
+    """
+    kept = {
+        gvk: operations
+        for gvk, operations in _kept(snapshot, present).items()
+        if are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
+    }
+    found = {
+        gvk: operations_for(entry.definition, find_served(served, gvk), multiple_pod_templates=multiple_pod_templates)
+        for gvk, entry in snapshot.entries.items()
+    }
+    operations: dict[GVK, tuple[str, ...]] = {gvk: each for gvk, each in (kept | found).items() if each}
+    names = webhook_names(operations)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": NAME}},
+        "webhooks": [
+            {
+                "name": names[gvk],
+                "clientConfig": endpoint.client_config(),
+                "interpreterContextVersions": ["v1alpha1"],
+                "rules": [_rule(gvk, operations[gvk])],
+                "timeoutSeconds": timeout_seconds,
+            }
+            for gvk in sorted(operations)
+        ],
+    }
+
+
+def left_out(snapshot: Snapshot, served: Mapping[GVK, Served] | None = None) -> tuple[Finding, ...]:
+    """A warning for each definition whose kind cannot be registered."""
+    return tuple(
+        replace(finding, source=snapshot.entries[gvk].definition.source)
+        for gvk in snapshot.kinds()
+        for finding in _objections(gvk, snapshot.entries[gvk], served)
+    )
+
+
+def _objections(gvk: GVK, entry: Entry, served: Mapping[GVK, Served] | None) -> Iterator[Finding]:
+    name = entry.definition.name
+    known = find_served(served, gvk)
+    if served is not None and known is not None and not known.served:
+        versions = ", ".join(served_versions(served, gvk)) or "none"
+        message = (
+            f"definition {name} is not registered: the API server does not serve {gvk} (versions it serves: {versions})"
+        )
+        yield warning("version-not-served", _PLACE, message, "write a version that the CRD serves, or serve this one")
+
+
+def _rule(gvk: GVK, operations: tuple[str, ...]) -> JSON:
+    return {
+        "apiGroups": [gvk.group],
+        "apiVersions": [gvk.version],
+        "kinds": [gvk.kind],
+        "operations": [str(operation) for operation in operations],
+    }
+
+
+def _kept(snapshot: Snapshot, present: Object | None) -> dict[GVK, tuple[str, ...]]:
+    broken = {each.gvk for each in snapshot.quarantined if each.gvk is not None} - snapshot.entries.keys()
+    registered = registered_operations(present or {})
+    return {gvk: registered[gvk] for gvk in broken if gvk in registered}
+
+
+def registered_operations(configuration: Object) -> dict[GVK, tuple[str, ...]]:
+    """The operations of each kind in a configuration that `webhook_configuration` wrote."""
+    return {
+        GVK(group, version, kind): tuple(rule["operations"])
+        for webhook in configuration.get("webhooks") or ()
+        for rule in webhook.get("rules") or ()
+        for group in rule["apiGroups"]
+        for version in rule["apiVersions"]
+        for kind in rule["kinds"]
+    }

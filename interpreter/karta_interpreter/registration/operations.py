@@ -1,0 +1,124 @@
+"""Which operations to register for a kind.
+
+Karmada asks the first webhook that matches and takes its answer, or its error, as final. So only operations are
+registered that add something to what Karmada does without us.
+"""
+
+from collections.abc import Collection, Iterator
+
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.karta.places import takes_number
+from karta_interpreter.operations import Operation
+from karta_interpreter.registration.fallback import INTERPRETS_COMPONENT, REVISES_REPLICA, SELECTS_STATUS
+from karta_interpreter.registration.served import Served
+
+
+def operations_for(
+    definition: Definition, served: Served | None = None, *, multiple_pod_templates: bool = False
+) -> tuple[Operation, ...]:
+    """The operations to register for a definition, always in the same order; none for a kind that is not served.
+
+    ``served`` is what is known of the kind, None for nothing. ``multiple_pod_templates`` tells that Karmada's feature
+    gate ``MultiplePodTemplatesScheduling`` is on.
+    """
+    served = served or Served()
+    if not served.served:
+        return ()
+    found = {
+        *_counting(definition, multiple_pod_templates=multiple_pod_templates),
+        *_watching(definition, served),
+        *_bringing(definition, served),
+    }
+    answered = [each for each in Operation if each in found and definition.answers(each)]
+    if are_safe(definition.gvk, answered, multiple_pod_templates=multiple_pod_templates):
+        return tuple(answered)
+    return tuple(each for each in answered if each is not Operation.REVISE_REPLICA)
+
+
+def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: bool) -> bool:
+    """Whether operations may be registered together for a kind: nothing that lets Karmada scale it to zero.
+
+    >>> are_safe(GVK("a.io", "v1", "A"), ["InterpretComponent", "ReviseReplica"], multiple_pod_templates=False)
+    False
+    """
+    if not set(operations) <= set(Operation):
+        return False
+    has_components = Operation.INTERPRET_COMPONENT in operations
+    answered_by_karmada = multiple_pod_templates and gvk in INTERPRETS_COMPONENT
+    return Operation.REVISE_REPLICA not in operations or not (has_components or answered_by_karmada)
+
+
+def _counting(definition: Definition, *, multiple_pod_templates: bool) -> Iterator[Operation]:
+    if multiple_pod_templates and definition.answers(Operation.INTERPRET_COMPONENT) and _has_components(definition):
+        yield Operation.INTERPRET_COMPONENT
+        return
+    if _has_pods(definition) or _has_script(definition, Operation.INTERPRET_REPLICA):
+        yield Operation.INTERPRET_REPLICA
+    if _can_revise(definition) or _has_script(definition, Operation.REVISE_REPLICA):
+        yield Operation.REVISE_REPLICA
+
+
+def _has_components(definition: Definition) -> bool:
+    """Whether Karmada schedules the kind by its components, when it does so at all.
+
+    A kind that is both asked for its components and revised gets 0 replicas: components are placed without counts
+    (``pkg/scheduler/core/common.go``), and ReviseReplica then writes that. It makes no difference which of the two
+    answers is ours, so where Karmada gives one of them, the other is out of the question.
+    """
+    if definition.gvk in REVISES_REPLICA:
+        return False
+    if _has_script(definition, Operation.INTERPRET_COMPONENT):
+        return True
+    with_pods = [component for component in definition.components if component.pods]
+    several = len(with_pods) > 1 or any(component.instance_ids for component in with_pods)
+    return several or (bool(with_pods) and definition.gvk in INTERPRETS_COMPONENT)
+
+
+def _has_pods(definition: Definition) -> bool:
+    return any(component.pods for component in definition.components)
+
+
+def _has_script(definition: Definition, operation: Operation) -> bool:
+    return bool(definition.scripts.of(operation))
+
+
+def _can_revise(definition: Definition) -> bool:
+    elastic = definition.annotations.elastic
+    return any(_is_scalable(each) for each in definition.components if elastic is None or each.name in elastic)
+
+
+def _is_scalable(component: Component) -> bool:
+    """Whether a number of pods can be written somewhere: a literal such as ``1`` has no place."""
+    counts = (component.replicas, component.min_replicas)
+    return component.pods is not None and any(takes_number(count) for count in counts if count)
+
+
+def _watching(definition: Definition, served: Served) -> Iterator[Operation]:
+    if served.status_subresource:
+        yield Operation.AGGREGATE_STATUS
+    # Karmada reflects the whole status by itself; we add what tells whether it is of the present generation.
+    adds = served.observes_generation is not False or definition.gvk in SELECTS_STATUS
+    if adds or _has_script(definition, Operation.INTERPRET_STATUS):
+        yield Operation.INTERPRET_STATUS
+    judges = definition.status or definition.annotations.health
+    if judges or _has_script(definition, Operation.INTERPRET_HEALTH):
+        yield Operation.INTERPRET_HEALTH
+
+
+def _bringing(definition: Definition, served: Served) -> Iterator[Operation]:
+    if _can_retain(definition) or _has_script(definition, Operation.RETAIN):
+        yield Operation.RETAIN
+    # Karmada follows the dependencies of namespaced objects only.
+    needs = definition.annotations.dependencies or _has_pods(definition)
+    if served.namespaced and (needs or _has_script(definition, Operation.INTERPRET_DEPENDENCY)):
+        yield Operation.INTERPRET_DEPENDENCY
+
+
+def _can_retain(definition: Definition) -> bool:
+    if definition.annotations.retain:
+        return True
+    return any(
+        component.suspend or component.resume or component.max_replicas or _is_scalable(component)
+        for component in definition.components
+    )

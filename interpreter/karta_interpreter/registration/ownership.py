@@ -1,0 +1,37 @@
+"""Who else writes our object, for the message to whoever has to settle that."""
+
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.registration.configuration import NAME
+
+
+def rival(present: Object | None, desired: Object) -> str:
+    """Who made the object what it is now, and how it differs from what we want.
+
+    >>> rival(None, {})
+    'it was deleted'
+    """
+    if present is None:
+        return "it was deleted"
+    managers = [manager for manager in _managers(present) if manager != NAME]
+    who = f"it was changed by {', '.join(managers) or 'another karta-interpreter'}"
+    theirs, ours = _addresses(present), _addresses(desired)
+    if theirs == ours:
+        return f"{who}, to other kinds or operations"
+    return f"{who}, to call {', '.join(theirs) or 'nobody'} instead of {', '.join(ours) or 'nobody'}"
+
+
+def _managers(obj: Object) -> list[str]:
+    """The field managers that own the webhooks."""
+    entries = edit.get(obj, ("metadata", "managedFields")) or ()
+    return sorted({entry["manager"] for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})})
+
+
+def _addresses(configuration: Object) -> list[str]:
+    webhooks = configuration.get("webhooks") or ()
+    return sorted({_address(webhook.get("clientConfig") or {}) for webhook in webhooks})
+
+
+def _address(client: Object) -> str:
+    service = client.get("service")
+    return f"Service {service['namespace']}/{service['name']}" if service else str(client.get("url"))

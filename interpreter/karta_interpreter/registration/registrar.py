@@ -1,0 +1,232 @@
+"""The ResourceInterpreterWebhookConfiguration on a control plane, kept in step with the definitions in use."""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Literal
+
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.registration.admission_trust import AdmissionTrust
+from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
+from karta_interpreter.registration.endpoint import Endpoint
+from karta_interpreter.registration.ownership import rival
+from karta_interpreter.registration.patience import Patience
+from karta_interpreter.registration.removal import CONFIGURATIONS, advice
+from karta_interpreter.registration.report import Report
+from karta_interpreter.registration.served import Served, served_kinds
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.collection import Collection
+from karta_interpreter.sources.pace import Pace
+from karta_interpreter.sources.store import Store
+
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_PACE = Pace()
+_DEBOUNCE = 0.3
+_LONG = 10.0
+_BURST = 5
+_MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """How to register: see `webhook_configuration`."""
+
+    name: str = NAME
+    multiple_pod_templates: bool = False
+    timeout_seconds: int = 3
+
+
+async def _nothing_new() -> None:
+    """There is nobody to ask."""
+
+
+class Registrar:
+    """Applies the configuration whenever it is not what it should be.
+
+    Every replica does so, identically: there is no leader. What another writer changes is put back, but only so
+    often: one that insists is reported. Nothing is applied before the store has definitions and ``ready`` says that
+    these are all; ``endpoint`` is asked each time, call `wake` when its answer has changed. ``refresh`` is awaited
+    before something is put back: another replica may know of a new authority a moment before this one does.
+    ``in_step`` tells whether the configuration was what it should be when that was last looked at. Admission webhooks
+    of the same name are told of the authority, too.
+    """
+
+    def __init__(
+        self,
+        api: ApiServer,
+        store: Store,
+        endpoint: Callable[[], Endpoint],
+        registration: Registration = Registration(),
+        *,
+        ready: Callable[[], bool] = lambda: True,
+        refresh: Callable[[], Awaitable[None]] = _nothing_new,
+        report: Callable[[Report], None] = lambda _: None,
+    ) -> None:
+        self._api = api
+        self._store = store
+        self._endpoint = endpoint
+        self._registration = registration
+        self._ready = ready
+        self._refresh = refresh
+        self._report = report
+        self.in_step = False
+        self._woken = asyncio.Event()
+        self._crds = Collection(api, _CRDS, lambda crd: served_kinds([crd]), _PACE)
+        self._present = Collection(api, CONFIGURATIONS, dict, _PACE)
+        self._admission = AdmissionTrust(api, self._authority, registration.name, report=report)
+        self._applied: Object | None = None
+        self._became: JSON = None
+        self._started = 0.0
+        self._failures = 0
+        self._patience = Patience(_BURST, _MINUTE)
+        self._said: dict[str, str] = {}
+
+    def wake(self) -> None:
+        """Look again soon whether the configuration is what it should be."""
+        self._woken.set()
+        self._admission.wake()
+
+    def has_announced(self, authority: bytes) -> bool:
+        """Whether all who call this server are told, as far as is known, to trust an authority (PEM)."""
+        webhooks = edit.get(self._present.objects.get(self._registration.name), ("webhooks",)) or ()
+        bundles = [edit.get(webhook, ("clientConfig", "caBundle")) or "" for webhook in webhooks]
+        told = bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
+        return told and self._admission.has_announced(authority)
+
+    async def run(self) -> None:
+        """Keep the configuration in step until cancelled; nothing that the API server does ends it."""
+        self._started = asyncio.get_running_loop().time()
+        unsubscribe = self._store.subscribe(lambda _: self.wake())
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._crds.follow(self.wake))
+                tasks.create_task(self._present.follow(self.wake))
+                tasks.create_task(self._keep())
+                tasks.create_task(self._admission.run())
+        finally:
+            unsubscribe()
+
+    async def _keep(self) -> None:
+        again: float | None = _DEBOUNCE
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(again):
+                    await self._woken.wait()
+                await asyncio.sleep(_DEBOUNCE)
+            self._woken.clear()
+            again = await self._turn()
+
+    async def _turn(self) -> float | None:
+        """Do what is to be done now; return after how many seconds to look again even if nothing happens."""
+        if not self._can_tell():
+            return _DEBOUNCE
+        snapshot, served, endpoint = self._store.snapshot, self._served(), self._endpoint()
+        present = self._present.objects.get(self._registration.name)
+        desired = webhook_configuration(
+            snapshot,
+            endpoint,
+            served,
+            name=self._registration.name,
+            multiple_pod_templates=self._registration.multiple_pod_templates,
+            timeout_seconds=self._registration.timeout_seconds,
+            present=present,
+        )
+        for finding in left_out(snapshot, served):
+            self._say(finding.message, "warning", f"{finding.message} ({finding.hint})")
+        if self._is_in_step(present, desired):
+            self.in_step = True
+            return None
+        self.in_step = False
+        if desired == self._applied and not self._failures:
+            await self._refresh()
+            if self._endpoint() != endpoint:
+                return _DEBOUNCE
+            if seconds := self._put_back(present, desired):
+                return seconds
+        return await self._apply(desired)
+
+    def _can_tell(self) -> bool:
+        """Whether it is known what to register, and what is registered."""
+        for collection in (self._present, self._crds):
+            if not collection.listed and not collection.is_refused:
+                if collection.problem:
+                    self._say("apply", "error", f"cannot register: {collection.problem}")
+                return False
+        if self._present.problem and self._present.problem.status == HTTPStatus.FORBIDDEN:
+            self._say("present", "warning", f"changes by others go unnoticed: {self._present.problem}")
+        if self._crds.problem and self._crds.is_refused:
+            message = f"kinds are registered without a look at their CRDs: {self._crds.problem}"
+            self._say("crds", "warning", message)
+        if self._store.snapshot.generation and self._ready():
+            return True
+        if asyncio.get_running_loop().time() - self._started > _LONG:
+            self._say("apply", "warning", "nothing is registered yet: definitions or certificate are not there")
+        return False
+
+    def _authority(self) -> bytes:
+        return self._endpoint().ca_bundle if self._ready() else b""
+
+    def _served(self) -> Mapping[GVK, Served] | None:
+        if not self._crds.listed:
+            return None
+        return {gvk: served for kinds in self._crds.objects.values() for gvk, served in kinds.items()}
+
+    def _is_in_step(self, present: Object | None, desired: Object) -> bool:
+        if present is None:
+            return False
+        # Something on the way may complete what is applied; that is no change by others.
+        expected = self._became if desired == self._applied else _essence(desired)
+        return bool(_essence(present) == expected)
+
+    async def _apply(self, desired: Object) -> float | None:
+        path = f"{CONFIGURATIONS}/{self._registration.name}"
+        try:
+            answer = await self._api.apply(path, desired, manager=NAME)
+        except ClusterError as error:
+            self._failures += 1
+            self._say("apply", "error", f"cannot register: {error}{advice(error)}")
+            return _PACE.pause(self._failures)
+        self._failures = 0
+        self.in_step = True
+        self._applied, self._became = desired, _essence(answer)
+        self._present.put(answer)
+        self._say("apply", "info", f"registered {_count(desired)} as {self._registration.name}")
+        return None
+
+    def _put_back(self, present: Object | None, desired: Object) -> float:
+        """Return 0 when what another writer has changed may be put back, else the seconds until then."""
+        name, change = self._registration.name, rival(present, desired)
+        seconds = self._patience.take(asyncio.get_running_loop().time())
+        if not seconds:
+            self._said.pop("rival", None)
+            self._report(Report("warning", f"{name} is put back: {change}"))
+            return 0
+        message = (
+            f"{name} is changed again and again, and put back once a minute only: {change}. Two installations need a "
+            f"--registration-name each; replicas of one need the same version, settings and definitions"
+        )
+        self._say("rival", "error", message)
+        return seconds
+
+    def _say(self, topic: str, level: Literal["info", "warning", "error"], message: str) -> None:
+        """Report what has not been said last about a topic."""
+        if self._said.get(topic) != message:
+            self._said[topic] = message
+            self._report(Report(level, message))
+
+
+def _essence(configuration: Object) -> JSON:
+    """The part of the object that matters; labels and annotations of others do not."""
+    manager = edit.get(configuration, ("metadata", "labels", "app.kubernetes.io/managed-by"))
+    return [manager, configuration.get("webhooks") or []]
+
+
+def _count(configuration: Object) -> str:
+    kinds = len(configuration["webhooks"])
+    return f"{kinds} kind{'' if kinds == 1 else 's'}"

@@ -1,0 +1,96 @@
+"""How an API server serves a kind, as far as that decides what to register for it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+
+CRD = "CustomResourceDefinition"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What is known of a kind.
+
+    ``observes_generation`` tells whether its status has ``observedGeneration``; None when the schema does not say.
+    """
+
+    served: bool = True
+    status_subresource: bool = True
+    observes_generation: bool | None = None
+    namespaced: bool = True
+
+
+_COUNTERS = Served(observes_generation=True)
+_OTHERS = Served(observes_generation=False)
+
+BUILT_IN: Mapping[GVK, Served] = MappingProxyType(
+    {
+        GVK("", "v1", "Pod"): _OTHERS,
+        GVK("apps", "v1", "DaemonSet"): _COUNTERS,
+        GVK("apps", "v1", "Deployment"): _COUNTERS,
+        GVK("apps", "v1", "ReplicaSet"): _COUNTERS,
+        GVK("apps", "v1", "StatefulSet"): _COUNTERS,
+        GVK("batch", "v1", "CronJob"): _OTHERS,
+        GVK("batch", "v1", "Job"): _OTHERS,
+    }
+)
+"""The workloads of Kubernetes itself, for which there is no CRD."""
+
+
+def served_kinds(crds: Iterable[Object]) -> dict[GVK, Served]:
+    """What CustomResourceDefinitions (``apiextensions.k8s.io/v1``) say of every version of their kinds."""
+    return {gvk: served for crd in crds for gvk, served in _versions(crd)}
+
+
+def find_served(kinds: Mapping[GVK, Served] | None, gvk: GVK) -> Served | None:
+    """What is known of a kind, None when nothing is.
+
+    A version that a CRD does not have is not served; a kind without a CRD may get one, or be aggregated.
+    """
+    known = BUILT_IN.get(gvk)
+    if known is not None or kinds is None:
+        return known
+    if gvk not in kinds and _other_versions(kinds, gvk):
+        return Served(served=False)
+    return kinds.get(gvk)
+
+
+def served_versions(kinds: Mapping[GVK, Served], gvk: GVK) -> list[str]:
+    """The versions in which a kind is served, sorted."""
+    return sorted(other.version for other in _other_versions(kinds, gvk) if kinds[other].served)
+
+
+def _other_versions(kinds: Mapping[GVK, Served], gvk: GVK) -> list[GVK]:
+    return [other for other in kinds if (other.group, other.kind) == (gvk.group, gvk.kind)]
+
+
+def _versions(crd: Object) -> Iterator[tuple[GVK, Served]]:
+    spec = crd.get("spec")
+    group, kind = edit.get(spec, ("group",)), edit.get(spec, ("names", "kind"))
+    namespaced = edit.get(spec, ("scope",)) != "Cluster"
+    versions = edit.get(spec, ("versions",))
+    for version in versions if isinstance(versions, list) else ():
+        name = edit.get(version, ("name",))
+        if isinstance(group, str) and isinstance(kind, str) and isinstance(name, str):
+            yield (
+                GVK(group, name, kind),
+                Served(
+                    served=edit.get(version, ("served",)) is True,
+                    status_subresource=isinstance(edit.get(version, ("subresources", "status")), dict),
+                    observes_generation=_observes_generation(edit.get(version, ("schema", "openAPIV3Schema"))),
+                    namespaced=namespaced,
+                ),
+            )
+
+
+def _observes_generation(schema: JSON) -> bool | None:
+    """Whether the schema of a whole object has the field, None where objects may have more than the schema says."""
+    if edit.get(schema, ("properties", "status", "properties", "observedGeneration")) is not None:
+        return True
+    levels = (schema, edit.get(schema, ("properties", "status")))
+    is_open = any(edit.get(level, ("x-kubernetes-preserve-unknown-fields",)) is True for level in levels)
+    return None if is_open or schema is None else False

@@ -1,0 +1,11 @@
+"""The webhook server: HTTPS in front of the operations, and everything a process needs to run for months.
+
+Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. What a body says belongs to
+`karta_interpreter.wire`, what is answered to `karta_interpreter.operations`. The only room that imports aiohttp.
+"""
+
+from karta_interpreter.server.lifecycle import run
+from karta_interpreter.server.settings import Settings
+from karta_interpreter.server.startup import Started
+
+__all__ = ["Settings", "Started", "run"]

@@ -1,0 +1,141 @@
+"""The endpoints: which path and method lead where, and what an HTTP error looks like."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from urllib.parse import parse_qs
+
+from multidict import CIMultiDict
+
+from karta_interpreter.errors import RequestError
+from karta_interpreter.server import metrics as exposition
+from karta_interpreter.server import web
+from karta_interpreter.server.bodies import read_body
+from karta_interpreter.server.calls import Calls
+from karta_interpreter.server.connection import Connection
+from karta_interpreter.server.duration import parse_duration
+from karta_interpreter.server.log import log
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.overview import Overview, OwnOverview
+from karta_interpreter.server.readiness import Readiness
+from karta_interpreter.wire import encode_status
+
+INTERPRET = "/interpret"
+VALIDATE, MUTATE = "/admission/validate", "/admission/mutate"
+_READING = {"/healthz", "/readyz", "/metrics"}
+_GET, _POST = ("GET", "HEAD"), ("POST",)
+_SERVER = {"Server": "karta-interpreter"}
+_JSON = CIMultiDict(_SERVER | {"Content-Type": "application/json"})
+_TEXT = CIMultiDict(_SERVER | {"Content-Type": "text/plain; charset=utf-8"})
+_METRICS = CIMultiDict(_SERVER | {"Content-Type": exposition.CONTENT_TYPE})
+
+_REVIEW_LIMIT = 3 * 2**20
+"""Bytes of an ``AdmissionReview``: a Karta as it is and as it was, each below the 1.5 MiB that an API server stores."""
+
+_MARGIN = 0.5
+"""Seconds of Karmada's timeout that are left for the answer to travel."""
+
+
+Review = Callable[[bytes], bytes]
+"""Answers an ``AdmissionReview``."""
+
+
+class Application:
+    """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
+
+    ``reviews`` answer what the API server asks before it stores a Karta, by the path where it asks. ``overview``
+    speaks for the server where that is more than this process.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        reviews: Mapping[str, Review],
+        readiness: Readiness,
+        metrics: Metrics,
+        *,
+        body_limit: int,
+        call_limit: float,
+        overview: Overview | None = None,
+    ) -> None:
+        self._reviews = reviews
+        self._calls = calls
+        self._readiness = readiness
+        self._metrics = metrics
+        self._overview = overview or OwnOverview(metrics, readiness)
+        self._body_limit = body_limit
+        self._call_limit = call_limit
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        try:
+            response = await self._answer(request)
+        except RequestError as error:
+            response = self.refuse(error.status, str(error))
+        if self._readiness.draining or (isinstance(request.protocol, Connection) and request.protocol.is_old):
+            # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
+            response.force_close()
+        return response
+
+    def at_once(self, body: bytes) -> bytes | None:
+        """Return the answer to a body sent to ``/interpret``, None when that is for `handle` to give."""
+        if self._readiness.draining:
+            return None
+        try:
+            return self._calls.answer_at_once(body)
+        except Exception:  # noqa: BLE001 - whatever it is, `handle` meets it again and knows the answer to it
+            return None
+
+    def refuse(self, status: int, message: str, **headers: str) -> web.Response:
+        """Return an HTTP error."""
+        self._metrics.refused(status)
+        log.debug("request refused", status=status, reason=message)
+        return web.Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
+
+    async def _answer(self, request: web.BaseRequest) -> web.Response:
+        path, _, parameters = request.raw_path.partition("?")
+        if path != INTERPRET:
+            path = request.rel_url.path.rstrip("/")
+        if path == INTERPRET:
+            if request.method != "POST":
+                return self._wrong_method(path, request.method, _POST)
+            body = await read_body(request, self._body_limit)
+            answer = await self._calls.answer(body, self._seconds(parameters))
+            return web.Response(body=answer, headers=_JSON)
+        if path in self._reviews:
+            if request.method != "POST":
+                return self._wrong_method(path, request.method, _POST)
+            body = await read_body(request, min(self._body_limit, _REVIEW_LIMIT))
+            # Compiling a Karta takes milliseconds, in which nobody else would be answered.
+            review = await asyncio.to_thread(self._reviews[path], body)
+            return web.Response(body=review, headers=_JSON)
+        if path not in _READING:
+            served = ", ".join((INTERPRET, *self._reviews, *sorted(_READING)))
+            raise RequestError(f"there is nothing at this path; served are {served}", status=404)
+        if request.method not in _GET:
+            return self._wrong_method(path, request.method, _GET)
+        return await self._report(path)
+
+    async def _report(self, path: str) -> web.Response:
+        if path == "/metrics":
+            return web.Response(body=await self._overview.metrics(), headers=_METRICS)
+        objections = await self._overview.objections() if path == "/readyz" else []
+        if objections:
+            return self.refuse(503, "; ".join(objections))
+        return web.Response(body=b"ok\n", headers=_TEXT)
+
+    def _wrong_method(self, path: str, method: str, allowed: tuple[str, ...]) -> web.Response:
+        names = ", ".join(allowed)
+        return self.refuse(405, f"{path} takes {names}, not {method}", Allow=names)
+
+    def _seconds(self, parameters: str) -> float:
+        timeout = _timeout(parameters) if parameters else None
+        if timeout is None:
+            return self._call_limit
+        return min(max(timeout - _MARGIN, timeout / 2), self._call_limit)
+
+
+@lru_cache(maxsize=64)
+def _timeout(parameters: str) -> float | None:
+    """Return the seconds of ``?timeout=``, after which Karmada gives up."""
+    return parse_duration(parse_qs(parameters).get("timeout", [""])[-1])

@@ -1,0 +1,268 @@
+"""A call from the bytes of its request to the bytes of its answer."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, Self, TypeVar
+
+from karta_interpreter import jq
+from karta_interpreter.errors import InterpretationError, LuaWaitError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.resolution import Reader, known_to
+from karta_interpreter.lua import engine
+from karta_interpreter.operations import Call, Operation, Options, Results, interpret
+from karta_interpreter.operations.own import own_answer
+from karta_interpreter.server.detours import Detours
+from karta_interpreter.server.large_calls import LargeCalls, is_large
+from karta_interpreter.server.large_child import TOO_DEEP
+from karta_interpreter.server.log import log
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.wire import Glance, Request, decode, encode_failure, encode_results
+
+_OPERATIONS = frozenset(operation.value for operation in Operation)
+_THREADS = 16
+_THREADS_OF_ONE_KIND = 4
+"""So that one slow definition does not have the calls for another one wait."""
+_SLOW = 0.5
+"""Seconds from which Karmada writes a call to its own log (``customized.go``)."""
+_KINDS_NAMED = 20
+_SUCCESS = 200
+_LONGEST_REASON = 500
+# A thread that stops at its deadline says which expression took so long; this is how long that is waited for.
+_LAST_WORDS = 0.2
+
+_T = TypeVar("_T")
+
+
+class Calls:
+    """Answers calls from the snapshot of the moment.
+
+    Plain definitions are answered at once: their work is bounded by the object. Scripts are tried at once, for as long
+    as nobody minds. Those that take longer, and definitions with expressions that could run without end, are answered
+    in threads and under a deadline, so that nobody else waits for them. Large bodies are answered in processes, for
+    the same reason.
+    """
+
+    _reads_by = Glance
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        metrics: Metrics,
+        options: Options,
+        reader: Reader | None = None,
+    ) -> None:
+        self._snapshot = snapshot
+        self._reader = reader
+        self._metrics = metrics
+        self._options = options
+        self._tell_all = log.is_enabled_for(logging.DEBUG)
+        self._large = LargeCalls()
+        self._detours = Detours()
+        self._glanced: Snapshot | None = None
+        self._glance = self._reads_by(lambda _: None)
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
+        self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
+
+    async def answer(self, body: bytes, seconds: float) -> bytes:
+        """Return the body that answers a request within that time; raises RequestError for one without a uid.
+
+        Nothing else is raised: what goes wrong is an answer too.
+        """
+        question = self._read(body)
+        if question is None:
+            return await self._in_process(body, seconds)
+        try:
+            answer = encode_results(question.request, await self._results(question, seconds))
+        except Exception as error:  # noqa: BLE001 - the edge of the process
+            return self._failure(question, error)
+        self._record(question)
+        return answer
+
+    def answer_at_once(self, body: bytes) -> bytes | None:
+        """Return what `answer` would without waiting for anything, None when there is no such way; raises the same."""
+        question = self._read(body)
+        if question is None or (not question.at_a_glance and self._takes_long(question)):
+            return None
+        try:
+            answer = encode_results(question.request, self._interpret(question))
+        except LuaWaitError:
+            self._remember(question)
+            return None
+        except Exception as error:  # noqa: BLE001 - the edge of the process
+            return self._failure(question, error)
+        self._record(question)
+        return answer
+
+    def close(self) -> None:
+        """Let go of the threads and of the processes that they wait for; calls without an answer are dropped."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._large.close()
+        jq.close_workers()
+        engine.close_workers()
+
+    def _read(self, body: bytes) -> "_Question | None":
+        """Read a request; None for one that is too large for this process."""
+        started, snapshot = time.perf_counter(), self._snapshot()
+        if snapshot is not self._glanced:
+            self._glanced, self._glance = snapshot, self._reads_by(snapshot.find)
+        glanced = self._glance.read(body)
+        if glanced is not None:
+            return _Question(started, glanced.request, snapshot, glanced.definition, at_a_glance=True)
+        if is_large(body):
+            return None
+        return _Question.of(started, decode(body), snapshot)
+
+    async def _results(self, question: "_Question", seconds: float) -> Results:
+        if question.at_a_glance or not self._takes_long(question):
+            try:
+                return self._interpret(question)
+            except LuaWaitError:
+                self._remember(question)
+        return await self._in_thread(question, seconds)
+
+    def _takes_long(self, question: "_Question") -> bool:
+        """Tell whether a question is not to be tried on the event loop."""
+        definition, request = question.definition, question.request
+        if definition is None:
+            return False
+        if definition.uses_bounded:
+            return True
+        return bool(definition.scripts) and (definition.gvk, request.operation_name) in self._detours
+
+    def _remember(self, question: "_Question") -> None:
+        definition, operation = question.served(), question.request.operation_name
+        if self._detours.add(definition.gvk, operation):
+            log.warning("script takes long", kind=str(definition.gvk), operation=operation)
+
+    def _interpret(self, question: "_Question") -> Results:
+        definition, call = question.known()
+        if question.at_a_glance:
+            return own_answer(definition, call, self._options)
+        if not definition.scripts.of(call.operation):
+            return interpret(definition, call, self._options, reader=self._reader)
+        with engine.without_waiting():
+            return interpret(definition, call, self._options, reader=self._reader)
+
+    async def _in_process(self, body: bytes, seconds: float) -> bytes:
+        started, until = time.perf_counter(), time.monotonic() + seconds
+        async with self._large.call(body, seconds) as (call, request):
+            question = _Question.of(started, request, self._snapshot())
+            try:
+                definition = question.served()
+                known = known_to(self._reader, definition.references)
+                work = call.answer(definition, self._options, until - time.monotonic(), known)
+                answer = await _in_time(work, until, question.too_slow(seconds))
+            except Exception as error:  # noqa: BLE001 - the edge of the process
+                return self._failure(question, error)
+            self._record(question)
+            return answer
+
+    async def _in_thread(self, question: "_Question", seconds: float) -> Results:
+        definition, call = question.known()
+        until = time.monotonic() + seconds
+
+        async def take_turn() -> Results:
+            loop = asyncio.get_running_loop()
+            async with self._turns[definition.gvk]:
+                return await loop.run_in_executor(self._threads, self._interpret_until, until, definition, call)
+
+        return await _in_time(take_turn(), until, question.too_slow(seconds))
+
+    def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
+        with jq.deadline(max(until - time.monotonic(), 0.0)):
+            return interpret(definition, call, self._options, reader=self._reader)
+
+    def _failure(self, question: "_Question", error: Exception) -> bytes:
+        request = question.request
+        if isinstance(error, InterpretationError):
+            code, message = error.code, str(error)
+        elif isinstance(error, RecursionError):
+            code, message = 422, TOO_DEEP
+        else:
+            # Its text may hold content of the object, so only the log gets it.
+            log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
+            code, message = 500, "internal error"
+        self._record(question, code, message)
+        return encode_failure(request.uid, code, message)
+
+    def _record(self, question: "_Question", code: int = _SUCCESS, message: str = "") -> None:
+        request, seconds = question.request, time.perf_counter() - question.started
+        known = request.gvk if question.definition else None
+        operation = request.operation_name if request.operation_name in _OPERATIONS else ""
+        self._metrics.answered(operation, known, code, seconds)
+        if code == _SUCCESS and seconds < _SLOW and not self._tell_all:
+            return
+        about = {
+            "uid": request.uid,
+            "operation": request.operation_name,
+            "kind": str(request.gvk),
+            "object": f"{request.namespace}/{request.name}",
+            "seconds": round(seconds, 4),
+        }
+        if seconds >= _SLOW:
+            log.warning("slow call", **about)
+        if code == _SUCCESS:
+            log.debug("call answered", **about)
+        else:
+            log.info("call failed", **about, code=code, reason=message[:_LONGEST_REASON])
+
+
+class _Question(NamedTuple):
+    """A request, and what there was to answer it with when it came.
+
+    ``at_a_glance`` tells that it was read for the definition's own answer, which is there at once.
+    """
+
+    started: float
+    request: Request
+    snapshot: Snapshot
+    definition: Definition | None
+    at_a_glance: bool = False
+
+    @classmethod
+    def of(cls, started: float, request: Request, snapshot: Snapshot) -> Self:
+        return cls(started, request, snapshot, snapshot.find(request.gvk) if request.gvk else None)
+
+    def served(self) -> Definition:
+        """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""
+        request = self.request
+        if request.problem is not None or request.gvk is None:
+            raise request.problem or InterpretationError("the request has no kind", code=400)
+        if self.definition is None:
+            raise InterpretationError(_unknown(request.gvk, self.snapshot.kinds()), code=404)
+        return self.definition
+
+    def known(self) -> tuple[Definition, Call]:
+        """Return the two things that make an answer; raises InterpretationError when one is missing."""
+        definition = self.served()
+        if self.request.call is None:
+            raise InterpretationError("the request has no call", code=400)
+        return definition, self.request.call
+
+    def too_slow(self, seconds: float) -> str:
+        return f"definition {self.served().name}: {self.request.operation_name} took longer than {seconds:.3g} s"
+
+
+async def _in_time(work: Awaitable[_T], until: float, too_slow: str) -> _T:
+    """Wait for work that should end by itself at that time; raises InterpretationError when it is too late."""
+    try:
+        async with asyncio.timeout(until - time.monotonic() + _LAST_WORDS):
+            return await work
+    except TimeoutError:
+        raise InterpretationError(too_slow, code=504) from None
+    except InterpretationError as error:
+        if time.monotonic() < until:
+            raise
+        raise InterpretationError(f"{too_slow}: {error}", code=504) from error
+
+
+def _unknown(gvk: GVK, kinds: list[GVK]) -> str:
+    named = "; ".join(map(str, kinds[:_KINDS_NAMED])) or "none"
+    more = f" and {len(kinds) - _KINDS_NAMED} more" if len(kinds) > _KINDS_NAMED else ""
+    return f"no definition for {gvk}. Known kinds: {named}{more}"

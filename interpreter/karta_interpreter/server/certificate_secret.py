@@ -1,0 +1,186 @@
+"""Certificates that all replicas of a server share in a Secret, and renew there.
+
+There is no leader. Every replica reads the Secret again and again, and whoever finds something due writes it: with
+``create``, or with the ``resourceVersion`` that was read, so that of several writers one wins and the others read what
+it wrote. What is stored is served before anything is written. While the API server is away the last certificate is
+served on.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Self
+
+from karta_interpreter.errors import ClusterError, ServeError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.pki.certificate import Certificate
+from karta_interpreter.server.keyring import KEYS, Keyring, read_keyring
+from karta_interpreter.server.log import log
+from karta_interpreter.server.rotation import Rotation
+from karta_interpreter.sources.api_server import MANAGER, ApiServer
+
+_ATTEMPTS = 5
+_LABEL = "app.kubernetes.io/managed-by"
+_NAME = re.compile(r"(?P<namespace>[a-z0-9][-a-z0-9]{0,62})/(?P<name>[a-z0-9][-a-z0-9.]{0,252})")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretName:
+    """A Secret of the cluster that the server runs in."""
+
+    namespace: str
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The Secret of ``namespace/name``; raises ServeError for anything else.
+
+        >>> str(SecretName.parse("karmada-system/karta-interpreter-tls"))
+        'karmada-system/karta-interpreter-tls'
+        """
+        match = _NAME.fullmatch(text)
+        if not match:
+            raise ServeError(f'"{text}" is not a Secret: write namespace/name')
+        return cls(match["namespace"], match["name"])
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def collection(self) -> str:
+        """The path of all Secrets of its namespace."""
+        return f"/api/v1/namespaces/{self.namespace}/secrets"
+
+
+class SecretCertificates:
+    """The certificate in a Secret, which is made and renewed when `Rotation` says so.
+
+    ``stand_in`` is shown until there is one.
+    """
+
+    def __init__(
+        self,
+        api: ApiServer,
+        secret: SecretName,
+        rotation: Rotation,
+        stand_in: Certificate,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._api = api
+        self._secret = secret
+        self._rotation = rotation
+        self._clock = clock
+        self._current = stand_in
+        self._keyring = Keyring()
+        self._complaint = ""
+
+    def read(self) -> Certificate:
+        """Return the certificate that was seen last."""
+        return self._current
+
+    async def look(self) -> Certificate:
+        """Return the certificate to serve from now on; raises ServeError when it cannot be read, made or renewed."""
+        before = self._current
+        for _ in range(_ATTEMPTS):
+            try:
+                present = await self._find()
+                self._take(present)
+                await self._renew(present)
+            except ClusterError as error:
+                if error.status == HTTPStatus.CONFLICT:
+                    continue
+                if self._current == before:
+                    raise ServeError(f"the certificate in Secret {self._secret}: {error}") from error
+            return self._current
+        raise ServeError(f"the Secret {self._secret} is written all the time by others: find out who does that")
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._api.__aexit__(None, None, None)
+
+    async def _find(self) -> Object | None:
+        try:
+            return await self._api.get(f"{self._secret.collection}/{self._secret.name}")
+        except ClusterError as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return None
+            raise
+
+    def _take(self, present: Object | None) -> None:
+        """Take what is stored, if it is ours; what is missing or broken is mended from what was known before."""
+        data = self._ours(present) if present else {}
+        if not KEYS & data.keys():
+            return
+        keyring, complaints = read_keyring(data, self._clock())
+        self._complain("; ".join(complaints))
+        if not complaints or not self._keyring.authorities:
+            self._keyring = keyring
+            self._current = keyring.served or self._current
+
+    def _ours(self, present: Object) -> dict[str, bytes]:
+        """Return the content of the Secret; raises ServeError when it is somebody else's."""
+        manager = edit.get(present, ("metadata", "labels", _LABEL))
+        if manager == MANAGER:
+            return _decoded(present)
+        raise ServeError(
+            f"the Secret {self._secret} is not ours, its label {_LABEL} is {manager or 'not set'}: delete it, or name "
+            "another one with --certificate-secret; a certificate of your own is for --certificate-file"
+        )
+
+    def _complain(self, complaint: str) -> None:
+        if complaint and complaint != self._complaint:
+            log.error("the content of the Secret is broken, and mended", secret=str(self._secret), reason=complaint)
+        self._complaint = complaint
+
+    async def _renew(self, present: Object | None) -> None:
+        """Write what is due."""
+        keyring = self._rotation.turn(self._keyring, self._clock())
+        stored = _decoded(present) if present else {}
+        wanted = keyring.data()
+        if {key: value for key, value in stored.items() if key in KEYS} != wanted:
+            others = {key: value for key, value in stored.items() if key not in KEYS}
+            await self._write(present, others | wanted)
+            log.info("the Secret is written", secret=str(self._secret), changes=list(_changes(self._keyring, keyring)))
+        self._keyring = keyring
+        self._current = keyring.served or self._current
+
+    async def _write(self, present: Object | None, data: Mapping[str, bytes]) -> None:
+        encoded: Object = {key: base64.b64encode(value).decode() for key, value in data.items()}
+        if present:
+            await self._api.replace(f"{self._secret.collection}/{self._secret.name}", {**present, "data": encoded})
+            return
+        metadata = {"name": self._secret.name, "namespace": self._secret.namespace, "labels": {_LABEL: MANAGER}}
+        secret = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
+        await self._api.create(self._secret.collection, {**secret, "data": encoded})
+
+
+def _decoded(secret: Object) -> dict[str, bytes]:
+    data = secret.get("data")
+    return {key: _bytes(value) for key, value in data.items()} if isinstance(data, dict) else {}
+
+
+def _bytes(value: JSON) -> bytes:
+    try:
+        return base64.b64decode(str(value), validate=True)
+    except binascii.Error:
+        return b""
+
+
+def _changes(before: Keyring, after: Keyring) -> Iterator[str]:
+    if before == after:
+        yield "everything is put back"
+    known = before.trusted
+    for certificate in after.trusted:
+        if certificate not in known:
+            yield f"an authority is to be trusted until {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
+    for certificate in known:
+        if certificate not in after.trusted:
+            yield f"the authority that ends at {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC is left out"
+    if after.pair and after.pair != before.pair:
+        yield f"a certificate is signed for {', '.join(after.pair.names)}"

@@ -1,0 +1,147 @@
+"""One connection of a client: HTTP by aiohttp, with the deadlines and the errors of this server."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from karta_interpreter.server import web
+from karta_interpreter.server.log import log
+
+Refuse = Callable[[int, str], web.Response]
+
+# Karmada's client keeps idle connections for 90 s and does not repeat a POST whose connection was closed under it,
+# so it has to be the one that closes.
+_KEEP_ALIVE = 120.0
+# A client that is refused before it has sent its body may go on sending for this long, to see the answer.
+_LINGER = 2.0
+_MAX_LINE = 8190
+_MAX_HEADERS = 64
+# Connections that were opened together do not all end together.
+_SPREAD = 0.9, 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a client may take, in seconds, how large a body may be, and how old a connection; 0 is for ever."""
+
+    headers: float
+    exchange: float
+    body: int
+    age: float = 0.0
+
+
+class Connection(web.RequestHandler):
+    """A connection whose client has a deadline for everything but being idle between requests.
+
+    One for its headers, from their first byte, or from connecting. And one for its body and for taking the answer,
+    which is looked at every so often instead of being set for each request, so it may last twice as long. Whoever
+    misses one is disconnected without a word.
+
+    A connection that has grown old ends with its next answer, which says so: whoever spreads connections over replicas
+    cannot move the calls of one that is open, and a client that is told loses none.
+    """
+
+    __slots__ = ("_age_timer", "_exchange_timer", "_expected", "_headers_timer", "_limits", "_refuse", "is_old")
+
+    def __init__(self, server: web.Server, refuse: Refuse, limits: Limits) -> None:
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=_KEEP_ALIVE,
+            lingering_time=_LINGER,
+            access_log=None,  # type: ignore[arg-type]  # None turns it off, whatever the annotation says
+            auto_decompress=False,
+            max_line_size=_MAX_LINE,
+            max_field_size=_MAX_LINE,
+            max_headers=_MAX_HEADERS,
+        )
+        self._limits = limits
+        self._refuse = refuse
+        self._expected = -1
+        self._headers_timer: asyncio.TimerHandle | None = None
+        self._exchange_timer: asyncio.TimerHandle | None = None
+        self._age_timer: asyncio.TimerHandle | None = None
+        self.is_old = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is a request whose head has come and whose answer has not yet gone."""
+        waits = self._waiter is not None and not self._waiter.done()
+        return not waits or self._paused
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Expect the first request."""
+        super().connection_made(transport)
+        if age := self._limits.age:
+            self._age_timer = self._loop.call_later(age * random.uniform(*_SPREAD), self._grow_old)  # noqa: S311 - no secret
+        self._expect_headers()
+        self._expect_end()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget the deadlines."""
+        _cancel(self._headers_timer)
+        _cancel(self._exchange_timer)
+        _cancel(self._age_timer)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; when they are the beginning of headers, expect the rest."""
+        count = self._request_count
+        super().data_received(data)
+        if self._request_count == count != self._expected and not self.is_busy:
+            self._expect_headers()
+
+    def _grow_old(self) -> None:
+        self.is_old = True
+
+    def _expect_headers(self) -> None:
+        _cancel(self._headers_timer)
+        self._expected = self._request_count
+        self._headers_timer = self._loop.call_later(self._limits.headers, self._check_headers)
+
+    def _check_headers(self) -> None:
+        if self._request_count == self._expected:
+            self._disconnect()
+
+    def _expect_end(self) -> None:
+        count = self._request_count if self.is_busy else None
+        self._exchange_timer = self._loop.call_later(self._limits.exchange, self._check_end, count)
+
+    def _check_end(self, count: int | None) -> None:
+        if self._request_count == count and self.is_busy:
+            self._disconnect()
+        else:
+            self._expect_end()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the answer to what is not HTTP, or to a request that the server failed on.
+
+        aiohttp's own would repeat what the client has sent.
+        """
+        del message
+        if isinstance(exc, ConnectionError) or request.writer.output_size:
+            raise ConnectionResetError("the client is gone, or has half an answer already") from exc
+        if status < 500:  # noqa: PLR2004 - the client's fault
+            text = "this is not valid HTTP/1.1, or a line of its head is too long"
+        else:
+            log.error("request failed unexpectedly", exc_info=exc)
+            text = "internal error"
+        response = self._refuse(status, text)
+        response.force_close()
+        return response
+
+    def _disconnect(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

@@ -1,0 +1,88 @@
+"""All connections of a server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.streams import StreamReader
+
+from karta_interpreter.server import web
+from karta_interpreter.server.connection import Connection, Limits, Refuse
+from karta_interpreter.server.fast_lane import AtOnce, FastLane
+
+_GLANCE = 0.02
+"""Seconds between two looks at what there is left to do."""
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+class Connections(web.Server):
+    """Makes connections, and knows the ones that are open; ``on_lost`` is called when one is no more."""
+
+    def __init__(self, handler: Handler, refuse: Refuse, limits: Limits, at_once: AtOnce) -> None:
+        super().__init__(handler, request_factory=self._request)
+        self._refuse = refuse
+        self._limits = limits
+        self._at_once = at_once
+        self._transports: dict[web.RequestHandler, asyncio.Transport] = {}
+        self._all_gone = asyncio.Event()
+        self.on_lost: Callable[[], None] = lambda: None
+
+    def __call__(self) -> FastLane:
+        """Return the protocol of a new connection."""
+        return FastLane(self, self._refuse, self._limits, self._at_once)
+
+    @property
+    def busy(self) -> int:
+        """How many connections have a request."""
+        return sum(
+            isinstance(each, Connection) and each.is_busy
+            for each, transport in self._transports.items()
+            if not transport.is_closing()
+        )
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        """Remember a connection."""
+        super().connection_made(handler, transport)
+        self._transports[handler] = transport
+        self._all_gone.clear()
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        """Forget a connection whose last byte has left."""
+        super().connection_lost(handler, exc)
+        self._transports.pop(handler, None)
+        self.on_lost()
+        if not self._transports:
+            self._all_gone.set()
+
+    async def drained(self) -> None:
+        """Return when no connection has a request."""
+        while self.busy:  # noqa: ASYNC110 - an event would have to be told of every request
+            await asyncio.sleep(_GLANCE)
+
+    async def close(self, seconds: float) -> None:
+        """Close all connections once they have written what they are writing; cut them off after that time."""
+        # aiohttp would keep the idle ones open for all of that time, and drop what comes on them without an answer.
+        for connection, transport in list(self._transports.items()):
+            if isinstance(connection, Connection) and not connection.is_busy:
+                transport.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.shutdown(seconds)
+                if self._transports:
+                    await self._all_gone.wait()
+        for transport in self._transports.values():
+            transport.abort()
+
+    def _request(
+        self,
+        message: RawRequestMessage,
+        payload: StreamReader,
+        protocol: web.RequestHandler,
+        writer: AbstractStreamWriter,
+        task: "asyncio.Task[None]",
+    ) -> web.BaseRequest:
+        loop, limit = asyncio.get_running_loop(), self._limits.body
+        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=limit)

@@ -1,0 +1,120 @@
+"""The Karmada control plane that a server belongs to: it takes Kartas from it, and tells it whom to ask."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+from karta_interpreter.errors import ServeError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.registration import Endpoint
+from karta_interpreter.registration.registrar import Registrar, Registration
+from karta_interpreter.registration.report import Report
+from karta_interpreter.server.ca_file import CaFile
+from karta_interpreter.server.log import log
+from karta_interpreter.server.settings import Settings
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.cluster import Cluster
+from karta_interpreter.sources.store import Store
+
+_FIRST_LOOK_SECONDS = 10.0
+"""How long a server that starts waits for the Kartas of the cluster before it answers without them."""
+
+_LEVELS = logging.getLevelNamesMapping()
+
+
+class ControlPlane:
+    """A connection to karmada-apiserver, and what is done with it; nothing without `Settings` that ask for it.
+
+    Raises ServeError when the settings contradict each other. A control plane that is away is no error: folders and
+    catalogue are served meanwhile.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._begun = time.monotonic()
+        self._api = ApiServer.of(settings.kubeconfig, settings.context)
+        self.cluster = Cluster(self._api) if settings.cluster else None
+        self._registrar: Registrar | None = None
+        self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
+        if settings.register:
+            self._endpoint(b"")
+        if settings.service:
+            Endpoint.of_service(settings.service)
+        if settings.public_url:
+            Endpoint.of_url(settings.public_url)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._api.__aexit__(None, None, None)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the Kartas of the cluster are known, or have been waited for long enough."""
+        return self.cluster is None or self.cluster.synced or time.monotonic() - self._begun > _FIRST_LOOK_SECONDS
+
+    @property
+    def server_name(self) -> str | None:
+        """The name that Karmada expects in the certificate."""
+        return self._endpoint(b"").server_name if self._settings.register else None
+
+    @property
+    def kinds(self) -> Mapping[GVK, str]:
+        """The kinds that the cluster's Kartas define, and their names: no other Karta may define them again."""
+        entries = self.cluster.layer().entries if self.cluster else ()
+        return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
+
+    def registrar(
+        self, store: Store, authority: Callable[[], bytes | None], refresh: Callable[[], Awaitable[None]]
+    ) -> Registrar | None:
+        """Return what keeps Karmada's configuration in step.
+
+        ``authority`` signed the certificate that is served, and is None before there is one; ``refresh`` sees to it
+        that it is the present one.
+        """
+        if not self._settings.register:
+            return None
+        registration = Registration(
+            self._settings.registration_name,
+            self._settings.multiple_pod_templates_scheduling,
+            self._settings.webhook_timeout,
+        )
+        self._registrar = Registrar(
+            self._api,
+            store,
+            lambda: self._endpoint(authority() or b""),
+            registration,
+            ready=lambda: authority() is not None and (self.cluster is None or self.cluster.synced),
+            refresh=refresh,
+            report=_log,
+        )
+        return self._registrar
+
+    def is_trusted(self, authority: bytes) -> bool:
+        """Whether Karmada has been told of an authority (PEM); who does not register leaves that to others."""
+        return self._registrar is None or self._registrar.has_announced(authority)
+
+    async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
+        """Look at the CA file every ``interval`` seconds until cancelled, and tell when it has changed."""
+        while file := self._ca_file:
+            await asyncio.sleep(interval)
+            if not await asyncio.to_thread(file.look):
+                continue
+            if file.problem:
+                log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
+            else:
+                log.info("the CA file has been read again")
+                changed()
+
+    def _endpoint(self, authority: bytes) -> Endpoint:
+        url, service = self._settings.public_url, self._settings.service
+        pem = self._ca_file.pem if self._ca_file else authority
+        if url and not service:
+            return Endpoint.of_url(url, pem)
+        if service and not url:
+            return Endpoint.of_service(service, pem)
+        raise ServeError("to register, Karmada needs one address: give --public-url or --service, not both")
+
+
+def _log(report: Report) -> None:
+    log.log(_LEVELS[report.level.upper()], report.message)

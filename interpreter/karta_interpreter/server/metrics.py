@@ -1,0 +1,94 @@
+"""What the server counts and measures, in a registry of its own."""
+
+from collections.abc import Callable
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+from karta_interpreter.server.tally import CallTally, kind_label
+from karta_interpreter.sources.snapshot import Snapshot
+
+# One more series for each, with a time that Prometheus does not read.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated there
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+
+_PREFIX = "karta_interpreter"
+
+
+class Metrics:
+    """The metrics of one server.
+
+    Every label has few values: operations are Karmada's, kinds are those with a definition, and whatever else a
+    client sends counts as ``unknown``.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        calls = CallTally(_PREFIX)
+        self.registry.register(calls)
+        self.answered = calls.add
+        self._refused = self._counter("http_errors", "Requests that got an HTTP error.", "status")
+        self._definitions = self._gauge("definitions", "Definitions by what became of them.", "state")
+        self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
+        self._expiry = self._gauge("certificate_expiry_timestamp_seconds", "End of the served certificate.")
+        self._reloads = self._counter("certificate_errors", "Certificates that could not be loaded again.")
+        self._in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
+
+    def refused(self, status: int) -> None:
+        """Count an HTTP error."""
+        self._refused.labels(str(status)).inc()
+
+    def show_in_flight(self, count: Callable[[], int]) -> None:
+        """Show what a function returns as the number of requests that are being answered."""
+        self._in_flight.set_function(count)
+
+    def show_staleness(self, seconds: Callable[[], float]) -> None:
+        """Show what a function returns as the age of what is known of the cluster's Kartas."""
+        stale = self._gauge("cluster_stale_seconds", "Time since the Kartas were known to be those of the API server.")
+        stale.set_function(seconds)
+
+    def show_registration(self, in_step: Callable[[], bool]) -> None:
+        """Show whether Karmada is told to call this server as it should be."""
+        known = self._gauge("registration_in_step", "1 when Karmada's webhook configuration is as it should be.")
+        known.set_function(in_step)
+
+    def show_worker_deaths(self) -> Callable[[], None]:
+        """Show how many workers have died, none so far; what is returned counts one."""
+        deaths = Counter(f"{_PREFIX}_worker_deaths", "Workers that died.", registry=self.registry)
+        return deaths.inc
+
+    def served(self, snapshot: Snapshot) -> None:
+        """Show how many definitions there are, and where scripts answer."""
+        self._definitions.labels("served").set(len(snapshot.entries))
+        self._definitions.labels("quarantined").set(len(snapshot.quarantined))
+        self._scripts.clear()
+        for gvk, entry in snapshot.entries.items():
+            for script in entry.definition.scripts:
+                self._scripts.labels(script.operation, kind_label(gvk)).inc()
+
+    def certificate_loaded(self, not_after: float) -> None:
+        """Show until when the certificate is valid, in seconds since 1970."""
+        self._expiry.set(not_after)
+
+    def certificate_broken(self) -> None:
+        """Count a certificate that was not taken."""
+        self._reloads.inc()
+
+    def render(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
+        return generate_latest(self.registry)
+
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"{_PREFIX}_{name}", help_text, labels, registry=self.registry)
+
+    def _gauge(self, name: str, help_text: str, *labels: str) -> Gauge:
+        return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self.registry)

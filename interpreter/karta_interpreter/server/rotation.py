@@ -1,0 +1,121 @@
+"""When certificates and authorities are renewed, and in which order, so that nobody is served what it does not trust.
+
+A certificate is signed anew when two thirds of its life have passed. An authority gets a successor while it still
+outlives two certificates. The successor is trusted at once, and signs the next certificate that is due once it has
+been published for a third of a certificate's life and Karmada is known to trust it. The old authority then loses its
+key; it is trusted on until it ends, and by then everything that it signed has ended.
+
+With certificates of 90 days, an authority has a successor 180 days before its end, which is trusted for 30 to 90 days
+before it signs.
+"""
+
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from cryptography import x509
+
+from karta_interpreter.pki.authority import Authority, issued_at
+from karta_interpreter.server.keyring import Keyring, signer_of
+
+_RENEWED_AFTER, _SPREAD = 2 / 3, 1 / 20
+_PUBLISHED_FOR = 1 / 3
+_URGENT = 1 / 10
+_OUTLIVES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """Certificates for ``names`` that live for ``life``, signed by authorities that live for ``authority_life``.
+
+    ``haste``, from 0 to 1, is by chance: replicas differ in it, so that one renews, a little before two thirds of a
+    life, and the others see that it has. ``is_trusted`` tells whether clients have been told of an authority (PEM).
+    """
+
+    names: tuple[str, ...]
+    life: timedelta
+    authority_life: timedelta
+    haste: float = 0.0
+    is_trusted: Callable[[bytes], bool] = lambda _: True
+
+    def turn(self, keyring: Keyring, now: datetime) -> Keyring:
+        """Return the keyring as it should be now; the same one when nothing is due."""
+        keyring = self._with_authority(_without_ended(keyring, now), now)
+        if not self._is_due(keyring, now):
+            return keyring
+        signer = self._signer(keyring, now)
+        return self._signed(keyring, signer, now) if signer else keyring
+
+    def _with_authority(self, keyring: Keyring, now: datetime) -> Keyring:
+        """Publish a new authority when there is none that outlives the next certificates."""
+        *others, newest = keyring.authorities or (None,)
+        if newest and (others or _left(newest.certificate, now) >= _OUTLIVES * self.life):
+            return keyring
+        return replace(keyring, authorities=(*keyring.authorities, Authority.create(now, self.authority_life)))
+
+    def _is_due(self, keyring: Keyring, now: datetime) -> bool:
+        leaf = keyring.leaf
+        if not keyring.pair or not leaf:
+            return True
+        if not {_canonical(name) for name in self.names} <= {_canonical(name) for name in keyring.pair.names}:
+            return True
+        life = leaf.not_valid_after_utc - issued_at(leaf)
+        return now - issued_at(leaf) >= life * (_RENEWED_AFTER - self.haste * _SPREAD)
+
+    def _signer(self, keyring: Keyring, now: datetime) -> Authority | None:
+        """Return who signs the next certificate; None to wait until clients trust the one that could."""
+        newest = keyring.authorities[-1]
+        if now - issued_at(newest.certificate) >= self.life * _PUBLISHED_FOR and self.is_trusted(newest.pem):
+            return newest
+        first = keyring.authorities[0]
+        signs_already = keyring.pair is None or first.certificate == signer_of(keyring)
+        if signs_already and _left(first.certificate, now) >= self.life * _PUBLISHED_FOR:
+            return first
+        leaf = keyring.leaf
+        is_urgent = leaf is None or _left(leaf, now) < (leaf.not_valid_after_utc - issued_at(leaf)) * _URGENT
+        # Nothing better can be had any more.
+        return newest if is_urgent else None
+
+    def _signed(self, keyring: Keyring, signer: Authority, now: datetime) -> Keyring:
+        """Return the keyring with a new certificate; who is older than its signer signs no more."""
+        kept = keyring.authorities[keyring.authorities.index(signer) :]
+        retired = tuple(each.certificate for each in keyring.authorities if each not in kept)
+        return Keyring(kept, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))
+
+    def _names(self, keyring: Keyring) -> tuple[str, ...]:
+        """Return the names to sign for.
+
+        Replicas may disagree for the time of an upgrade. What another one has asked for is left out only with the
+        next regular renewal, else they would go on signing against each other.
+        """
+        known = {_canonical(name) for name in keyring.pair.names} if keyring.pair else set[str]()
+        wanted = {_canonical(name) for name in self.names}
+        others = keyring.pair.names if keyring.pair and not wanted <= known else ()
+        return tuple(dict.fromkeys([*map(_canonical, self.names), *map(_canonical, others)]))
+
+
+def _without_ended(keyring: Keyring, now: datetime) -> Keyring:
+    authorities = tuple(each for each in keyring.authorities if _left(each.certificate, now) > timedelta(0))
+    former = tuple(each for each in keyring.former if _left(each, now) > timedelta(0))
+    pair = keyring.pair
+    if pair and pair.not_after <= now.timestamp():
+        pair = None
+    unchanged = (authorities, former, pair) == (keyring.authorities, keyring.former, keyring.pair)
+    return keyring if unchanged else Keyring(authorities, former, pair)
+
+
+def _left(certificate: x509.Certificate, now: datetime) -> timedelta:
+    return certificate.not_valid_after_utc - now
+
+
+def _canonical(name: str) -> str:
+    """Return a name as certificates spell it.
+
+    >>> _canonical("FD00::01"), _canonical("Karta.example.com")
+    ('fd00::1', 'Karta.example.com')
+    """
+    try:
+        return str(ipaddress.ip_address(name))
+    except ValueError:
+        return name

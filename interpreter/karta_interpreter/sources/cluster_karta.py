@@ -1,0 +1,78 @@
+"""One Karta object of a cluster, read again and again while a server runs."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from karta_interpreter.errors import DefinitionError
+from karta_interpreter.findings import error
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.loading import Loaded, load_definition
+from karta_interpreter.karta.schema import gvk_of, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterKarta:
+    """A Karta, or ResourceInterface, of a cluster as it was last seen.
+
+    ``source`` names it in findings, as ``kartas.run.ai/name``; ``path`` is that of the object in the API server.
+    ``last_good`` is what the object was before and that its present, broken content stands for.
+    """
+
+    source: str
+    path: str
+    obj: Object
+    loaded: Loaded
+    last_good: Loaded | None = None
+
+    @classmethod
+    def first_seen(cls, source: str, path: str, obj: Object) -> Self:
+        """An object of which nothing was known before."""
+        return cls(source, path, obj, load_object(obj, source))
+
+    def seen_again(self, obj: Object) -> Self:
+        """The same Karta with a newer version of its object, which is compiled only when its meaning has changed.
+
+        An object that was deleted and created anew is another one.
+        """
+        if _uid(obj) != _uid(self.obj):
+            return self.first_seen(self.source, self.path, obj)
+        if _meaning(obj) == _meaning(self.obj):
+            return replace(self, obj=obj)
+        loaded = load_object(obj, self.source)
+        return replace(self, obj=obj, loaded=loaded, last_good=None if loaded.definition else self.served)
+
+    @property
+    def served(self) -> Loaded | None:
+        """What to use of this Karta; None when it has never been good."""
+        return self.loaded if self.loaded.definition else self.last_good
+
+    @property
+    def age(self) -> tuple[str, str]:
+        """A key that sorts the oldest first."""
+        return str(edit.get(self.obj, ("metadata", "creationTimestamp"), "")), self.source
+
+
+def load_object(obj: Object, source: str) -> Loaded:
+    """What becomes of one Karta object; nothing is raised."""
+    try:
+        definition = load_definition(obj, source)
+    except DefinitionError as err:
+        findings = err.findings
+    except Exception as err:  # noqa: BLE001 - whatever one object does, the others go on
+        findings = (error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}"),)
+    else:
+        findings = tuple(replace(finding, source=source) for finding in definition.findings)
+        definition = replace(definition, findings=findings)
+        return Loaded(definition, findings, definition.name, definition.gvk, source)
+    placed = tuple(replace(finding, source=source) for finding in findings)
+    return Loaded(None, placed, name_of(obj), gvk_of(obj), source)
+
+
+def _uid(obj: Object) -> JSON:
+    return edit.get(obj, ("metadata", "uid"))
+
+
+def _meaning(obj: Object) -> tuple[JSON, JSON]:
+    """All that a definition is made of; annotations do not count in ``metadata.generation``."""
+    return obj.get("spec"), edit.get(obj, ("metadata", "annotations"))

@@ -1,0 +1,193 @@
+"""A collection of objects in an API server, kept in step with it.
+
+=========================================  ===========================================================================
+What happens                               What is done
+=========================================  ===========================================================================
+the server is away, or answers 5xx or 429  list again after 0.2 s, doubled up to 30 s; the objects known stay
+404: there is no such collection           the same; the objects known go when it has been missing for 30 s
+401, 403: listing or watching is refused   the same; the objects known stay; what is forbidden for 30 s is taken
+                                           for something that is not meant for us, and not waited for
+410: the version to watch from is too old  list again
+a watch breaks, or ends in mid-event       list again
+a watch comes to its end in time           watch on from the last version, which bookmarks keep fresh
+=========================================  ===========================================================================
+
+A 404 takes nothing away at once, because a server that is starting may not know its collections yet. When a CRD is
+deleted its objects are deleted first, and the watch tells of each.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from http import HTTPStatus
+from typing import Generic, TypeVar
+
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.pace import Pace
+
+View = TypeVar("View")
+
+_REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
+
+
+class Collection(Generic[View]):
+    """The objects at the path of a collection, by namespace, if any, and name; ``objects`` is replaced, never changed.
+
+    Of each object only what ``view`` makes of it is kept: the schemas of all CRDs together take 100 MB. ``listed``
+    tells that the objects were seen once, ``absent`` that there was no such collection when the server last said
+    anything. ``known`` tells that there is nothing to wait for: they were listed, do not exist, or are forbidden.
+    """
+
+    def __init__(self, api: ApiServer, path: str, view: Callable[[Object], View], pace: Pace) -> None:
+        self.path = path
+        self.objects: Mapping[str, View] = {}
+        self.listed = False
+        self.absent = False
+        self.known = False
+        self._api = api
+        self._view = view
+        self._pace = pace
+        self._versions: dict[str, int] = {}
+        self._failures = 0
+        self._not_listed: ClusterError | None = None
+        self._not_watched: ClusterError | None = None
+        self._refused_since: float | None = None
+        self._in_step = time.monotonic()
+
+    @property
+    def name(self) -> str:
+        """The name of the collection, as ``kartas.run.ai``."""
+        *group, _, resource = self.path.split("/")[2:]
+        return ".".join([resource, *group])
+
+    @property
+    def problem(self) -> ClusterError | None:
+        """Why the objects may not be those of the server; None when they are, as far as can be told."""
+        return self._not_listed or self._not_watched
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the server does not let us look there, or has nothing of the sort; other requests may do."""
+        return self.problem is not None and self.problem.status in _REFUSALS
+
+    @property
+    def stale_for(self) -> float:
+        """The seconds since the objects were known to be those of the server."""
+        return time.monotonic() - self._in_step
+
+    async def follow(self, changed: Callable[[], None]) -> None:
+        """Keep in step until cancelled; ``changed`` is called when the objects, or the problem, may be others."""
+        while True:
+            try:
+                version = await self._list()
+                changed()
+                while True:
+                    version = await self._watch(version, changed)
+            except ClusterError:
+                self._failures += 1
+                changed()
+                await asyncio.sleep(self._pace.pause(self._failures))
+
+    def put(self, obj: Object) -> None:
+        """Take an object as the server has just answered it, before the watch tells."""
+        name, version = _name(obj), _number(obj)
+        if name and version >= self._versions.get(name, 0):
+            self.objects = {**self.objects, name: self._view(obj)}
+            self._versions[name] = version
+
+    async def _list(self) -> str:
+        objects: dict[str, View] = {}
+        versions: dict[str, int] = {}
+        version = ""
+        try:
+            async with aclosing(self._api.pages(self.path)) as pages:
+                async for page in pages:
+                    version = version or _version(page)
+                    items = [item for item in page.get("items") or () if isinstance(item, dict) and _name(item)]
+                    objects.update((_name(item), self._view(item)) for item in items)
+                    versions.update((_name(item), _number(item)) for item in items)
+        except ClusterError as error:
+            self._not_listed = error
+            self._bear(error)
+            raise
+        self.objects, self._versions = objects, versions
+        self.known = self.listed = True
+        self.absent = False
+        self._not_listed = self._refused_since = None
+        self._in_step = time.monotonic()
+        return version
+
+    def _bear(self, error: ClusterError) -> None:
+        """Find out what a failure to list means for what is known."""
+        now = time.monotonic()
+        missing = error.status == HTTPStatus.NOT_FOUND
+        if not missing and error.status != HTTPStatus.FORBIDDEN:
+            self._refused_since = None
+            return
+        self._refused_since = self._refused_since or now
+        lasts = now - self._refused_since >= self._pace.absent
+        if missing and lasts:
+            self.objects = {}
+        if missing and not self.objects:
+            self.absent = True
+            self._in_step = now
+        self.known = self.known or missing or lasts
+
+    async def _watch(self, version: str, changed: Callable[[], None]) -> str:
+        """Watch from a version until the watch comes to its end; return the version to go on from."""
+        started = time.monotonic()
+        try:
+            async with aclosing(self._api.watch(self.path, version, timeout_seconds=self._pace.watch)) as events:
+                async for kind, obj in events:
+                    version = _version(obj) or version
+                    relieved = self._watched()
+                    if self._take(kind, obj) or relieved:
+                        changed()
+        except ClusterError as error:
+            if error.status == HTTPStatus.FORBIDDEN:
+                self._not_watched = error
+            raise
+        if time.monotonic() - started < self._pace.first:
+            # Nothing would slow down the next turns.
+            raise ClusterError(f"the watch of {self.name} ended at once", reason="ConnectionLost")
+        if self._watched():
+            changed()
+        return version
+
+    def _watched(self) -> bool:
+        """Note that watching works; whether it did not before."""
+        relieved = self._not_watched is not None
+        self._failures = 0
+        self._not_watched = None
+        self._in_step = time.monotonic()
+        return relieved
+
+    def _take(self, kind: str, obj: Object) -> bool:
+        name = _name(obj)
+        if not name or kind not in {"ADDED", "MODIFIED", "DELETED"}:
+            return False
+        if kind == "DELETED":
+            self.objects = {other: value for other, value in self.objects.items() if other != name}
+        else:
+            self.put(obj)
+        return True
+
+
+def _name(obj: Object) -> str:
+    """The key of an object; empty for what has no name and is none."""
+    namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
+    return f"{namespace}/{name}" if namespace and name else name
+
+
+def _version(obj: Object) -> str:
+    return str(edit.get(obj, ("metadata", "resourceVersion"), ""))
+
+
+def _number(obj: Object) -> int:
+    """The resource version of an object as a number, which grows; 0 where a server has other ones."""
+    version = _version(obj)
+    return int(version) if version.isdecimal() else 0

@@ -1,0 +1,123 @@
+"""The objects of an API server that definitions refer to, kept in step with it.
+
+Every object of each such kind is held, so that a workload can be answered without asking anybody; but only once the
+server knows a kind of workload that refers to it, as there may be very many Deployments. A kind that the server does
+not know, or does not show us, is looked for again from time to time; until then it cannot be looked up.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.collection import Collection
+from karta_interpreter.sources.lookup import NOT_YET, Holding, Lookup
+from karta_interpreter.sources.pace import Pace
+
+
+class Referenced(Lookup):
+    """The reader of a cluster, which holds the kinds that are wanted.
+
+    ``holdings`` are what it holds at this moment; whoever subscribes is called when that may have changed.
+    """
+
+    def __init__(self, api: ApiServer, pace: Pace) -> None:
+        self._api = api
+        self._pace = pace
+        self._wanted: Mapping[GVK, set[GVK]] = {}
+        self._moved = asyncio.Event()
+        self._collections: Mapping[GVK, Collection[Object]] = {}
+        self._problems: Mapping[GVK, ClusterError] = {}
+        self._subscribers: list[Callable[[], None]] = []
+
+    def subscribe(self, subscriber: Callable[[], None]) -> None:
+        """Call ``subscriber`` from now on."""
+        self._subscribers.append(subscriber)
+
+    def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
+        """Know the kinds to which workloads refer, and no others: pairs of a kind of workload and what it refers to."""
+        wanted: dict[GVK, set[GVK]] = defaultdict(set)
+        for workload, gvk in references:
+            wanted[gvk].add(workload)
+        if self._wanted != wanted:
+            self._wanted = wanted
+            self._moved.set()
+
+    @property
+    def holdings(self) -> Mapping[GVK, Holding]:
+        """What is held of each kind that is wanted."""
+        return {gvk: self.holding(gvk) for gvk in self._wanted}
+
+    def holding(self, gvk: GVK) -> Holding:
+        """What is held of a kind."""
+        collection = self._collections.get(gvk)
+        if collection and collection.listed and not collection.absent:
+            return Holding(collection.objects)
+        problem = collection.problem if collection else self._problems.get(gvk)
+        return Holding(problem=str(problem)) if problem else NOT_YET
+
+    async def run(self) -> None:
+        """Keep in step until cancelled."""
+        followed: dict[GVK, asyncio.Task[None]] = {}
+        async with asyncio.TaskGroup() as group:
+            while True:
+                for gvk in followed.keys() - self._wanted.keys():
+                    followed.pop(gvk).cancel()
+                    self._forget(gvk)
+                for gvk in self._wanted.keys() - followed.keys():
+                    followed[gvk] = group.create_task(self._follow(gvk))
+                await self._moved.wait()
+                self._moved.clear()
+
+    async def _follow(self, gvk: GVK) -> None:
+        await self._find(gvk, lambda: self._wanted.get(gvk, ()))
+        path = await self._find(gvk, lambda: (gvk,))
+        collection = Collection(self._api, path, partial(_view, gvk), self._pace)
+        self._collections = {**self._collections, gvk: collection}
+        await collection.follow(self._changed)
+
+    async def _find(self, gvk: GVK, kinds: Callable[[], Iterable[GVK]]) -> str:
+        """The path of the collection of one of the kinds, as soon as the server knows one; ``gvk`` waits for it."""
+        failures = 0
+        while True:
+            for kind in tuple(kinds()):
+                try:
+                    return await self._path(kind)
+                except ClusterError as error:
+                    self._problems = {**self._problems, gvk: error}
+            failures += 1
+            self._changed()
+            await asyncio.sleep(self._pace.pause(failures))
+
+    async def _path(self, gvk: GVK) -> str:
+        path = f"/apis/{gvk.api_version}" if gvk.group else f"/api/{gvk.version}"
+        return f"{path}/{_resource(gvk, await self._api.get(path))}"
+
+    def _forget(self, gvk: GVK) -> None:
+        self._collections = {other: value for other, value in self._collections.items() if other != gvk}
+        self._problems = {other: value for other, value in self._problems.items() if other != gvk}
+        self._changed()
+
+    def _changed(self) -> None:
+        for subscriber in self._subscribers:
+            subscriber()
+
+
+def _resource(gvk: GVK, resources: Object) -> str:
+    """The name of a kind's collection; raises ClusterError when the group has no such kind."""
+    for resource in resources.get("resources") or ():
+        name = edit.get(resource, ("name",))
+        if edit.get(resource, ("kind",)) == gvk.kind and isinstance(name, str) and "/" not in name:
+            return name
+    raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
+
+
+def _view(gvk: GVK, obj: Object) -> Object:
+    """An object of a list, which may leave its kind to the list, without the bookkeeping that fills most of it."""
+    seen: Object = edit.remove(obj, ("metadata", "managedFields"))
+    return {"apiVersion": gvk.api_version, "kind": gvk.kind, **seen}

@@ -1,0 +1,151 @@
+"""Comparing an expected result with an answer, as Karmada's harness does (``thirdparty_test.go``, ``deepEqual``).
+
+Requirements, components and dependencies are compared by meaning: quantities by value, components and dependencies
+in any order, absent like empty. Objects are compared field by field, leaving out what the expectation marks with
+`EXCLUDE`. Anything else must be the same JSON.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from karta_interpreter.errors import QuantityError
+from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.k8s.values import JSON, Path, field_path
+
+EXCLUDE = "{{EXCLUDE}}"
+"""An expected value that stands for whatever the answer has there, even for nothing."""
+
+Normalise: TypeAlias = Callable[[JSON], JSON]
+
+
+def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
+    """Say, place by place, where a result differs from what was expected; nothing when it does not.
+
+    >>> differences("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "500m"}})
+    ()
+    >>> differences("replica", 3, 4)
+    ('replica: expected 3, got 4',)
+    """
+    normalise = _NORMALISE.get(name, _unchanged)
+    return tuple(_compare((name,), normalise(expected), normalise(actual)))
+
+
+def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
+    """A result and its expectation in the one form in which they are compared, to be shown side by side.
+
+    >>> compared("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "250m"}})
+    ({'resourceRequest': {'cpu': '500m'}}, {'resourceRequest': {'cpu': '250m'}})
+    """
+    normalise = _NORMALISE.get(name, _unchanged)
+    expected, actual = normalise(expected), normalise(actual)
+    return _written(expected), _written(_in_words_of(expected, actual))
+
+
+def _in_words_of(expected: JSON, actual: JSON) -> JSON:
+    """The answer, and in it the expectation's own value wherever that is met or nothing is expected."""
+    if expected == EXCLUDE:
+        return expected
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        excluded = {key: EXCLUDE for key, value in expected.items() if value == EXCLUDE}
+        return excluded | {key: _in_words_of(expected.get(key), value) for key, value in actual.items()}
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        return [_in_words_of(*pair) for pair in zip(expected, actual, strict=True)]
+    return expected if _same(expected, actual) else actual
+
+
+def _written(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {key: _written(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    return str(value) if isinstance(value, Quantity) else value
+
+
+def _compare(path: Path, expected: JSON, actual: JSON) -> Iterator[str]:
+    if expected == EXCLUDE:
+        return
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        yield from _compare_objects(path, expected, actual)
+    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        for index, pair in enumerate(zip(expected, actual, strict=True)):
+            yield from _compare((*path, index), *pair)
+    elif not _same(expected, actual):
+        yield f"{field_path(path)}: expected {_text(expected)}, got {_text(actual)}"
+
+
+def _compare_objects(path: Path, expected: dict[str, JSON], actual: dict[str, JSON]) -> Iterator[str]:
+    for key in sorted(expected.keys() | actual.keys()):
+        here = (*path, key)
+        if key not in expected:
+            yield f"{field_path(here)}: expected nothing, got {_text(actual[key])}"
+        elif key in actual:
+            yield from _compare(here, expected[key], actual[key])
+        elif expected[key] != EXCLUDE:
+            yield f"{field_path(here)}: expected {_text(expected[key])}, got nothing"
+
+
+def _same(expected: JSON, actual: JSON) -> bool:
+    # In Python True == 1; in JSON it is not.
+    return isinstance(expected, bool) == isinstance(actual, bool) and bool(expected == actual)
+
+
+def _text(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def _requirements(value: JSON) -> JSON:
+    if not isinstance(value, dict):
+        return value
+    request = value.get("resourceRequest")
+    if isinstance(request, dict):
+        value = {**value, "resourceRequest": {name: _quantity(amount) for name, amount in request.items()}}
+    return _without_empty(value)
+
+
+def _quantity(value: JSON) -> JSON:
+    try:
+        return Quantity.parse(value)
+    except QuantityError:
+        return value
+
+
+def _components(value: JSON) -> JSON:
+    if not isinstance(value, list):
+        return value or []
+    return sorted(map(_component, value), key=_text)
+
+
+def _component(value: JSON) -> JSON:
+    if not isinstance(value, dict):
+        return value
+    requirements = _requirements(value.get("replicaRequirements"))
+    rest = {key: item for key, item in value.items() if key != "replicaRequirements"}
+    return {**rest, "replicaRequirements": requirements} if requirements else rest
+
+
+def _dependencies(value: JSON) -> JSON:
+    if not isinstance(value, list):
+        return value or []
+    return sorted(map(_without_empty, value), key=_text)
+
+
+def _without_empty(value: JSON) -> JSON:
+    """Drop empty fields: what Go decodes into the same zero value as no field."""
+    if isinstance(value, dict):
+        kept = {key: _without_empty(item) for key, item in value.items()}
+        return {key: item for key, item in kept.items() if item not in (None, "", {}, [])} or None
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    return value
+
+
+def _unchanged(value: JSON) -> JSON:
+    return value
+
+
+_NORMALISE: dict[str, Normalise] = {
+    "requires": _requirements,
+    "components": _components,
+    "dependencies": _dependencies,
+}

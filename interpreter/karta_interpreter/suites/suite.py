@@ -1,0 +1,237 @@
+"""Reading suites: text in Karmada's test format becomes cases that can be run.
+
+>>> (case,) = read_suite('''
+... name: one pod
+... desiredObj: {apiVersion: batch/v1, kind: Job}
+... operation: interpretReplica
+... output: {replica: 1}
+... ''')
+>>> case.call.operation.value, case.expected
+('InterpretReplica', {'replica': 1})
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from karta_interpreter.errors import InterpretationError, ManifestError, SuiteError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.manifest import Document, read_documents
+from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.operations import Call, Operation, StatusItem
+
+_KEYS = frozenset(
+    {
+        "name",
+        "description",
+        "desiredObj",
+        "observedObj",
+        "statusItems",
+        "inputReplicas",
+        "operation",
+        "references",
+        "output",
+        "filepath",
+    }
+)
+_TESTDATA = "testdata"
+_ITEM_KEYS = frozenset({"clusterName", "status", "applied", "appliedMessage", "health"})
+_HEAD_KEYS = frozenset({"apiVersion", "kind", "metadata"})
+"""Some of Karmada's own cases give an item the head of the member's object, which says nothing there either."""
+
+RESULTS: Mapping[Operation, frozenset[str]] = {
+    Operation.INTERPRET_REPLICA: frozenset({"replica", "requires"}),
+    Operation.INTERPRET_COMPONENT: frozenset({"components"}),
+    Operation.REVISE_REPLICA: frozenset({"revised"}),
+    Operation.RETAIN: frozenset({"retained"}),
+    Operation.AGGREGATE_STATUS: frozenset({"aggregatedStatus"}),
+    Operation.INTERPRET_STATUS: frozenset({"status"}),
+    Operation.INTERPRET_HEALTH: frozenset({"healthy"}),
+    Operation.INTERPRET_DEPENDENCY: frozenset({"dependencies"}),
+}
+"""The result names of each operation (``pkg/util/interpreter/rule.go``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call and what must come of it.
+
+    ``expected`` holds a value per result name. ``error`` is text that the message of a refusal must contain, None
+    where an answer is expected: Karmada's format cannot say that a call must fail, so ``output: {error: ...}`` is
+    an addition of ours, and so are ``references``, the objects that the definition may look up. ``description`` says
+    why the expected values are right.
+    """
+
+    name: str
+    description: str
+    call: Call
+    expected: Mapping[str, JSON]
+    error: str | None
+    source: str
+    line: int
+    references: tuple[Object, ...] = ()
+
+
+def find_suites(folder: Path) -> tuple[Path, ...]:
+    """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted."""
+    files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
+    return tuple(sorted(path for path in files if _TESTDATA in path.relative_to(folder.parent).parts[:-1]))
+
+
+def home_of(suite: Path) -> Path:
+    """The folder whose definitions a suite is about: the one that has the ``testdata``, else the suite's own.
+
+    >>> home_of(Path("kartas/batch/v1/Job/testdata/retain.yaml")).as_posix()
+    'kartas/batch/v1/Job'
+    """
+    return next((folder.parent for folder in suite.parents if folder.name == _TESTDATA), suite.parent)
+
+
+def load_suite(path: Path) -> tuple[Case, ...]:
+    """The cases of a suite file; SuiteError when it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot read the suite: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{path}: cannot read the suite: not UTF-8 text, see byte {error.start}") from error
+    return read_suite(text, str(path))
+
+
+def read_suite(text: str, source: str = "suite") -> tuple[Case, ...]:
+    """The cases of a suite's text; SuiteError names the file, the document's line and what is wrong."""
+    try:
+        documents = read_documents(text, source)
+    except ManifestError as error:
+        raise SuiteError(f"{source}:{error.line}: {error}") from error
+    return tuple(_case(document) for document in documents)
+
+
+def _case(document: Document) -> Case:
+    fields = document.value
+    if not isinstance(fields, dict):
+        raise _problem(document, f"a case must be an object, but is {type_name(fields)}")
+    _refuse_unknown(document, "case", fields, _KEYS)
+    name = _text(document, "name")
+    operation = _operation(document)
+    expected, error = _output(document, operation)
+    return Case(
+        name=name,
+        description=_text(document, "description", default=""),
+        call=_call(document, operation),
+        expected=expected,
+        error=error,
+        source=document.source,
+        line=document.line,
+        references=_references(document),
+    )
+
+
+def _call(document: Document, operation: Operation) -> Call:
+    desired, observed = _object(document, "desiredObj"), _object(document, "observedObj")
+    if operation is Operation.RETAIN:
+        if desired is None or observed is None:
+            raise _problem(document, "Retain needs both desiredObj and observedObj")
+        return Call(operation, desired, observed=observed)
+    if desired is not None and observed is not None:
+        raise _problem(document, f"{operation} takes one object: give desiredObj or observedObj, not both")
+    subject = desired if desired is not None else observed
+    if subject is None:
+        raise _problem(document, f"{operation} needs desiredObj or observedObj")
+    return Call(operation, subject, replicas=_replicas(document, operation), items=_items(document))
+
+
+def _replicas(document: Document, operation: Operation) -> int | None:
+    if operation is not Operation.REVISE_REPLICA:
+        return None
+    # Go's zero value: Karmada's harness asks for 0 replicas when a case does not say.
+    replicas = document.value.get("inputReplicas", 0)
+    if isinstance(replicas, bool) or not isinstance(replicas, int):
+        raise _problem(document, f"inputReplicas must be an integer, but is {type_name(replicas)}")
+    return replicas
+
+
+def _references(document: Document) -> tuple[Object, ...]:
+    references = _given(document, "references", [])
+    if not isinstance(references, list):
+        raise _problem(document, f"references must be a list, but is {type_name(references)}")
+    for index, reference in enumerate(references):
+        try:
+            GVK.of(reference if isinstance(reference, dict) else {})
+        except InterpretationError as error:
+            raise _problem(document, f"references[{index}]: {error}") from error
+    return tuple(references)
+
+
+def _items(document: Document) -> tuple[StatusItem, ...]:
+    items = _given(document, "statusItems", [])
+    if not isinstance(items, list):
+        raise _problem(document, f"statusItems must be a list, but is {type_name(items)}")
+    return tuple(_item(document, index, item) for index, item in enumerate(items))
+
+
+def _item(document: Document, index: int, item: JSON) -> StatusItem:
+    where = f"statusItems[{index}]"
+    if isinstance(item, dict):
+        _refuse_unknown(document, where, {key: item[key] for key in item if key not in _HEAD_KEYS}, _ITEM_KEYS)
+    try:
+        return StatusItem.of(item, where)
+    except InterpretationError as error:
+        raise _problem(document, str(error)) from error
+
+
+def _output(document: Document, operation: Operation) -> tuple[dict[str, JSON], str | None]:
+    output = _given(document, "output", {})
+    if not isinstance(output, dict):
+        raise _problem(document, f"output must be an object, but is {type_name(output)}")
+    if "error" in output:
+        if len(output) > 1 or not isinstance(output["error"], str):
+            raise _problem(document, "output.error must be a string and the only output")
+        return {}, output["error"]
+    _refuse_unknown(document, f"output of {operation}", output, RESULTS[operation] | {"error"})
+    return output, None
+
+
+def _operation(document: Document) -> Operation:
+    name = _text(document, "operation")
+    for operation in Operation:
+        if operation.lower() == name.lower():
+            return operation
+    raise _problem(document, f'operation "{name}" is none of {", ".join(Operation)}')
+
+
+def _object(document: Document, key: str) -> dict[str, JSON] | None:
+    value = document.value.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise _problem(document, f"{key} must be an object, but is {type_name(value)}")
+    return value
+
+
+def _given(document: Document, key: str, default: JSON) -> JSON:
+    """The value of a key; null is as good as none."""
+    value = document.value.get(key)
+    return default if value is None else value
+
+
+def _text(document: Document, key: str, *, default: str | None = None) -> str:
+    value = document.value.get(key, default)
+    if not isinstance(value, str) or (default is None and not value):
+        raise _problem(document, f"{key} must be a string that is not empty")
+    return value
+
+
+def _refuse_unknown(document: Document, where: str, fields: Mapping[str, JSON], known: Iterable[str]) -> None:
+    """A misspelt key would make a case pass that checks nothing."""
+    known = sorted(known)
+    for key in fields:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f'did you mean "{close[0]}"?' if close else f"there are: {', '.join(known)}"
+            raise _problem(document, f'{where} has the unknown key "{key}"; {hint}')
+
+
+def _problem(document: Document, message: str) -> SuiteError:
+    name = document.value.get("name") if isinstance(document.value, dict) else None
+    case = f'case "{name}": ' if isinstance(name, str) and name else ""
+    return SuiteError(f"{document.source}:{document.line}: {case}{message}")

@@ -1,0 +1,16 @@
+"""Karmada's ``ResourceInterpreterContext`` on the wire: bytes to a `Request`, results to bytes.
+
+Here belongs everything that is true of the bodies whatever carries them; HTTP is in `karta_interpreter.server`.
+
+There are two channels of failure. A body that nobody can answer, because not even its uid can be read, is a
+`RequestError` and becomes an HTTP error with a Kubernetes ``Status`` (`encode_status`). Everything else is
+answered with its uid, if need be with ``successful: false`` and the reason (`encode_failure`), which Karmada
+shows to users.
+"""
+
+from karta_interpreter.wire.glance import Glance, Glanced
+from karta_interpreter.wire.request import Request, decode
+from karta_interpreter.wire.response import encode_failure, encode_results
+from karta_interpreter.wire.status import encode_status
+
+__all__ = ["Glance", "Glanced", "Request", "decode", "encode_failure", "encode_results", "encode_status"]

@@ -1,0 +1,172 @@
+"""What Karmada asks: the request half of a ``ResourceInterpreterContext``, from bytes to a `Call`."""
+
+from typing import NamedTuple
+
+import orjson
+
+from karta_interpreter.errors import InterpretationError, RequestError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.operations import Call, Operation, StatusItem
+
+API_VERSION = "config.karmada.io/v1alpha1"
+KIND = "ResourceInterpreterContext"
+
+OPERATIONS = {operation.value: operation for operation in Operation}
+# Kubernetes allows 253 characters in the longest of its names; what is longer ends up in no log and no message.
+_MAX_LENGTH = 256
+_MAX_REPLICAS = 2**31 - 1
+
+
+class Request(NamedTuple):
+    """One request whose uid could be read.
+
+    ``problem`` says why it cannot be answered; without a problem there is a ``call``. The other fields hold
+    what could be read, for logs and metrics.
+    """
+
+    uid: str
+    gvk: GVK | None = None
+    namespace: str = ""
+    name: str = ""
+    operation_name: str = ""
+    call: Call | None = None
+    problem: InterpretationError | None = None
+
+
+def decode(body: bytes) -> Request:
+    """Read a request.
+
+    Raises RequestError when the body has no readable uid. Anything else that is wrong becomes the ``problem``
+    of the request. Fields that are not known are ignored, and ``replicas``, which Karmada always sends, is
+    read for ReviseReplica only.
+
+    >>> request = decode(b'{"request": {"uid": "1", "kind": {"version": "v1", "kind": "Pod"}}}')
+    >>> print(request.gvk, "-", request.problem)
+    v1, Kind=Pod - request.operation must be a string, but is missing
+    """
+    context = _parse(body)
+    request = context.get("request")
+    if not isinstance(request, dict):
+        raise RequestError(f"request must be an object, but {_found(context, 'request')}")
+    uid = _uid(request)
+    gvk, call, problem = None, None, None
+    try:
+        _check_version(context)
+        gvk = _gvk(request)
+        call = call_of(request, gvk)
+    except InterpretationError as error:
+        problem = error
+    namespace, name = _text(request, "namespace"), _text(request, "name")
+    return Request(uid, gvk, namespace, name, _text(request, "operation"), call, problem)
+
+
+def _parse(body: bytes) -> dict[str, JSON]:
+    try:
+        context = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise RequestError(f"the body is not JSON: {error}") from error
+    if not isinstance(context, dict):
+        raise RequestError(f"the body must be an object, but is {type_name(context)}")
+    return context
+
+
+def _uid(request: Object) -> str:
+    uid = request.get("uid")
+    if not isinstance(uid, str) or not uid:
+        raise RequestError(f"request.uid must be a string that is not empty, but {_found(request, 'uid')}")
+    if len(uid) > _MAX_LENGTH:
+        raise RequestError(f"request.uid must have at most {_MAX_LENGTH} characters, but has {len(uid)}")
+    return uid
+
+
+def _check_version(context: Object) -> None:
+    for field, understood in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if context.get(field, understood) != understood:
+            raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
+
+
+def _gvk(request: Object) -> GVK:
+    said = request.get("kind")
+    if not isinstance(said, dict):
+        raise _problem(f"request.kind must be an object, but {_found(request, 'kind')}")
+    group, version, kind = said.get("group", ""), said.get("version", ""), said.get("kind", "")
+    for field, part in (("group", group), ("version", version), ("kind", kind)):
+        if not isinstance(part, str) or len(part) > _MAX_LENGTH:
+            raise _problem(f"request.kind.{field} must be a short string, but {_found(said, field)}")
+    if not version or not kind:
+        raise _problem("request.kind must have a version and a kind")
+    return GVK(group, version, kind)
+
+
+def call_of(request: Object, gvk: GVK) -> Call:
+    """Read what is asked about an object of that kind; raises InterpretationError."""
+    operation = _operation(request)
+    obj = _object(request, "object", gvk)
+    if operation is Operation.REVISE_REPLICA:
+        return Call(operation, obj, replicas=_replicas(request))
+    if operation is Operation.RETAIN:
+        return Call(operation, obj, observed=_object(request, "observedObject", gvk))
+    if operation is Operation.AGGREGATE_STATUS:
+        return Call(operation, obj, items=_items(request))
+    return Call(operation, obj)
+
+
+def _operation(request: Object) -> Operation:
+    name = request.get("operation")
+    if not isinstance(name, str):
+        raise _problem(f"request.operation must be a string, but {_found(request, 'operation')}")
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise _problem(f'operation "{name[:64]}" is not one of {", ".join(OPERATIONS)}')
+    return operation
+
+
+def _object(request: Object, field: str, gvk: GVK) -> Object:
+    obj = request.get(field)
+    if not isinstance(obj, dict):
+        raise _problem(f"request.{field} must be an object, but {_found(request, field)}")
+    check_object(obj, gvk, field)
+    return obj
+
+
+def check_object(obj: Object, gvk: GVK, field: str = "object") -> None:
+    """Raise InterpretationError for an object that is of another kind than the request says."""
+    for own, said in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
+        if obj.get(own) != said:
+            raise _problem(f'request.{field}.{own} must be "{said}" as in request.kind, but {_found(obj, own)}')
+
+
+def _replicas(request: Object) -> int:
+    replicas = request.get("replicas")
+    if type(replicas) is not int:
+        raise _problem(f"request.replicas must be an integer, but {_found(request, 'replicas')}")
+    if not 0 <= replicas <= _MAX_REPLICAS:
+        raise _problem(f"request.replicas must be from 0 to {_MAX_REPLICAS}, but is {replicas}")
+    return replicas
+
+
+def _items(request: Object) -> tuple[StatusItem, ...]:
+    items = request.get("aggregatedStatus")
+    if items is None:
+        return ()
+    if not isinstance(items, list):
+        raise _problem(f"request.aggregatedStatus must be a list, but is {type_name(items)}")
+    return tuple(StatusItem.of(item, f"request.aggregatedStatus[{index}]") for index, item in enumerate(items))
+
+
+def _text(request: Object, field: str) -> str:
+    value = request.get(field)
+    return value[:_MAX_LENGTH] if isinstance(value, str) else ""
+
+
+def _found(parent: Object, field: str) -> str:
+    """Say what is there instead of what should be, never more than a short text of it."""
+    if field not in parent:
+        return "is missing"
+    value = parent[field]
+    return f'is "{value[:64]}"' if isinstance(value, str) else f"is {type_name(value)}"
+
+
+def _problem(message: str) -> InterpretationError:
+    return InterpretationError(message, code=400)

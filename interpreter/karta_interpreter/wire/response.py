@@ -1,0 +1,149 @@
+"""What Karmada gets: the response half of a ``ResourceInterpreterContext``, from results to bytes.
+
+Karmada reads other fields for each operation and rejects a whole answer over one wrong type
+(``pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go``). Whatever it would
+reject is an `InterpretationError` here, so that users read the reason instead of a decoder's complaint.
+"""
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import orjson
+
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.patch import diff
+from karta_interpreter.k8s.values import JSON, type_name
+from karta_interpreter.operations import Call, Operation, Results
+from karta_interpreter.wire.request import API_VERSION, KIND, Request
+
+_SUCCESS = {"code": 200}
+_MAX_NAME_LENGTH = 32
+_MAX_MESSAGE_LENGTH = 4096
+
+_Fields: TypeAlias = dict[str, JSON]
+
+
+def encode_results(request: Request, results: Results) -> bytes:
+    """Return the body that answers a request which has a call; equal inputs give equal bytes.
+
+    Raises InterpretationError for results that Karmada would not take.
+    """
+    if request.call is None:
+        raise ValueError("a request without a call has no results")
+    fields = _FIELDS[request.call.operation](request.call, results)
+    return _encode({"uid": request.uid, "successful": True, "status": _SUCCESS, **fields})
+
+
+def encode_failure(uid: str, code: int, message: str) -> bytes:
+    """Return the body that says why a request was not answered.
+
+    >>> encode_failure("1", 404, "no definition")
+    b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","response":{"uid":"1",\
+"successful":false,"status":{"code":404,"message":"no definition"}}}'
+    """
+    # A definition may be written with half a surrogate pair, which UTF-8 cannot say.
+    text = message.encode(errors="replace").decode()
+    if len(text) > _MAX_MESSAGE_LENGTH:
+        text = text[: _MAX_MESSAGE_LENGTH - 1] + "…"
+    return _encode({"uid": uid, "successful": False, "status": {"code": code, "message": text}})
+
+
+def _encode(response: _Fields) -> bytes:
+    try:
+        return orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "response": response})
+    except orjson.JSONEncodeError as error:
+        raise InterpretationError(f"the answer cannot be written as JSON: {error}") from error
+
+
+def _replica(_: Call, results: Results) -> _Fields:
+    fields: _Fields = {"replicas": _count(results["replica"], "replicas")}
+    if results["requires"] is not None:
+        fields["replicaRequirements"] = results["requires"]
+    return fields
+
+
+def _components(_: Call, results: Results) -> _Fields:
+    components: list[_Fields] | None = results["components"]
+    if components is None:
+        return {}
+    names = [component["name"] for component in components]
+    if len(set(names)) < len(names):
+        raise InterpretationError(f"component names must be unique, but are {', '.join(names)}")
+    for component in components:
+        name = component["name"]
+        if not 0 < len(name) <= _MAX_NAME_LENGTH:
+            raise InterpretationError(f'component name "{name}" must have 1 to {_MAX_NAME_LENGTH} characters')
+        _count(component["replicas"], f"replicas of component {name}")
+    return {"components": components}
+
+
+def _revised(call: Call, results: Results) -> _Fields:
+    return _patch(diff(call.object, results["revised"]))
+
+
+def _retained(call: Call, results: Results) -> _Fields:
+    return _patch(diff(call.object, results["retained"]))
+
+
+def _aggregated(call: Call, results: Results) -> _Fields:
+    patch = diff(call.object, results["aggregatedStatus"])
+    for step in patch:
+        # Karmada sends the whole patched object to UpdateStatus, whatever else it changes.
+        if step["path"] != "/status" and not step["path"].startswith("/status/"):
+            raise InterpretationError(f"AggregateStatus may not change {step['path']}", code=500)
+    return _patch(patch)
+
+
+def _status(_: Call, results: Results) -> _Fields:
+    status = results["status"]
+    if not isinstance(status, dict):
+        # Karmada would take a list, but the Work that it is stored in would not.
+        raise InterpretationError(f"the status must be an object, but is {type_name(status)}")
+    return {"rawStatus": status}
+
+
+def _health(_: Call, results: Results) -> _Fields:
+    healthy = results["healthy"]
+    if not isinstance(healthy, bool):
+        raise InterpretationError(f"health must be true or false, but is {type_name(healthy)}")
+    return {"healthy": healthy}
+
+
+def _dependencies(_: Call, results: Results) -> _Fields:
+    dependencies: list[Mapping[str, JSON]] = results["dependencies"]
+    for dependency in dependencies:
+        # pkg/util/interpreter/validation/validation.go
+        named = dependency.get("name") or dependency.get("labelSelector") is not None
+        if not (named and dependency.get("apiVersion") and dependency.get("kind")):
+            said = orjson.dumps(dependency).decode()
+            raise InterpretationError(f"a dependency needs an apiVersion, a kind and a name: {said}")
+    return {"dependencies": dependencies}
+
+
+_FIELDS: dict[Operation, Callable[[Call, Results], _Fields]] = {
+    Operation.INTERPRET_REPLICA: _replica,
+    Operation.INTERPRET_COMPONENT: _components,
+    Operation.REVISE_REPLICA: _revised,
+    Operation.RETAIN: _retained,
+    Operation.AGGREGATE_STATUS: _aggregated,
+    Operation.INTERPRET_STATUS: _status,
+    Operation.INTERPRET_HEALTH: _health,
+    Operation.INTERPRET_DEPENDENCY: _dependencies,
+}
+
+
+def _patch(steps: list[dict[str, JSON]]) -> _Fields:
+    if not steps:
+        return {}
+    try:
+        text = orjson.dumps(steps)
+    except orjson.JSONEncodeError as error:
+        raise InterpretationError(f"the patch cannot be written as JSON: {error}") from error
+    return {"patch": base64.b64encode(text).decode("ascii"), "patchType": "JSONPatch"}
+
+
+def _count(number: JSON, what: str) -> int:
+    if type(number) is not int or not 0 <= number < 2**31:
+        raise InterpretationError(f"{what} must be an integer from 0 to {2**31 - 1}, but is {number}")
+    return number

@@ -1,0 +1,45 @@
+"""Karta's Component API: a workload's structure, status and pods, read and changed as plain JSON values.
+
+A `Karta` is a definition, ready to use; a `Workload` is an object together with the Karta of its kind; its
+`Component`s have `Instance`s, which is what Karta's library calls extracted instances. Everything is frozen: a
+change gives a new workload, which shares what did not change with the one before it. Here belongs what programs
+ask and change; what Karmada asks belongs to `karta_interpreter.operations`.
+"""
+
+from karta_interpreter.karta.pod_rules import Topology
+from karta_interpreter.karta.scale import Scale
+from karta_interpreter.karta.status import Condition, Status, StatusMatch
+from karta_interpreter.workload.attribution import Attribution
+from karta_interpreter.workload.changes import PodChanges
+from karta_interpreter.workload.component import Component
+from karta_interpreter.workload.fragments import FragmentedPodSpec
+from karta_interpreter.workload.gang import PodGroup, SubGroup
+from karta_interpreter.workload.instance import Instance
+from karta_interpreter.workload.karta import Karta
+from karta_interpreter.workload.membership import EffectiveMember
+from karta_interpreter.workload.nodes import ComponentNode, InstanceNode, PodNode
+from karta_interpreter.workload.tree import StrayPod, WorkloadTree
+from karta_interpreter.workload.workload import Workload
+
+__all__ = [
+    "Attribution",
+    "Component",
+    "ComponentNode",
+    "Condition",
+    "EffectiveMember",
+    "FragmentedPodSpec",
+    "Instance",
+    "InstanceNode",
+    "Karta",
+    "PodChanges",
+    "PodGroup",
+    "PodNode",
+    "Scale",
+    "Status",
+    "StatusMatch",
+    "StrayPod",
+    "SubGroup",
+    "Topology",
+    "Workload",
+    "WorkloadTree",
+]

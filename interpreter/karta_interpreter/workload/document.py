@@ -1,0 +1,75 @@
+"""What an object must be before anything is asked of it, and what no change may make of it."""
+
+from collections.abc import Iterator
+from math import isfinite
+
+from karta_interpreter.errors import InterpretationError, WorkloadError
+from karta_interpreter.k8s.assembly import MAX_DEPTH
+from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Path, field_path
+
+IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), ("metadata", "name"), ("metadata", "uid"))
+"""What a change of pods must leave alone: which object it is, and what is reported about it."""
+
+
+def check_object(obj: JSON, gvk: GVK | None) -> None:
+    """Raise WorkloadError for what is no Kubernetes object, or not of the kind ``gvk`` where one is given.
+
+    The rules are those of Karta's component factory: apiVersion, kind, and metadata.name or generateName.
+    """
+    if not isinstance(obj, dict):
+        raise WorkloadError(f"a workload is a dict of JSON values, not {type(obj).__name__}")
+    check_json(obj)
+    try:
+        found = GVK.of(obj)
+    except InterpretationError as err:
+        raise WorkloadError(str(err)) from err
+    if not any(get(obj, ("metadata", field)) for field in ("name", "generateName")):
+        raise WorkloadError(f"{found} needs metadata.name or metadata.generateName")
+    if gvk not in (None, found):
+        raise WorkloadError(f"the object is a {found}, but the Karta is for {gvk}")
+
+
+def check_json(value: JSON) -> None:
+    """Raise WorkloadError for a value that JSON does not have; the message names its place.
+
+    >>> check_json({"spec": {"hosts": ("a", "b")}})
+    Traceback (most recent call last):
+    ...
+    karta_interpreter.errors.WorkloadError: spec.hosts is of type tuple, which JSON does not have
+    """
+    for path, part in _parts(value):
+        if len(path) > MAX_DEPTH:
+            raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
+        if type(part) is dict:
+            for key in part:
+                if type(key) is not str:
+                    raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
+        elif type(part) is float:
+            if not isfinite(part):
+                raise WorkloadError(f"{field_path(path)} is {part}, which JSON does not have")
+        elif type(part) not in (str, int, bool, list, type(None)):
+            name = type(part).__name__
+            hint = "; write timestamps as text" if name in ("date", "datetime") else ""
+            raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
+
+
+def check_directives(value: JSON) -> None:
+    """Raise WorkloadError for a key like ``$patch``, which Kubernetes takes as an order and does not store."""
+    for path, part in _parts(value):
+        directive = next((key for key in part if key.startswith("$")), None) if type(part) is dict else None
+        if directive is not None:
+            raise WorkloadError(f"{field_path((*path, directive))} is a directive of Kubernetes patches, not a field")
+
+
+def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
+    """Every value in a value with its path, itself first; without recursion, so that depth does no harm."""
+    pending: list[tuple[Path, JSON]] = [((), value)]
+    while pending:
+        path, part = pending.pop()
+        yield path, part
+        if type(part) is dict:
+            pending += [((*path, key), each) for key, each in part.items()]
+        elif type(part) is list:
+            pending += [((*path, index), each) for index, each in enumerate(part)]

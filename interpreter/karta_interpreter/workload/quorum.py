@@ -1,0 +1,107 @@
+"""How many pods of a group there must be room for, before any of them is placed.
+
+Not all of them may exist when that is asked, so they are counted by the definition: all pods of the components whose
+pods get the same keys, of one instance where the keys tell instances apart, and of one replica where they tell
+replicas apart.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from karta_interpreter.errors import WorkloadError
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.karta.instances import UNNAMED
+from karta_interpreter.karta.pods import scale_locations
+from karta_interpreter.karta.scale import scales
+from karta_interpreter.workload.attribution import Attribution, replica_maker
+from karta_interpreter.workload.division import divides_components, divides_instances, divides_replicas
+from karta_interpreter.workload.membership import EffectiveMember, candidates
+from karta_interpreter.workload.subtree import minimum
+
+
+class Grouped(NamedTuple):
+    """A pod of a group, where it belongs and the rule that brought it there."""
+
+    pod: Object
+    place: Attribution
+    member: EffectiveMember
+
+
+class _Part(NamedTuple):
+    """Pods that a group is made of: all of a component, or one instance, or one replica of ``divided_by``."""
+
+    component: str
+    instance: str | None
+    divided_by: Component | None
+
+
+def quorum(definition: Definition, obj: Object, pods: Iterable[Grouped]) -> int:
+    """The minimum members of the group that the pods are of.
+
+    Raises WorkloadError where the group is one replica and the definition does not say how many replicas there are.
+    """
+    parts = list(_parts_of_all(definition, pods))
+    total = 0
+    for location in scale_locations(definition, obj):
+        pod_set, scale = location.pod_set, location.scale
+        for part in parts:
+            if part.component == pod_set.component and part.instance in (None, pod_set.instance):
+                total += _of_one_replica(obj, part, minimum(scale))
+                break
+    return total
+
+
+def _parts_of_all(definition: Definition, pods: Iterable[Grouped]) -> Iterator[_Part]:
+    alike = {(one.place.component, one.place.instance, one.member): one for one in pods}
+    for one in alike.values():
+        yield from _parts(definition, one)
+
+
+def _parts(definition: Definition, one: Grouped) -> Iterator[_Part]:
+    """What belongs to the group of a pod, as far as its keys tell."""
+    keys = one.member.rule.group_by
+    for leaf in definition.leaves:
+        own = leaf.name == one.place.component
+        if not own and _goes_elsewhere(definition, leaf, one):
+            continue
+        instance = one.place.instance if own and divides_instances(keys, leaf, one.pod) else None
+        maker = replica_maker(definition, leaf.name)
+        divided = maker is not None and divides_replicas(keys, maker, one.pod)
+        yield _Part(leaf.name, instance, maker if divided else None)
+
+
+def _goes_elsewhere(definition: Definition, leaf: Component, one: Grouped) -> bool:
+    """Whether the pods of another component than the pod's are in other groups."""
+    member, keys = next(candidates(definition, leaf.name), None), one.member.rule.group_by
+    if member is None or member.pod_group != one.member.pod_group or member.rule.group_by != keys:
+        return True
+    own = definition.component(one.place.component)
+    if own is not None and divides_components(keys, own, one.pod):
+        return True
+    return divides_components(keys, leaf, one.pod) or divides_instances(keys, leaf, one.pod)
+
+
+def _of_one_replica(obj: Object, part: _Part, pods: int) -> int:
+    maker = part.divided_by
+    if maker is None:
+        return pods
+    replicas = _replicas(maker, obj)
+    if pods % replicas:
+        raise WorkloadError(
+            f"definition {maker.definition}: the {pods} pods of component {part.component} cannot be divided among "
+            f"the {replicas} replicas of component {maker.name}"
+        )
+    return pods // replicas
+
+
+def _replicas(maker: Component, obj: Object) -> int:
+    """How many replicas of a component there are, at least 1."""
+    if maker.pods is None and maker.replicas is not None and maker.instance_ids is None:
+        (scale,) = scales(maker, obj, UNNAMED)
+        return max(minimum(scale), 1)
+    raise WorkloadError(
+        f"definition {maker.definition}: pods are grouped by replicas of component {maker.name}, but how many of them "
+        "there are is not known; the replicaSelector belongs to a component of its own, without pods and instances, "
+        "whose scaleDefinition counts the replicas"
+    )

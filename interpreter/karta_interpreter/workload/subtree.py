@@ -1,0 +1,104 @@
+"""How many pods of a component, and of all that belongs to it, have to start together.
+
+Karta documents a scale as counted across the whole workload. So the pods below a component are the sum over the
+components that have pods, and nothing is multiplied: `minimum_members`. Karta's own `CalculateSubtreeScale`
+(`pkg/instructions/gang_scheduling.go`) multiplies the scale of a component by that of its children, which is right
+only for a definition that counts children per parent: `subtree_scale`.
+"""
+
+from collections.abc import Iterator
+
+from karta_interpreter.errors import ComponentNotFoundError, WorkloadError
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.karta.instances import instance_ids
+from karta_interpreter.karta.pods import ScaleLocation, scale_locations
+from karta_interpreter.karta.scale import Scale, scales
+
+
+def minimum_members(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
+    """The pods of a component and of all below it that have to start together, counted across the whole workload.
+
+    The minimum of each instance counts, its replicas where that is not set or 0, and one pod where neither is.
+    Pods that the object does not describe do not count. With ``instance`` only that one of the component itself
+    counts. Raises ComponentNotFoundError, and InterpretationError as `karta_interpreter.karta.pods.pod_sets`.
+    """
+    chosen = _chosen(definition, obj, component, instance)
+    return sum(
+        minimum(place.scale)
+        for place in scale_locations(definition, obj)
+        if is_below(definition, place.pod_set.component, component) and _counts(place, chosen, instance)
+    )
+
+
+def subtree_scale(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
+    """The number that Karta's own library gives (`CalculateSubtreeScale`); `minimum_members` is the right one.
+
+    The scale of a component times the sum of its children's; a component without one takes over the sum, children
+    without one leave it at their owner's. Without any scale definition the instances that have pods are counted.
+    """
+    chosen = _chosen(definition, obj, component, instance)
+    if any(_has_scale(each) for each in definition.components):
+        return _multiplied(definition, obj, chosen, instance)
+    return _counted(definition, obj, chosen, instance)
+
+
+def minimum(scale: Scale) -> int:
+    """How many units of an instance have to start together: a minimum of 0 means that there is none."""
+    return scale.minimum or scale.effective
+
+
+def is_below(definition: Definition, component: str, owner: str) -> bool:
+    """Whether a component is another one or belongs to it, directly or through others."""
+    return any(each.name == owner for each in definition.lineage(component))
+
+
+def _chosen(definition: Definition, obj: Object, name: str, instance: str | None) -> Component:
+    component = definition.component(name)
+    if component is None:
+        raise ComponentNotFoundError(f'definition {definition.name} has no component "{name}"')
+    if instance == "":
+        raise WorkloadError(f"component {name}: an instance id is not empty; leave it out for all instances")
+    if instance is not None and instance not in instance_ids(component, obj):
+        raise ComponentNotFoundError(f'component {name} has no instance "{instance}"')
+    return component
+
+
+def _counts(place: ScaleLocation, chosen: Component, instance: str | None) -> bool:
+    return instance is None or place.pod_set.component != chosen.name or place.pod_set.instance == instance
+
+
+def _has_scale(component: Component) -> bool:
+    return not component.replicas is component.min_replicas is component.max_replicas is None
+
+
+def _children(definition: Definition, component: Component) -> Iterator[Component]:
+    return (each for each in definition.components if each.owner == component.name)
+
+
+def _multiplied(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
+    own = _own(component, obj, instance)
+    below = sum(_multiplied(definition, obj, child, None) for child in _children(definition, component))
+    return own * below or own or below
+
+
+def _own(component: Component, obj: Object, instance: str | None) -> int:
+    if not _has_scale(component):
+        return 0
+    ids = instance_ids(component, obj)
+    return sum(
+        _effective_minimum(scale)
+        for name, scale in zip(ids, scales(component, obj, ids), strict=True)
+        if instance in (None, name)
+    )
+
+
+def _effective_minimum(scale: Scale) -> int:
+    """Upstream's `getEffectiveMinReplicas`: 0 stands for a scale that an owner defines."""
+    return scale.minimum or scale.replicas or 0
+
+
+def _counted(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
+    if component.pods is None:
+        return sum(_counted(definition, obj, child, None) for child in _children(definition, component))
+    return 1 if instance is not None else len(instance_ids(component, obj))

@@ -1,0 +1,106 @@
+"""A Karmada control plane in memory, and the objects that it holds."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from karta_interpreter.doctor.customizations import Customization
+from karta_interpreter.doctor.webhooks import Webhook, read_webhooks
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.operations import Operation
+
+Raw = dict[str, Any]
+
+CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
+CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
+ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/karta-interpreter"
+CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+KARTAS = "/apis/run.ai/v1alpha1/kartas"
+
+JOB = GVK("batch", "v1", "Job")
+BREW = GVK("toys.example.com", "v1", "Brew")
+RAY = GVK("ray.io", "v1", "RayCluster")
+EVERYTHING = tuple(Operation)
+HARMLESS = ("InterpretReplica", "ReviseReplica", "AggregateStatus", "InterpretHealth")
+
+
+@dataclass
+class Karmada:
+    """Answers GET for what is in ``objects``; a ClusterError there is raised."""
+
+    objects: dict[str, Raw | ClusterError] = field(default_factory=dict)
+    url: str = "https://karmada.test:5443"
+
+    async def probe(self) -> str:
+        return str((await self.get("/version"))["gitVersion"])
+
+    async def get(self, path: str) -> Raw:
+        found = self.objects.get(path, ClusterError(f"GET {path}: 404 not found", status=404, reason="NotFound"))
+        if isinstance(found, ClusterError):
+            raise found
+        return found
+
+    async def list(self, path: str) -> Raw:
+        return await self.get(path)
+
+
+def items(*objects: Raw) -> Raw:
+    return {"items": list(objects)}
+
+
+def rule(gvk: GVK, operations: tuple[str, ...] = HARMLESS) -> Raw:
+    return {
+        "apiGroups": [gvk.group],
+        "apiVersions": [gvk.version],
+        "kinds": [gvk.kind],
+        "operations": [str(operation) for operation in operations],
+    }
+
+
+def configuration(client: Raw, *rules: Raw, name: str = "karta-interpreter", timeout: int | None = 3) -> Raw:
+    """A configuration with one webhook per rule, as it is read back from an API server."""
+    webhooks = [
+        {
+            "name": f"hook{number}.karta-interpreter.io",
+            "clientConfig": client,
+            "rules": [each],
+            "interpreterContextVersions": ["v1alpha1"],
+            **({"timeoutSeconds": timeout} if timeout else {}),
+        }
+        for number, each in enumerate(rules)
+    ]
+    return {"metadata": {"name": name}, "webhooks": webhooks}
+
+
+def hooks(*rules: Raw, name: str = "karta-interpreter", timeout: int | None = 3) -> tuple[Webhook, ...]:
+    return read_webhooks(
+        configuration({"url": "https://interpreter.test/interpret"}, *rules, name=name, timeout=timeout)
+    )
+
+
+def lua(gvk: GVK, *operations: Operation, name: str = "ours-first") -> Customization:
+    return Customization(name, gvk, frozenset(operations))
+
+
+def resources(*kinds: str, status: bool = True) -> Raw:
+    """An ``APIResourceList``."""
+    plurals = [f"{kind.lower()}s" for kind in kinds]
+    found = [{"name": plural, "kind": kind} for plural, kind in zip(plurals, kinds, strict=True)]
+    if status:
+        found += [{"name": f"{plural}/status", "kind": kind} for plural, kind in zip(plurals, kinds, strict=True)]
+    return {"kind": "APIResourceList", "resources": found}
+
+
+def group(*versions: str) -> Raw:
+    """An ``APIGroup``."""
+    return {"kind": "APIGroup", "versions": [{"groupVersion": f"x/{each}", "version": each} for each in versions]}
+
+
+def karta(name: str, gvk: GVK, **conditions: tuple[str, str]) -> Raw:
+    kind = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+    found = [{"type": each, "status": status, "message": text} for each, (status, text) in conditions.items()]
+    return {
+        "metadata": {"name": name},
+        "spec": {"structureDefinition": {"rootComponent": {"name": "root", "kind": kind}}},
+        "status": {"conditions": found},
+    }

@@ -1,0 +1,209 @@
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karta_interpreter.errors import RequestError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.wire import decode
+
+TESTDATA = Path(__file__).parent / "testdata"
+MILL = GVK("mill.example.org", "v1alpha2", "GrainMill")
+ABSENT = object()
+
+
+def body_of(operation: str) -> dict[str, Any]:
+    context: dict[str, Any] = json.loads((TESTDATA / f"{operation}.json").read_text())
+    return context
+
+
+def changed(operation: str, path: str, value: Any) -> bytes:
+    """Return the body of an operation with one place of it set or, with ABSENT, removed."""
+    context = body_of(operation)
+    parent: Any = context
+    *parents, last = [int(step) if step.isdigit() else step for step in path.split("/")]
+    for step in parents:
+        parent = parent[step]
+    if value is ABSENT:
+        del parent[last]
+    else:
+        parent[last] = value
+    return json.dumps(context).encode()
+
+
+@pytest.mark.parametrize("operation", Operation)
+def test_what_karmada_sends_becomes_a_call(operation: Operation) -> None:
+    context = body_of(operation)
+    request = decode(json.dumps(context).encode())
+    assert request.problem is None
+    assert request.call is not None
+    assert (request.uid, request.gvk, request.operation_name) == (context["request"]["uid"], MILL, operation)
+    assert (request.namespace, request.name) == ("bakery", "rye")
+    assert request.call.operation is operation
+    assert request.call.object == context["request"]["object"]
+
+
+def test_each_operation_gets_its_own_inputs_and_no_others() -> None:
+    def call(operation: str) -> Call:
+        found = decode(json.dumps(body_of(operation)).encode()).call
+        assert found is not None
+        return found
+
+    assert call("ReviseReplica").replicas == 2
+    assert call("InterpretReplica").replicas is None
+    assert call("Retain").observed == body_of("Retain")["request"]["observedObject"]
+    north, south, west = call("AggregateStatus").items
+    assert north.status["turning"] == 3
+    assert south == StatusItem("south", status=None, applied=True, health="Unknown")
+    assert west == StatusItem("west", status={}, applied=False, message="admission denied")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        pytest.param(b"", "is not JSON", id="nothing at all"),
+        pytest.param(b"kind: Pod\n", "is not JSON", id="YAML"),
+        pytest.param(b"\xef\xbb\xbf{}", "BOM", id="a byte order mark"),
+        pytest.param(b'{"request": {"uid": "1"}} {}', "after document", id="a second value"),
+        pytest.param(b'{"request": {"uid": "1"', "is not JSON", id="cut short"),
+        pytest.param(b'{"request": {"uid": "1", "replicas": NaN}}', "is not JSON", id="NaN"),
+        pytest.param(b'{"request": {"uid": "1", "replicas": Infinity}}', "is not JSON", id="Infinity"),
+        pytest.param(b'{"request": {"uid": "1", "replicas": 1e999}}', "is not JSON", id="infinite in a double"),
+        pytest.param(b'{"request": {"uid": "\xff"}}', "is not JSON", id="bytes that are not UTF-8"),
+        pytest.param(b'{"request": {"uid": "\\ud800"}}', "is not JSON", id="half a surrogate pair"),
+        pytest.param(b'{"a":' * 5000 + b"1" + b"}" * 5000, "depth", id="nested without end"),
+        pytest.param(b"[" * 700_000, "depth", id="700,000 brackets"),
+        pytest.param(b"null", "must be an object, but is null", id="null"),
+        pytest.param(b"[]", "must be an object, but is a list", id="a list"),
+        pytest.param(b"{}", "request must be an object, but is missing", id="no request"),
+        pytest.param(b'{"request": null}', "request must be an object, but is null", id="null request"),
+        pytest.param(b'{"Request": {"uid": "1"}}', "request must be", id="names are case-sensitive"),
+        pytest.param(b'{"request": {}}', "request.uid must be a string", id="no uid"),
+        pytest.param(b'{"request": {"uid": ""}}', 'is ""', id="an empty uid"),
+        pytest.param(b'{"request": {"uid": 7}}', "is a number", id="a number as uid"),
+        pytest.param(b'{"request": {"uid": "%s"}}' % (b"x" * 257), "at most 256", id="a uid without end"),
+    ],
+)
+def test_a_body_without_a_readable_uid_is_an_http_error(body: bytes, said: str) -> None:
+    with pytest.raises(RequestError, match=said) as caught:
+        decode(body)
+    assert caught.value.status == 400
+
+
+@pytest.mark.parametrize(
+    ("operation", "path", "value", "said"),
+    [
+        ("Retain", "kind", "AdmissionReview", 'kind must be "ResourceInterpreterContext"'),
+        ("Retain", "apiVersion", "config.karmada.io/v2", "apiVersion must be"),
+        ("Retain", "kind", {"deep": []}, "but is an object"),
+        ("Retain", "request/kind", ABSENT, "request.kind must be an object, but is missing"),
+        ("Retain", "request/kind", "GrainMill", "request.kind must be an object"),
+        ("Retain", "request/kind/kind", "", "request.kind must have a version and a kind"),
+        ("Retain", "request/kind/version", ABSENT, "request.kind must have a version and a kind"),
+        ("Retain", "request/kind/group", 3, "request.kind.group must be a short string, but is a number"),
+        ("Retain", "request/kind/kind", "x" * 300, "request.kind.kind must be a short string"),
+        ("Retain", "request/kind/kind", ["GrainMill"], "request.kind.kind must be a short string, but is a list"),
+        ("Retain", "request/operation", ABSENT, "request.operation must be a string, but is missing"),
+        ("Retain", "request/operation", ["Retain"], "but is a list"),
+        ("Retain", "request/operation", "Prune", 'operation "Prune" is not one of InterpretReplica'),
+        ("Retain", "request/operation", "*", 'operation "\\*" is not one of'),
+        ("Retain", "request/operation", "retain", 'operation "retain" is not one of'),
+        ("Retain", "request/object", ABSENT, "request.object must be an object, but is missing"),
+        ("Retain", "request/object", None, "request.object must be an object, but is null"),
+        ("Retain", "request/object", [], "request.object must be an object, but is a list"),
+        ("Retain", "request/object/kind", "Windmill", 'request.object.kind must be "GrainMill"'),
+        ("Retain", "request/object/apiVersion", ABSENT, "request.object.apiVersion must be"),
+        ("Retain", "request/observedObject", ABSENT, "request.observedObject must be an object, but is missing"),
+        ("Retain", "request/observedObject", "{}", "request.observedObject must be an object"),
+        ("Retain", "request/observedObject/kind", "Windmill", "request.observedObject.kind must be"),
+        ("ReviseReplica", "request/replicas", ABSENT, "request.replicas must be an integer, but is missing"),
+        ("ReviseReplica", "request/replicas", 2.0, "request.replicas must be an integer"),
+        ("ReviseReplica", "request/replicas", "2", "request.replicas must be an integer"),
+        ("ReviseReplica", "request/replicas", True, "request.replicas must be an integer, but is a boolean"),
+        ("ReviseReplica", "request/replicas", -1, "from 0 to 2147483647, but is -1"),
+        ("ReviseReplica", "request/replicas", 2**31, "from 0 to 2147483647"),
+        ("ReviseReplica", "request/replicas", 10**40, "request.replicas must be an integer"),
+        ("AggregateStatus", "request/aggregatedStatus", {}, "request.aggregatedStatus must be a list"),
+        ("AggregateStatus", "request/aggregatedStatus/1", 5, "aggregatedStatus\\[1\\] must be an object"),
+        ("AggregateStatus", "request/aggregatedStatus/0/clusterName", 5, "\\[0\\].clusterName must be a string"),
+        ("AggregateStatus", "request/aggregatedStatus/0/applied", "yes", "\\[0\\].applied must be a boolean"),
+        ("AggregateStatus", "request/aggregatedStatus/2/appliedMessage", 1, "\\[2\\].appliedMessage must be"),
+        ("AggregateStatus", "request/aggregatedStatus/0/health", None, "\\[0\\].health must be a string"),
+    ],
+)
+def test_what_cannot_be_answered_says_why(operation: str, path: str, value: Any, said: str) -> None:
+    request = decode(changed(operation, path, value))
+    assert request.uid == body_of(operation)["request"]["uid"]
+    assert request.call is None
+    assert request.problem is not None
+    assert request.problem.code == 400
+    with pytest.raises(type(request.problem), match=said):
+        raise request.problem
+
+
+@pytest.mark.parametrize(
+    ("operation", "path", "value"),
+    [
+        pytest.param("Retain", "request/components", [{"name": "a"}], id="a field of a later Karmada"),
+        pytest.param("Retain", "request/replicas", "many", id="replicas where nothing asks for them"),
+        pytest.param("Retain", "request/namespace", ABSENT, id="a cluster-scoped object"),
+        pytest.param("Retain", "kind", ABSENT, id="no kind of the envelope"),
+        pytest.param("AggregateStatus", "request/aggregatedStatus", ABSENT, id="no items at all"),
+        pytest.param("AggregateStatus", "request/aggregatedStatus", None, id="null items"),
+        pytest.param("ReviseReplica", "request/replicas", 0, id="scaled to zero"),
+        pytest.param("ReviseReplica", "request/replicas", 2**31 - 1, id="the largest count"),
+    ],
+)
+def test_what_may_differ_does_not_matter(operation: str, path: str, value: Any) -> None:
+    assert decode(changed(operation, path, value)).call is not None
+
+
+def test_the_core_group_has_no_name() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod"}
+    request = {"uid": "1", "kind": {"group": "", "version": "v1", "kind": "Pod"}, "object": pod}
+    body = json.dumps({"request": request | {"operation": "InterpretHealth"}}).encode()
+    assert decode(body).call == Call(Operation.INTERPRET_HEALTH, pod)
+
+
+def test_the_last_of_two_equal_keys_counts() -> None:
+    body = json.dumps(body_of("ReviseReplica")).replace('"replicas": 2', '"replicas": 9, "replicas": 7')
+    call = decode(body.encode()).call
+    assert call is not None
+    assert call.replicas == 7
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """A real body with one place, at any depth, replaced by any JSON."""
+    context = copy.deepcopy(body_of(draw(st.sampled_from(Operation))))
+    parent: Any = context
+    while True:
+        key = draw(st.sampled_from(sorted(parent) if isinstance(parent, dict) else range(len(parent))))
+        child = parent[key]
+        if not child or not isinstance(child, dict | list) or draw(st.booleans()):
+            parent[key] = draw(JSON)
+            return json.dumps(context, ensure_ascii=False).encode(errors="replace")
+        parent = child
+
+
+@settings(max_examples=200, deadline=None)
+@given(damaged() | st.binary(max_size=64) | JSON.map(lambda value: json.dumps(value).encode()))
+def test_a_body_is_unreadable_or_a_call_or_a_problem_and_nothing_else(body: bytes) -> None:
+    try:
+        request = decode(body)
+    except RequestError as error:
+        assert error.status == 400  # noqa: PT017 - either outcome is right
+        return
+    assert (request.call is None) == (request.problem is not None)

@@ -1,0 +1,213 @@
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.operations import Call, Operation
+from karta_interpreter.wire import Request, encode_failure, encode_results
+from tests.wire.karmada import RejectedError, receive
+
+MILL: dict[str, Any] = {
+    "apiVersion": "mill.example.org/v1",
+    "kind": "GrainMill",
+    "metadata": {"name": "rye", "labels": {"a/b~c": "x"}},
+    "spec": {"stones": 3, "shifts": [1, 2]},
+}
+
+
+def request(operation: Operation, obj: Mapping[str, Any] = MILL) -> Request:
+    gvk = GVK("mill.example.org", "v1", "GrainMill")
+    return Request("uid-1", gvk, operation_name=operation, call=Call(operation, obj))
+
+
+def answer(operation: Operation, results: Mapping[str, Any], obj: Mapping[str, Any] = MILL) -> Any:
+    """Return what Karmada makes of the answer to a call."""
+    body = encode_results(request(operation, obj), results)
+    return receive(body, uid="uid-1", operation=operation, obj=obj)
+
+
+def test_the_bytes_of_an_answer() -> None:
+    body = encode_results(request(Operation.INTERPRET_REPLICA), {"replica": 3, "requires": None})
+    assert body == (
+        b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext",'
+        b'"response":{"uid":"uid-1","successful":true,"status":{"code":200},"replicas":3}}'
+    )
+
+
+REQUIREMENTS = {"resourceRequest": {"cpu": "250m", "memory": "64Mi"}, "nodeClaim": {"nodeSelector": {"a": "b"}}}
+COMPONENTS = [
+    {"name": "head", "replicas": 1},
+    {"name": "worker", "replicas": 0, "replicaRequirements": REQUIREMENTS},
+]
+DEPENDENCIES = [{"apiVersion": "v1", "kind": "Secret", "namespace": "bakery", "name": "recipe"}]
+
+
+@pytest.mark.parametrize(
+    ("operation", "results", "received"),
+    [
+        (Operation.INTERPRET_REPLICA, {"replica": 3, "requires": REQUIREMENTS}, (3, REQUIREMENTS)),
+        (Operation.INTERPRET_REPLICA, {"replica": 2**31 - 1, "requires": None}, (2**31 - 1, None)),
+        (Operation.INTERPRET_COMPONENT, {"components": COMPONENTS}, COMPONENTS),
+        (Operation.INTERPRET_COMPONENT, {"components": []}, []),
+        (Operation.INTERPRET_COMPONENT, {"components": None}, None),
+        (Operation.INTERPRET_STATUS, {"status": {}}, {}),
+        (Operation.INTERPRET_STATUS, {"status": {"turning": 3.5}}, {"turning": 3.5}),
+        (Operation.INTERPRET_HEALTH, {"healthy": True}, True),
+        (Operation.INTERPRET_HEALTH, {"healthy": False}, False),
+        (Operation.INTERPRET_DEPENDENCY, {"dependencies": DEPENDENCIES}, DEPENDENCIES),
+        (Operation.INTERPRET_DEPENDENCY, {"dependencies": []}, []),
+    ],
+)
+def test_karmada_receives_what_was_answered(operation: Operation, results: Mapping[str, Any], received: Any) -> None:
+    assert answer(operation, results) == received
+
+
+@pytest.mark.parametrize(
+    ("operation", "result", "after"),
+    [
+        (Operation.REVISE_REPLICA, "revised", MILL | {"spec": {"stones": 5, "shifts": [1, 2]}}),
+        (Operation.REVISE_REPLICA, "revised", MILL | {"spec": {"stones": 3, "shifts": [1, 2], "new": {"a": []}}}),
+        (Operation.RETAIN, "retained", MILL | {"spec": {"stones": None, "shifts": [2, 3, 4]}}),
+        (Operation.RETAIN, "retained", MILL | {"metadata": {"name": "rye", "labels": {"a/b~c": "y"}}}),
+        (Operation.AGGREGATE_STATUS, "aggregatedStatus", MILL | {"status": {"turning": 3}}),
+        (Operation.AGGREGATE_STATUS, "aggregatedStatus", MILL | {"status": {}}),
+    ],
+)
+def test_karmada_patches_its_object_to_the_one_that_was_answered(
+    operation: Operation, result: str, after: Mapping[str, Any]
+) -> None:
+    assert answer(operation, {result: after}) == after
+
+
+@pytest.mark.parametrize(
+    ("operation", "result"),
+    [
+        (Operation.REVISE_REPLICA, "revised"),
+        (Operation.RETAIN, "retained"),
+        (Operation.AGGREGATE_STATUS, "aggregatedStatus"),
+    ],
+)
+def test_an_unchanged_object_needs_no_patch(operation: Operation, result: str) -> None:
+    same = json.loads(json.dumps(MILL))
+    for after in (MILL, same):
+        response = json.loads(encode_results(request(operation), {result: after}))["response"]
+        assert set(response) == {"uid", "successful", "status"}
+
+
+def test_a_patch_says_only_what_changes() -> None:
+    after = MILL | {"spec": {"stones": 5, "shifts": [1, 2]}}
+    response = json.loads(encode_results(request(Operation.REVISE_REPLICA), {"revised": after}))["response"]
+    assert response["patchType"] == "JSONPatch"
+    assert base64.b64decode(response["patch"]) == b'[{"op":"replace","path":"/spec/stones","value":5}]'
+
+
+@pytest.mark.parametrize(
+    ("operation", "results", "said", "code"),
+    [
+        (Operation.INTERPRET_REPLICA, {"replica": 2**31, "requires": None}, "replicas must be", 422),
+        (Operation.INTERPRET_REPLICA, {"replica": -1, "requires": None}, "replicas must be", 422),
+        (Operation.INTERPRET_REPLICA, {"replica": 3.0, "requires": None}, "replicas must be", 422),
+        (Operation.INTERPRET_REPLICA, {"replica": True, "requires": None}, "replicas must be", 422),
+        (
+            Operation.INTERPRET_COMPONENT,
+            {"components": [{"name": "w", "replicas": 2**31}]},
+            "replicas of component w",
+            422,
+        ),
+        (
+            Operation.INTERPRET_COMPONENT,
+            {"components": [{"name": "w", "replicas": 1}] * 2},
+            "must be unique, but are w, w",
+            422,
+        ),
+        (Operation.INTERPRET_COMPONENT, {"components": [{"name": "", "replicas": 1}]}, "1 to 32", 422),
+        (Operation.INTERPRET_COMPONENT, {"components": [{"name": "w" * 33, "replicas": 1}]}, "1 to 32", 422),
+        (Operation.INTERPRET_STATUS, {"status": []}, "must be an object, but is a list", 422),
+        (Operation.INTERPRET_STATUS, {"status": None}, "must be an object, but is null", 422),
+        (Operation.INTERPRET_STATUS, {"status": {"sum": 2**70}}, "cannot be written as JSON", 422),
+        (Operation.INTERPRET_HEALTH, {"healthy": "true"}, "must be true or false, but is a string", 422),
+        (Operation.INTERPRET_DEPENDENCY, {"dependencies": [{"kind": "Secret", "name": "a"}]}, "apiVersion", 422),
+        (Operation.INTERPRET_DEPENDENCY, {"dependencies": [{"apiVersion": "v1", "kind": "Pod"}]}, "a name", 422),
+        (
+            Operation.AGGREGATE_STATUS,
+            {"aggregatedStatus": MILL | {"statuses": 1}},
+            "may not change /statuses",
+            500,
+        ),
+        (Operation.REVISE_REPLICA, {"revised": MILL | {"spec": 2**70}}, "cannot be written as JSON", 422),
+    ],
+)
+def test_what_karmada_would_reject_is_an_error_with_a_reason(
+    operation: Operation, results: Mapping[str, Any], said: str, code: int
+) -> None:
+    with pytest.raises(InterpretationError, match=said) as caught:
+        encode_results(request(operation), results)
+    assert caught.value.code == code
+
+
+def test_a_status_nested_deeper_than_json_can_be_written_is_an_error() -> None:
+    status: dict[str, Any] = {}
+    for _ in range(300):
+        status = {"a": status}
+    with pytest.raises(InterpretationError, match="cannot be written"):
+        encode_results(request(Operation.INTERPRET_STATUS), {"status": status})
+
+
+def test_a_failure_reaches_the_user_with_code_and_reason() -> None:
+    body = encode_failure("uid-1", 422, "definition mill, field replicas: `.spec.stones` gave 2.5")
+    with pytest.raises(RejectedError, match="get status code: 422, msg: definition mill, field replicas: "):
+        receive(body, uid="uid-1", operation="InterpretReplica")
+
+
+def test_a_message_is_cut_to_what_an_event_can_carry_and_is_always_text() -> None:
+    message = json.loads(encode_failure("1", 422, "\ud800" + "x" * 9000))["response"]["status"]["message"]
+    assert message.startswith("?x")
+    assert len(message) == 4096
+
+
+NUMBERS = st.integers(-(2**33), 2**33) | st.floats() | st.booleans() | st.none()
+NAMES = st.text(max_size=40)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | NAMES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(NAMES, JSON, max_size=4).map(lambda fields: fields | {"kind": "GrainMill"})
+COMPONENT = st.fixed_dictionaries({"name": NAMES, "replicas": NUMBERS})
+DEPENDENCY = st.fixed_dictionaries({}, optional={"apiVersion": NAMES, "kind": NAMES, "name": NAMES})
+RESULTS = st.one_of(
+    st.tuples(st.just(Operation.INTERPRET_REPLICA), st.fixed_dictionaries({"replica": NUMBERS, "requires": st.none()})),
+    st.tuples(
+        st.just(Operation.INTERPRET_COMPONENT),
+        st.fixed_dictionaries({"components": st.lists(COMPONENT, max_size=3)}),
+    ),
+    st.tuples(st.just(Operation.INTERPRET_STATUS), st.fixed_dictionaries({"status": JSON})),
+    st.tuples(st.just(Operation.INTERPRET_HEALTH), st.fixed_dictionaries({"healthy": JSON})),
+    st.tuples(
+        st.just(Operation.INTERPRET_DEPENDENCY),
+        st.fixed_dictionaries({"dependencies": st.lists(DEPENDENCY, max_size=3)}),
+    ),
+    st.tuples(st.just(Operation.RETAIN), st.fixed_dictionaries({"retained": OBJECTS})),
+    st.tuples(st.just(Operation.AGGREGATE_STATUS), st.fixed_dictionaries({"aggregatedStatus": OBJECTS})),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(OBJECTS, RESULTS)
+def test_an_answer_is_refused_here_or_accepted_by_karmada(
+    obj: dict[str, Any], question: tuple[Operation, dict[str, Any]]
+) -> None:
+    operation, results = question
+    try:
+        body = encode_results(request(operation, obj), results)
+    except InterpretationError:
+        return
+    received = receive(body, uid="uid-1", operation=operation, obj=obj)
+    if operation is Operation.RETAIN:
+        assert received == results["retained"]
