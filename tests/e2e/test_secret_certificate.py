@@ -34,9 +34,9 @@ _THING: Object = {
     "kind": "Secret",
     "metadata": {"namespace": "karmada-system", "name": "karta-interpreter-tls"},
 }
-_LIFE, _LIVES = 20.0, 4
+_LIFE, _LIVES = 40.0, 4
 _DAY = 86400.0
-_AUTHORITIES, _CERTIFICATES = 4, 10
+_AUTHORITIES, _CERTIFICATES = 3, 6
 _PATIENCE = 300.0
 
 
