@@ -9,7 +9,7 @@
     │   ├── QueryEvaluationError       failed on this object
     │   │   ├── QueryLimitError          ran too long, used too much memory or gave too many results
     │   │   ├── QueryRaisedError         refuses the object in the words of its author
-    │   │   └── QueryReferenceError      reads another object that nobody has looked up
+    │   │   └── QueryReferenceError      reads another object that was not looked up
     │   └── QueryWriteError            no value can be written through it
     ├── LuaError                     a script
     │   ├── LuaSyntaxError             cannot be parsed; knows the line
@@ -110,7 +110,7 @@ class LuaWaitError(LuaLimitError):
 
 
 class DefinitionError(InterpreterError):
-    """A Karta that cannot be used; ``findings`` says everything that is wrong with it."""
+    """A Karta that cannot be used; ``findings`` lists everything that is wrong with it."""
 
     def __init__(self, message: str, findings: "Sequence[Finding]" = ()) -> None:
         super().__init__(message)
@@ -191,4 +191,4 @@ class SuiteError(InterpreterError):
 
 
 class ServeError(InterpreterError):
-    """The server cannot start; the message says what to change."""
+    """The server cannot start; the message names what to change."""

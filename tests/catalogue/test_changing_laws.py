@@ -14,7 +14,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import pod_sets, scale_locations
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.operations.queueing import is_queued
-from karta_interpreter.operations.retention import RETAIN_REPLICAS
+from karta_interpreter.operations.retain import RETAIN_REPLICAS
 from tests.catalogue.knowledge import knowing
 
 _PAIRS = 100

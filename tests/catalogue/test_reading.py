@@ -9,7 +9,7 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.operations.reading import extent_of
+from karta_interpreter.operations.projection import extent_of
 from karta_interpreter.suites import Case
 from karta_interpreter.wire import Request, encode_results
 from karta_interpreter.wire.partial import UNREAD, partial_reader

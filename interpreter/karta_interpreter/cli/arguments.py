@@ -76,7 +76,7 @@ class Arguments:
             return "observed, observed-file options are not set" if self.observed is None else ""
         if self.desired is None and self.observed is None:
             return _NO_OBJECT
-        # karmadactl would scale to 0 here, and aggregate nothing: nobody means that.
+        # karmadactl would scale to 0 here, and aggregate nothing, which is never meant.
         if operation is Operation.REVISE_REPLICA and self.replicas is None:
             return "desired-replica option is not set"
         if operation is Operation.AGGREGATE_STATUS and self.items is None:

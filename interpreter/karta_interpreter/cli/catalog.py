@@ -36,7 +36,7 @@ def command() -> None:
 
 
 def _sources(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say where definitions come from, as `serve` has them."""
+    """Add the options for the sources of definitions, as `serve` has them."""
     for option in (
         click.option("--kartas", type=_PATH, multiple=True, help=_KARTAS),
         click.option("--overrides", type=_PATH, multiple=True, help=_OVERRIDES),
@@ -70,7 +70,7 @@ def list_command(output: str, **sources: Unpack[_Sources]) -> None:
 @_sources
 @_output
 def show_command(kinds: tuple[str, ...], output: str, **sources: Unpack[_Sources]) -> None:
-    """Show all that a definition says about a kind.
+    """Show all that a definition has about a kind.
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """

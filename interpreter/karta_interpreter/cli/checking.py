@@ -12,7 +12,7 @@ from karta_interpreter.findings import Severity
 
 
 def check_scripts(paths: Sequence[str]) -> None:
-    """Print what karmadactl prints, and on stderr everything that is to be said; exit with 1 when it is an error."""
+    """Print what karmadactl prints, and all findings on stderr; exit with 1 when one is an error."""
     if not paths:
         raise UsageProblem("error: nothing to check: give customizations with -f")
     customizations = [found for path in paths for found in read_customizations(path)]

@@ -28,8 +28,8 @@ def command() -> None:
 def karta_command(crd: str, kind: str | None, version: str | None) -> None:
     """Draft a Karta from a CRD's OpenAPI schema.
 
-    A schema tells what looks like pods, counts, conditions and a switch to suspend, but not what they mean: comments
-    in the draft say what to CHECK, and below it on stderr is what `validate` finds missing.
+    A schema shows what looks like pods, counts, conditions and a switch to suspend, but not what they mean: comments
+    in the draft name what to CHECK, and below it on stderr is what `validate` finds missing.
     """
     custom = CustomKind.of(_crd(read_crds([crd]), kind), version)
     drafted = draft(custom)

@@ -57,7 +57,7 @@ def command(kubeconfig: Path | None, context: str | None, name: str, url: str, o
     """Find out why Karmada does not get its answers.
 
     Looks at everything between the registration and the server: what is registered and who comes before it, whether
-    the kinds exist, the address as Karmada dials it, certificate, and a call. Only reads, and says what to do. The
+    the kinds exist, the address as Karmada dials it, certificate, and a call. Only reads, and advises what to do. The
     exit code is 1 when there is a problem.
     """
     objection = check_url(url) if url else ""

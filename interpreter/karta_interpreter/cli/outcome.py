@@ -13,7 +13,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.resolution import Known, resolved
 from karta_interpreter.karta.status import match_status
 from karta_interpreter.operations import Call, Operation, Results, interpret
-from karta_interpreter.operations.health import is_stale
+from karta_interpreter.operations.interpret_health import is_stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Outcome:
 
 
 def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ()) -> Outcome:
-    """Ask for an answer; an error that says why there is none is an outcome too.
+    """Ask for an answer; an error is an outcome, too.
 
     ``references`` are the objects that the definition may look up.
     """
@@ -48,7 +48,7 @@ def _say(line: str) -> None:
 
 
 def _shown(text: str) -> str:
-    """Text of a script for whoever reads stderr: a terminal must not do what it says."""
+    """Escape a script's text for stderr: a terminal must not act on control characters."""
     return visible(text) if sys.stderr.isatty() else text
 
 

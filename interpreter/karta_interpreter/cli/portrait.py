@@ -1,4 +1,4 @@
-"""Everything that is to be told about a definition: the parts of a workload, its statuses, what is done with it."""
+"""Describes a definition: the parts of a workload, its statuses, its operations."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from karta_interpreter.karta.notation import expressions
 from karta_interpreter.karta.schema import read_karta
 from karta_interpreter.karta.status import Status
 from karta_interpreter.operations import Operation
-from karta_interpreter.operations.health import healthy_statuses
+from karta_interpreter.operations.interpret_health import healthy_statuses
 from karta_interpreter.registration.operations import operations_for
 from karta_interpreter.registration.served import find_served
 from karta_interpreter.sources.snapshot import Entry
@@ -24,7 +24,7 @@ class Part:
     """One component: its kind (empty for one that is no object), whose part it is, and where its pods are.
 
     Each of ``pods``, ``instances`` and the counts is an expression, or empty; ``pods`` has several where they are
-    scattered, with the name of the field that each is for. ``elastic`` tells that ReviseReplica may change it by name,
+    scattered, with the name of the field that each is for. ``elastic``: ReviseReplica may change it by name,
     ``added`` is the expression for the containers that the operator adds.
     """
 
@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Portrait:
-    """A definition as it is shown; empty is what it does not say.
+    """A definition as it is shown; what it does not have is empty.
 
     ``operations`` are those that are registered with Karmada, ``gated`` those with its feature gate
     MultiplePodTemplatesScheduling; ``scripted`` are answered by scripts. ``dependencies`` are the kinds of objects that
@@ -72,7 +72,7 @@ class Portrait:
 
     @classmethod
     def of(cls, entry: Entry) -> "Portrait":
-        """What there is to tell about an entry of a snapshot."""
+        """Describe an entry of a snapshot."""
         definition, said = entry.definition, entry.definition.annotations
         served = find_served(None, definition.gvk)
         karta, _ = read_karta(definition.manifest) if definition.has_karta else (None, ())

@@ -44,7 +44,7 @@ class _Address(click.types.StringParamType):
 # A day is more than anybody waits for, and what a timer of the event loop can still be set to.
 _SECONDS = _Limited(min=0, max=86_400)
 _SOME_SECONDS = _Limited(min=0, min_open=True, max=86_400)
-# A thousand years; no certificate can say that it ends after the year 9999.
+# A thousand years; no certificate can end after the year 9999.
 _DAYS = _Limited(min=0, min_open=True, max=365_000)
 
 

@@ -19,7 +19,7 @@ _ROUTED = ("ClusterIP", "NodePort", "LoadBalancer")
 class Address:
     """What is dialled; ``server_name`` is what the certificate must be valid for, ``path`` where calls are posted.
 
-    ``reason`` says how the registration leads there, ``advice`` what to look at when nobody answers.
+    ``reason`` is the way from the registration to it, ``advice`` what to check when nothing answers.
     """
 
     host: str
@@ -42,7 +42,7 @@ class Address:
 def address_of(client: Client, service: Object | None = None) -> Address | Result:
     """Where a webhook is; ``service`` is the object that it refers to, None where karmada-apiserver has none.
 
-    A Result says why Karmada cannot tell.
+    A Result is the reason why Karmada cannot resolve it.
     """
     if client.service is None:
         return _of_url(client.url)

@@ -16,7 +16,7 @@ _ADVICE = (
 
 
 def judge_admission(configurations: Sequence[Object], ours: Sequence[Webhook]) -> Iterator[Result]:
-    """Judge that what is installed trusts whom our registration trusts; nothing to say where nothing is."""
+    """Check that installed admission webhooks trust the CA of our registration; no result where none is installed."""
     trusted = {webhook.client.ca_bundle for webhook in ours}
     installed = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
     asked = [webhook for webhook in installed if webhook.name in WEBHOOKS]

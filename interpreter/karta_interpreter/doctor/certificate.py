@@ -87,7 +87,7 @@ def judge_certificate(
     *,
     bundled: bool,
 ) -> list[Result]:
-    """Everything about a certificate; one result that says ok when there is nothing to object."""
+    """Return all results about a certificate; a single ok when there is nothing to object."""
     dates = list(judge_dates(leaf, now))
     about_dates = error is not None and error.verify_code in _DATES and any(dates)
     objections = [

@@ -32,7 +32,7 @@ class Stored:
 
 
 def read_stored(obj: Object) -> Stored:
-    """What an object says about itself."""
+    """What an object reports about itself."""
     conditions = edit.get(obj, ("status", "conditions"))
     entries = [each for each in conditions if isinstance(each, dict)] if isinstance(conditions, list) else []
     found = {str(each.get("type")): (str(each.get("status")), str(each.get("message", ""))) for each in entries}
@@ -60,7 +60,7 @@ def judge_kartas(kartas: Sequence[Stored]) -> Iterator[Result]:
 
 
 def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Iterator[Result]:
-    """Judge that Karmada is told of every kind that is defined, and that each is defined once."""
+    """Check that each defined kind is registered, and defined once."""
     kinds = Counter(karta.gvk for karta in kartas if karta.gvk)
     for gvk in (gvk for gvk, times in kinds.items() if times > 1):
         names = listed(karta.name for karta in kartas if karta.gvk == gvk)

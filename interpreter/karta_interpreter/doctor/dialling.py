@@ -47,7 +47,7 @@ async def connect(address: Address) -> None:
 
 
 async def shake_hands(address: Address) -> Handshake:
-    """Look at the certificate, whatever it is; raises OSError, of which ssl.SSLError is one."""
+    """Fetch the certificate without verification; raises OSError, of which ssl.SSLError is one."""
     async with _connection(address, trusting_anybody()) as (_, writer):
         transport = cast("ssl.SSLObject", writer.get_extra_info("ssl_object"))
         certificate = transport.getpeercert(binary_form=True)

@@ -49,7 +49,7 @@ async def examine_endpoint(
 
 
 def judge_connection(address: Address, error: OSError) -> Result:
-    """Say why there is no connection."""
+    """Return the result about a connection that fails."""
     way = f" ({address.reason})" if address.reason else ""
     advice = f"; {address.advice}" if address.advice else ""
     if isinstance(error, socket.gaierror):
@@ -65,7 +65,7 @@ def judge_connection(address: Address, error: OSError) -> Result:
 
 
 def judge_tls(address: Address, error: OSError) -> Result:
-    """Say why a handshake failed that would have accepted any certificate."""
+    """Return the result about a handshake that fails with any certificate accepted."""
     reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
     if isinstance(error, TimeoutError):
         reason = f"no handshake in {SECONDS:.0f} s"
@@ -76,7 +76,7 @@ def judge_tls(address: Address, error: OSError) -> Result:
 
 
 def judge_exchange(error: OSError) -> Result:
-    """Say why a call got no answer on a connection that was fine."""
+    """Return the result about a call without an answer on a good connection."""
     if isinstance(error, TimeoutError):
         return problem(_CALL, f"a call has no answer after {SECONDS:.0f} s", "look at the server's log and its CPU")
     if isinstance(error, ssl.SSLError):

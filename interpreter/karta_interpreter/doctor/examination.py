@@ -21,7 +21,7 @@ _API, _ADDRESS = "api server", "address"
 
 
 async def examine(api: Api, *, name: str, url: str = "") -> list[Result]:
-    """Everything there is to say about the configuration of that name and the server behind it.
+    """Return all results about the configuration of that name and the server behind it.
 
     With a ``url`` the server is dialled at its host and port instead of those that are registered; its certificate is
     judged for the registered name all the same.
@@ -99,7 +99,7 @@ async def _server(plane: ControlPlane, client: Client, webhooks: Sequence[Webhoo
 
 
 async def _server_at(url: str) -> list[Result]:
-    """A server that nobody has registered."""
+    """A server without a registration."""
     if not url:
         return []
     address = address_of(Client(url))

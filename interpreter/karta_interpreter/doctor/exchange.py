@@ -73,7 +73,7 @@ def is_defined(reply: Reply) -> bool:
 
 
 def _objection(reply: Reply) -> str:
-    """What Karmada would not take (``request/resourceinterpretercontext.go``), or we would not say."""
+    """Return what Karmada would reject (``request/resourceinterpretercontext.go``), or this server never answers."""
     answer = _json(reply)
     if not HTTPStatus.OK <= reply.status <= HTTPStatus.PARTIAL_CONTENT:
         return f"a call is refused: HTTP {reply.status} {_message(answer)}".rstrip()

@@ -11,7 +11,7 @@ _CHECK = "clusters"
 
 
 def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Iterator[Result]:
-    """Judge that nobody calls from where this diagnosis cannot look."""
+    """Warn about Pull-mode clusters, whose agents cannot be checked."""
     pulling = [
         str(edit.get(cluster, ("metadata", "name")))
         for cluster in clusters

@@ -53,7 +53,7 @@ _ADVICE: Mapping[Operation, str] = {
 def _answered_by(
     gvk: GVK, operation: Operation, others: Sequence[Webhook], customizations: Sequence[Customization]
 ) -> str:
-    """Who else answers an operation, empty when nobody does."""
+    """Return who else answers an operation, empty for none."""
     for customization in customizations:
         if customization.gvk == gvk and operation in customization.operations:
             return f"the ResourceInterpreterCustomization {customization.name}"

@@ -19,7 +19,7 @@ _Calls = dict[tuple[str, GVK], list[Operation]]
 def judge_precedence(
     ours: Sequence[Webhook], others: Sequence[Webhook], customizations: Sequence[Customization]
 ) -> Iterator[Result]:
-    """Judge that what we register is asked of us, and that nobody else's webhook is hidden by ours."""
+    """Check that Karmada asks us what we register, and that our webhook hides no other one."""
     lost: _Calls = defaultdict(list)
     hidden: _Calls = defaultdict(list)
     for gvk, operations in kinds_of(ours).items():

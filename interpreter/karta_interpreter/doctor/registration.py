@@ -1,4 +1,4 @@
-"""What our own configuration says, whatever else there is."""
+"""The content of our own configuration."""
 
 from collections.abc import Iterator, Sequence
 

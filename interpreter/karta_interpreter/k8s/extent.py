@@ -1,4 +1,4 @@
-"""Which parts of a JSON value somebody looks at, so that nobody has to read the others."""
+"""The parts of a JSON value that are read; the others are skipped."""
 
 from typing import Self
 

@@ -37,7 +37,7 @@ class GVK(NamedTuple):
 
     @classmethod
     def of(cls, obj: Object) -> Self:
-        """The type of an object; raises InterpretationError (code 400) when the object does not say it."""
+        """The type of an object; raises InterpretationError (code 400) when the object has none."""
         return cls.parse(_text(obj, "apiVersion"), _text(obj, "kind"))
 
     @property

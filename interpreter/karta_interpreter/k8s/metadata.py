@@ -1,4 +1,4 @@
-"""The parts of an object's metadata that matter here, whatever their types really are.
+"""The parts of an object's metadata that matter here, with wrong types tolerated.
 
 >>> label({"metadata": {"labels": {"app": "web"}}}, "app")
 'web'

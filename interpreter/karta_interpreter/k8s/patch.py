@@ -23,7 +23,7 @@ def diff(before: JSON, after: JSON) -> list[Operation]:
     """The operations that make ``after`` of ``before``: only add, remove and replace, and few of them.
 
     Lists keep their common head and tail. Numbers of equal value are the same, true and 1 are not. The same
-    documents always give the same operations, whatever the order of their keys.
+    documents always give the same operations, in any order of their keys.
 
     >>> diff({"spec": {"replicas": 1}}, {"spec": {"replicas": 3}, "status": {}})
     [{'op': 'add', 'path': '/status', 'value': {}}, {'op': 'replace', 'path': '/spec/replicas', 'value': 3}]

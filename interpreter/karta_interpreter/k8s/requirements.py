@@ -57,7 +57,7 @@ class PodRequirements(NamedTuple):
     def to_json(self, *, namespace: str = "", priority_class: bool = False) -> dict[str, JSON] | None:
         """Karmada's ReplicaRequirements without its empty keys, None when it asks for nothing.
 
-        ``namespace`` is added where one is given, the priority class where ``priority_class`` says so.
+        ``namespace`` is added where one is given, the priority class where ``priority_class`` is true.
 
         >>> PodRequirements({"cpu": 2000}).to_json(namespace="team")
         {'resourceRequest': {'cpu': '2'}, 'namespace': 'team'}
@@ -156,7 +156,7 @@ def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, i
     """The amounts that the pod states as a whole, which count in the place of what its containers add up to.
 
     A limit of the pod stands in for a request that neither the pod nor its containers have; one of huge pages, which
-    cannot be overcommitted, counts whatever the containers have.
+    cannot be overcommitted, counts beside anything that the containers have.
     """
     place = (*_SPEC, "resources")
     requests = {name: value for name, value in object_field(resources, "requests", place).items() if _is_of_pods(name)}

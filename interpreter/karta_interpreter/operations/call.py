@@ -28,7 +28,7 @@ class Options:
     """Settings that change answers.
 
     ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name
-    the priority class, and those of InterpretReplica the namespace. ``pod_requests`` says how the resources of a pod
+    the priority class, and those of InterpretReplica the namespace. ``pod_requests`` selects how the resources of a pod
     are counted.
     """
 

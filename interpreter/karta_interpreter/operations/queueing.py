@@ -9,19 +9,19 @@ from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.metadata import label
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations.correspondence import Correspondence
+from karta_interpreter.operations.list_matching import Correspondence
 from karta_interpreter.operations.union import filled, identity, united
 
 
 def is_queued(definition: Definition, obj: Object) -> bool:
-    """Tell whether an object has the label of a queue, in a kind that can be suspended."""
+    """Return whether an object has the label of a queue, in a kind that can be suspended."""
     return bool(definition.suspend) and any(label(obj, name) for name in definition.annotations.queue_labels)
 
 
 def keep_queued(definition: Definition, places: Correspondence, template: Object, observed: Object) -> Object:
     """Return the template of a queued object with the member's switch and what the queue has added to its pods.
 
-    What the template says itself goes out: a queue only adds what is not there.
+    The template's own values prevail: a queue only adds what is not there.
     """
     kept = _keep_switches(definition, places, template)
     is_held = _is_suspended(definition, observed)
@@ -50,5 +50,5 @@ def _keep_switches(definition: Definition, places: Correspondence, template: Obj
 
 
 def _is_suspended(definition: Definition, obj: Object) -> bool:
-    """Tell whether to suspend the object would change nothing."""
+    """Return whether the object has all values that suspend it."""
     return all(value == action.value for action in definition.suspend for value in action.path.evaluate(obj))

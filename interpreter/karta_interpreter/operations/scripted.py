@@ -1,4 +1,4 @@
-"""The answers of scripts: what they are given, what they may ask the Karta, and what is said when they fail."""
+"""The answers of scripts: their arguments, the Karta's own answers for them, and their errors."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -8,8 +8,8 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.answers import answer
 from karta_interpreter.lua.dependencies import united
 from karta_interpreter.lua.script import Script
-from karta_interpreter.operations.asking import own_functions
 from karta_interpreter.operations.call import Call, Operation, Options, Results
+from karta_interpreter.operations.lua_bindings import own_functions
 
 Said: TypeAlias = Callable[[str], None] | None
 

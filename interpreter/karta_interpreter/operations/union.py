@@ -1,4 +1,4 @@
-"""What a template says, and what only the member has beside it."""
+"""Unions of a template's values with those that only the member has."""
 
 import json
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""What Karmada is told to ask us: a ResourceInterpreterWebhookConfiguration that follows the definitions in use.
+"""Keeps Karmada's ResourceInterpreterWebhookConfiguration in step with the definitions in use.
 
 The object is computed from plain values (`served`, `fallback`, `operations`, `endpoint`, `configuration`); `registrar`
 keeps the one on a Karmada control plane in step with it.

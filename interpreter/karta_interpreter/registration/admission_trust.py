@@ -1,6 +1,6 @@
-"""The admission webhooks of a control plane, told whom to trust.
+"""Keeps the ``caBundle`` of a control plane's admission webhooks in step with the server's CA.
 
-Whoever installs them leaves their ``caBundle`` out: only the server knows its authority, and when it gets another.
+Their manifests leave ``caBundle`` out: only the server knows its CA, and when it gets another.
 """
 
 import asyncio
@@ -106,7 +106,7 @@ class AdmissionTrust:
             self._say(path, Report("warning", f"the caBundle of admission webhooks may be out of date: {error}"))
 
     def _say(self, path: str, report: Report) -> None:
-        """Report what has not been said last about a configuration."""
+        """Report a message about a configuration unless it was the last one."""
         if self._said.get(path) != report.message:
             self._said[path] = report.message
             self._report(report)

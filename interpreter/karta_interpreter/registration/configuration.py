@@ -32,7 +32,7 @@ def webhook_configuration(
 ) -> Object:
     """One webhook per definition, each for exactly one kind and the operations of `operations_for`.
 
-    ``served`` is what the API server's CRDs say, None when nobody has looked. ``timeout_seconds`` is from 1 to 30.
+    ``served`` is what the API server's CRDs define, None when it is unknown. ``timeout_seconds`` is from 1 to 30.
     A kind whose definition is broken and has no last good version keeps the operations it has in ``present``, the
     object as it is now: calls that fail are better than a workload that Karmada no longer knows how to divide.
     """

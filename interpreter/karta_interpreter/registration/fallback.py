@@ -1,6 +1,6 @@
-"""What Karmada itself answers for a kind when nobody else does.
+"""What Karmada itself answers for a kind without a webhook.
 
-An operation that is not registered is not an operation that nobody answers: Karmada then asks the scripts that it
+An operation that is not registered still has an answer: Karmada then asks the scripts that it
 carries (``pkg/resourceinterpreter/default/thirdparty``) and its own code (``default/native``). What they answer
 together with us has to make sense. The tables are those of Karmada 1.18.
 """

@@ -19,7 +19,7 @@ def operations_for(
 ) -> tuple[Operation, ...]:
     """The operations to register for a definition, always in the same order; none for a kind that is not served.
 
-    ``served`` is what is known of the kind, None for nothing. ``multiple_pod_templates`` tells that Karmada's feature
+    ``served`` is what is known of the kind, None for nothing. ``multiple_pod_templates``: Karmada's feature
     gate ``MultiplePodTemplatesScheduling`` is on.
     """
     served = served or Served()
@@ -97,7 +97,7 @@ def _is_scalable(component: Component) -> bool:
 def _watching(definition: Definition, served: Served) -> Iterator[Operation]:
     if served.status_subresource:
         yield Operation.AGGREGATE_STATUS
-    # Karmada reflects the whole status by itself; we add what tells whether it is of the present generation.
+    # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.
     adds = served.observes_generation is not False or definition.gvk in SELECTS_STATUS
     if adds or _has_script(definition, Operation.INTERPRET_STATUS):
         yield Operation.INTERPRET_STATUS

@@ -1,4 +1,4 @@
-"""Who else writes our object, for the message to whoever has to settle that."""
+"""Detects conflicting field managers of our object, for the message about them."""
 
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Object

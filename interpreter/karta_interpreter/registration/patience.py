@@ -1,4 +1,4 @@
-"""How often to put something back that somebody else keeps changing."""
+"""A rate limit for putting something back that another writer keeps changing."""
 
 
 class Patience:

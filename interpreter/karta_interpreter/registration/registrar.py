@@ -50,11 +50,11 @@ class Registrar:
     """Applies the configuration whenever it is not what it should be.
 
     Every replica does so, identically: there is no leader. What another writer changes is put back, but only so
-    often: one that insists is reported. Nothing is applied before the store has definitions and ``ready`` says that
+    often: one that insists is reported. Nothing is applied before the store has definitions and ``ready`` reports that
     these are all; ``endpoint`` is asked each time, call `wake` when its answer has changed. ``refresh`` is awaited
     before something is put back: another replica may know of a new authority a moment before this one does.
-    ``in_step`` tells whether the configuration was what it should be when that was last looked at. Admission webhooks
-    of the same name are told of the authority, too.
+    ``in_step``: the configuration was as it should be when it was last read. Admission webhooks
+    of the same name get the CA, too.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Registrar:
         self._admission.wake()
 
     def has_announced(self, authority: bytes) -> bool:
-        """Whether all who call this server are told, as far as is known, to trust an authority (PEM)."""
+        """Return whether all known callers of this server trust a CA (PEM)."""
         webhooks = edit.get(self._present.objects.get(self._registration.name), ("webhooks",)) or ()
         bundles = [edit.get(webhook, ("clientConfig", "caBundle")) or "" for webhook in webhooks]
         told = bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
@@ -215,7 +215,7 @@ class Registrar:
         return seconds
 
     def _say(self, topic: str, level: Literal["info", "warning", "error"], message: str) -> None:
-        """Report what has not been said last about a topic."""
+        """Report a message about a topic unless it was the last one."""
         if self._said.get(topic) != message:
             self._said[topic] = message
             self._report(Report(level, message))

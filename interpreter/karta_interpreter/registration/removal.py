@@ -11,7 +11,7 @@ CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookcon
 
 
 async def unregister(api: ApiServer, name: str = NAME) -> bool:
-    """Delete a configuration; tell whether there was one."""
+    """Delete a configuration; return whether there was one."""
     try:
         await api.delete(f"{CONFIGURATIONS}/{name}")
     except ClusterError as error:
@@ -22,7 +22,7 @@ async def unregister(api: ApiServer, name: str = NAME) -> bool:
 
 
 async def is_registered(api: ApiServer, name: str = NAME) -> bool:
-    """Tell whether there is a configuration of that name."""
+    """Return whether there is a configuration of that name."""
     try:
         await api.get(f"{CONFIGURATIONS}/{name}")
     except ClusterError as error:
@@ -33,7 +33,7 @@ async def is_registered(api: ApiServer, name: str = NAME) -> bool:
 
 
 def advice(error: ClusterError) -> str:
-    """What to do when a request for a configuration fails, beyond what the error says of itself."""
+    """The advice for a request for a configuration that fails, beyond the error's own text."""
     if error.status == HTTPStatus.NOT_FOUND:
         return "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
     return ""

@@ -1,4 +1,4 @@
-"""What whoever keeps a control plane in step has to say."""
+"""Reports of the controllers that keep a control plane in step."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -15,7 +15,7 @@ CRD = "CustomResourceDefinition"
 class Served:
     """What is known of a kind.
 
-    ``observes_generation`` tells whether its status has ``observedGeneration``; None when the schema does not say.
+    ``observes_generation``: its status has ``observedGeneration``; None when the schema leaves it open.
     """
 
     served: bool = True
@@ -42,7 +42,7 @@ BUILT_IN: Mapping[GVK, Served] = MappingProxyType(
 
 
 def served_kinds(crds: Iterable[Object]) -> dict[GVK, Served]:
-    """What CustomResourceDefinitions (``apiextensions.k8s.io/v1``) say of every version of their kinds."""
+    """Read what CustomResourceDefinitions (``apiextensions.k8s.io/v1``) define for each version of their kinds."""
     return {gvk: served for crd in crds for gvk, served in _versions(crd)}
 
 
@@ -88,7 +88,7 @@ def _versions(crd: Object) -> Iterator[tuple[GVK, Served]]:
 
 
 def _observes_generation(schema: JSON) -> bool | None:
-    """Whether the schema of a whole object has the field, None where objects may have more than the schema says."""
+    """Whether the schema of a whole object has the field, None where objects may have more than the schema has."""
     if edit.get(schema, ("properties", "status", "properties", "observedGeneration")) is not None:
         return True
     levels = (schema, edit.get(schema, ("properties", "status")))

@@ -15,7 +15,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.resolution import Reader, known_to
 from karta_interpreter.lua import engine
 from karta_interpreter.operations import Call, Operation, Options, Results, interpret
-from karta_interpreter.operations.own import own_answer
+from karta_interpreter.operations.dispatch import own_answer
 from karta_interpreter.server.detours import Detours
 from karta_interpreter.server.large_calls import LargeCalls, is_large
 from karta_interpreter.server.large_child import TOO_DEEP
@@ -127,7 +127,7 @@ class Calls:
         return await self._in_thread(question, seconds)
 
     def _takes_long(self, question: "_Question") -> bool:
-        """Tell whether a question is not to be tried on the event loop."""
+        """Return whether a question is not to be tried on the event loop."""
         definition, request = question.definition, question.request
         if definition is None:
             return False

@@ -28,7 +28,7 @@ _IDLE_SECONDS: Final = 30.0
 
 
 def is_large(body: bytes) -> bool:
-    """Tell whether answering a request in this process could keep others waiting; never takes long itself.
+    """Return whether answering a request in this process could keep others waiting; never takes long itself.
 
     >>> is_large(b'{"request": {}}'), is_large(b"[" + b"1," * 12_000 + b"1]")
     (False, True)

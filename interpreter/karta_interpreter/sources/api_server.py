@@ -48,14 +48,14 @@ _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 
 @dataclass(slots=True)
 class _Connection:
-    """The client of one reading of the configuration, closed once it was given up and nobody uses it any more."""
+    """The client of one reading of the configuration, closed once it was given up and is not in use."""
 
     client: "ApiClient"
     users: int = 0
     given_up: bool = False
 
     async def close(self) -> None:
-        """Close the client, if that disturbs nobody."""
+        """Close the client unless it is in use."""
         if self.given_up and not self.users:
             await self.client.close()
 
@@ -116,7 +116,7 @@ class ApiServer:
         return {**parts[0], "items": [item for page in parts for item in page.get("items") or ()]}
 
     def pages(self, path: str) -> AsyncGenerator[Object]:
-        """Yield the parts of a large list one by one, all of the same version, for somebody who will watch from it."""
+        """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
         return self._pages(path, ("list", "watch"), {})
 
     async def _pages(self, path: str, verbs: tuple[str, ...], query: Mapping[str, str]) -> AsyncGenerator[Object]:
@@ -148,7 +148,7 @@ class ApiServer:
         return await self._ask(Request("PATCH", f"{path}/status", ("patch",), query, body, _MERGE))
 
     async def delete(self, path: str) -> Object:
-        """What the server says to the deletion of the object at a path."""
+        """Delete the object at a path; return the server's answer."""
         return await self._ask(Request("DELETE", path, ("delete",)))
 
     async def watch(

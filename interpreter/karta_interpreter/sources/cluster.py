@@ -5,9 +5,9 @@ How the connection is kept: `karta_interpreter.sources.collection`. What becomes
 ====================================  =================================================================================
 What happens                          What is served
 ====================================  =================================================================================
-a new or changed Karta                its definition, as soon as the watch tells of it
+a new or changed Karta                its definition, as soon as the watch has it
 a change of its status or labels      what was served before, compiled only once
-a change that breaks it               its last good version; the object is quarantined, its conditions say why
+a change that breaks it               its last good version; the object is quarantined, its conditions have the reason
 a broken Karta when a server starts   nothing of it: a definition in a folder or in the catalogue, if there is one
 a deleted Karta                       nothing of it any more
 two Kartas for one kind               the older one; the other one is a conflict, and not Ready
@@ -66,15 +66,15 @@ class Cluster:
 
     @property
     def synced(self) -> bool:
-        """Whether `layer` has once held all Kartas that may be seen, and was told of."""
+        """Whether `layer` has once held all Kartas that may be seen, and was published."""
         return self._synced
 
     @property
     def stale_for(self) -> float:
         """The seconds since the Kartas were known to be those of the API server.
 
-        Below `Pace.watch` while all is well: a watch in which nothing happens need not say so before its end. Where
-        there is no collection of the older kind, it is looked for ever less often, and says nothing.
+        Below `Pace.watch` while all is well: a watch in which nothing happens may be silent until its end. Where
+        there is no collection of the older kind, it is looked for ever less often, without a report.
         """
         seen = (self._current,) if self._older.absent else (self._current, self._older)
         return max(collection.stale_for for collection in seen)
@@ -105,7 +105,7 @@ class Cluster:
             await moved.wait()
             moved.clear()
             known = self._current.known and self._older.known
-            # Compiling takes milliseconds, in which nobody would be answered.
+            # Compiling takes milliseconds, in which no call would be answered.
             self._kartas = await asyncio.to_thread(self._read)
             layer = Layer(tuple(self._entries()), (*self._problems(), *self._broken()))
             if layer != self._layer:

@@ -59,7 +59,7 @@ def load_object(obj: Object, source: str) -> Loaded:
         definition = load_definition(obj, source)
     except DefinitionError as err:
         findings = err.findings
-    except Exception as err:  # noqa: BLE001 - whatever one object does, the others go on
+    except Exception as err:  # noqa: BLE001 - an error of one object leaves the others alone
         findings = (error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}"),)
     else:
         findings = tuple(replace(finding, source=source) for finding in definition.findings)

@@ -13,7 +13,7 @@ a watch comes to its end in time           watch on from the last version, which
 =========================================  ===========================================================================
 
 A 404 takes nothing away at once, because a server that is starting may not know its collections yet. When a CRD is
-deleted its objects are deleted first, and the watch tells of each.
+deleted its objects are deleted first, and the watch reports each.
 """
 
 import asyncio
@@ -37,9 +37,9 @@ _REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 class Collection(Generic[View]):
     """The objects at the path of a collection, by namespace, if any, and name; ``objects`` is replaced, never changed.
 
-    Of each object only what ``view`` makes of it is kept: the schemas of all CRDs together take 100 MB. ``listed``
-    tells that the objects were seen once, ``absent`` that there was no such collection when the server last said
-    anything. ``known`` tells that there is nothing to wait for: they were listed, do not exist, or are forbidden.
+    Of each object only what ``view`` makes of it is kept: the schemas of all CRDs together take 100 MB. ``listed``: the
+    objects were seen once. ``absent``: there was no such collection when the server last answered. ``known``: there is
+    nothing to wait for, because they were listed, do not exist, or are forbidden.
     """
 
     def __init__(self, api: ApiServer, path: str, view: Callable[[Object], View], pace: Pace) -> None:
@@ -66,7 +66,7 @@ class Collection(Generic[View]):
 
     @property
     def problem(self) -> ClusterError | None:
-        """Why the objects may not be those of the server; None when they are, as far as can be told."""
+        """The reason why the objects may not be those of the server; None when they are, as far as is known."""
         return self._not_listed or self._not_watched
 
     @property
@@ -93,7 +93,7 @@ class Collection(Generic[View]):
                 await asyncio.sleep(self._pace.pause(self._failures))
 
     def put(self, obj: Object) -> None:
-        """Take an object as the server has just answered it, before the watch tells."""
+        """Take an object as the server has just answered it, before the watch does."""
         name, version = _name(obj), _number(obj)
         if name and version >= self._versions.get(name, 0):
             self.objects = {**self.objects, name: self._view(obj)}

@@ -1,4 +1,4 @@
-"""The conditions and events that tell the author of a Karta what became of it.
+"""The conditions and events that report the state of a Karta to its author.
 
 Types, reasons and the rule of ``Ready`` are those of Karta's own controller, so either may write them.
 """
@@ -47,12 +47,12 @@ def conditions_of(
 
 
 def same_conditions(one: JSON, other: JSON) -> bool:
-    """Whether two lists of conditions say the same about a Karta, whenever they began to say it."""
+    """Return whether two lists of conditions are the same but for their times."""
     return report_of(one) == report_of(other)
 
 
 def report_of(conditions: JSON) -> tuple[JSON, ...]:
-    """What conditions say about a Karta, in a form that can be compared."""
+    """Return conditions in a form that can be compared."""
     known = _by_type(conditions)
     return tuple(
         {field: value for field, value in known[kind].items() if field not in _NO_REPORT} if kind in known else None

@@ -1,4 +1,4 @@
-"""Files that are read again and again while a server runs, whatever they hold."""
+"""Files of any content that are read again and again while a server runs."""
 
 import os
 from abc import ABC, abstractmethod
@@ -90,7 +90,7 @@ File = TypeVar("File", bound=WatchedFile[Any])
 
 
 class Gone(NamedTuple):
-    """A folder that cannot be listed any more; ``is_served`` tells that files which were in it still are."""
+    """A folder that cannot be listed any more; ``is_served``: files which were in it still are served."""
 
     path: Path
     reason: str

@@ -1,4 +1,4 @@
-"""What to say when an API server refuses, or cannot be reached: the request, what is wrong, and what to do."""
+"""Error texts for an API server that rejects or cannot be reached: the request, what is wrong, and what to do."""
 
 import errno
 import json

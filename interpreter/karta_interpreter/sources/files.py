@@ -76,7 +76,7 @@ class DefinitionFile(WatchedFile[Loaded]):
 
 
 def _stands_for(broken: Loaded, old: Loaded) -> bool:
-    """Whether a broken document is a later version of a good one, as far as can be told."""
+    """Return whether a broken document seems to be a later version of a good one."""
     if not broken.name and broken.gvk is None:
         return True
     # A file that is cut off in the middle of its kind still has its name.

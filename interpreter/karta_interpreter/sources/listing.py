@@ -41,7 +41,7 @@ class _Walk:
         self._seen: set[tuple[int, int]] = set()
 
     def begin(self, root: Path) -> None:
-        """Take up what the user named, whatever it is called, and everything below; no tree is too deep for it."""
+        """Add the named file or folder with everything below; no tree is too deep for it."""
         waiting = self._visit(root, named=True)
         while waiting:
             waiting += self._visit(waiting.pop())

@@ -11,7 +11,7 @@ from karta_interpreter.k8s.values import Object
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """The objects of one kind by namespace, if any, and name; ``problem`` says why they are not known."""
+    """The objects of one kind by namespace, if any, and name; ``problem`` is the reason why they are not known."""
 
     objects: Mapping[str, Object] = field(default_factory=dict)
     problem: str = ""

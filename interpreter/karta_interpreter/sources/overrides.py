@@ -85,7 +85,7 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
 
 
 def _stands_for(new: LoadedCustomization, operation: str, old: LoadedCustomization) -> bool:
-    """Whether something broken in a customization is a later version of a good script, as far as can be told."""
+    """Return whether something broken in a customization seems to be a later version of a good script."""
     if new.gvk is None:
         is_broken = any(finding.severity is Severity.ERROR for finding in new.findings)
         return is_broken and (not new.name or new.name == old.name)

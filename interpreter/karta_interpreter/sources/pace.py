@@ -11,9 +11,9 @@ class Pace:
     """Times in seconds.
 
     ``first`` and ``longest`` are the pauses after the first and after many failures in a row. ``absent`` is how long
-    a collection must be missing before its objects are given up, or forbidden before nobody waits for it. ``watch``
-    is how long one watch lasts; for that long a connection that broke without a sign can go unnoticed. ``report`` is
-    the time between two looks at what there is to say in conditions, ``forbidden`` that before trying again to say it.
+    a collection must be missing before its objects are given up, or forbidden before the server stops to wait for it.
+    ``watch`` is how long one watch lasts; for that long a connection that broke without a sign can go unnoticed.
+    ``report`` is the time between two updates of conditions, ``forbidden`` that before another try.
     """
 
     first: float = 0.2

@@ -23,7 +23,7 @@ from karta_interpreter.sources.pace import Pace
 class Referenced(Lookup):
     """The reader of a cluster, which holds the kinds that are wanted.
 
-    ``holdings`` are what it holds at this moment; whoever subscribes is called when that may have changed.
+    ``holdings`` are what it holds at this moment; subscribers are called when that may have changed.
     """
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:

@@ -29,9 +29,9 @@ _Write = Callable[[str, Object], Awaitable[Object]]
 
 
 class Reporter:
-    """Tells each Karta what became of it, once for each verdict.
+    """Reports the state of each Karta in its conditions, once for each verdict.
 
-    What somebody else writes over a report stays: two writers that disagree would otherwise write without end. What
+    What another writer puts over a report stays: two writers that disagree would otherwise write without end. What
     is forbidden is given up for a while, with one line in the log. Other failures are made good at the next look.
     """
 
@@ -105,7 +105,7 @@ class Reporter:
         return time.monotonic() >= self._forbidden.get(what, 0.0)
 
     async def _served_kinds(self, api_versions: Iterable[str]) -> Mapping[str, frozenset[str] | None]:
-        """The kinds of each apiVersion that the server has, built in or by a CRD; None where that cannot be told."""
+        """The kinds of each apiVersion that the server has, built in or by a CRD; None where they are unknown."""
         return {api_version: await self._kinds_of(api_version) for api_version in sorted(api_versions)}
 
     async def _kinds_of(self, api_version: str) -> frozenset[str] | None:

@@ -20,10 +20,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """A definition, a customization or a whole file that cannot be used; its findings say why.
+    """A definition, a customization or a whole file that cannot be used, with its findings.
 
-    ``gvk`` and ``name`` are as far as they could be read. ``serving_last_good`` tells that what this source held
-    before goes on being served. ``in_part`` tells of a customization that some of its scripts can be used.
+    ``gvk`` and ``name`` are as far as they could be read. ``serving_last_good``: this source's last good
+    version keeps serving. ``in_part``: some scripts of a customization can be used.
     """
 
     source: str
@@ -36,7 +36,7 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All definitions in use, one per kind, and everything that is to be said about how they came together.
+    """All definitions in use, one per kind, and the findings about their combination.
 
     A definition has the scripts that are over it. ``findings`` are the conflicts between sources. ``generation``
     counts the snapshots that were published; two snapshots that differ only in it are equal.

@@ -75,7 +75,7 @@ class Store:
     async def watch(self, *, rescan: float = 60.0) -> None:
         """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds.
 
-        Files are read in a thread. A reload that fails for a reason that nobody foresaw is logged and leaves the
+        Files are read in a thread. A reload that fails unexpectedly is logged and leaves the
         snapshot as it is.
         """
         async with asyncio.TaskGroup() as group:

@@ -17,7 +17,7 @@ _PAUSE_SECONDS = 0.5
 async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[None]:
     """Yield once at the start, and then whenever something may have changed below the roots.
 
-    Whatever changes while the caller is busy leads to another turn, so nothing is missed. Every ``rescan`` seconds
+    A change while the caller is busy leads to another turn, so nothing is missed. Every ``rescan`` seconds
     there is a turn anyway: for file systems without notifications, and for links whose far end changes.
 
     Each turn watches afresh. So a root may be deleted, created again or be a link that is turned to another folder.

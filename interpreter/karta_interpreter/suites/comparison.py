@@ -20,7 +20,7 @@ Normalise: TypeAlias = Callable[[JSON], JSON]
 
 
 def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
-    """Say, place by place, where a result differs from what was expected; nothing when it does not.
+    """Yield each place at which a result differs from the expected one.
 
     >>> differences("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "500m"}})
     ()

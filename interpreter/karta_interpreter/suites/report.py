@@ -73,7 +73,7 @@ def by_kind(outcomes: Iterable[Outcome]) -> dict[GVK, list[Outcome]]:
 
 
 def kind_of(case: Case) -> GVK:
-    """The kind that a case is about; an empty one when its object does not say."""
+    """The kind that a case is about; an empty one when its object has none."""
     try:
         return GVK.of(case.call.object)
     except InterpretationError:

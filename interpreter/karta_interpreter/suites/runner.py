@@ -12,7 +12,7 @@ from karta_interpreter.suites.suite import Case
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a case: ``failures`` says every way in which it is not what was expected.
+    """The outcome of a case: ``failures`` has each difference from what was expected.
 
     ``results`` is the answer, None where there was an error instead.
     """
@@ -47,7 +47,7 @@ def judge(case: Case, results: Results) -> Outcome:
 
 
 def judge_refusal(case: Case, message: str) -> Outcome:
-    """Judge an error in place of an answer: it is a failure, except where the case expects one that says the same."""
+    """Judge an error in place of an answer: a failure, unless the case expects an error with this text."""
     if case.error is None:
         return Outcome(case, (f"error: {message}",))
     if case.error not in message:

@@ -58,7 +58,7 @@ class Case:
     """One call and what must come of it.
 
     ``expected`` holds a value per result name. ``error`` is text that the message of a refusal must contain, None
-    where an answer is expected: Karmada's format cannot say that a call must fail, so ``output: {error: ...}`` is
+    where an answer is expected: Karmada's format has no call that must fail, so ``output: {error: ...}`` is
     an addition of ours, and so are ``references``, the objects that the definition may look up. ``description`` says
     why the expected values are right.
     """
@@ -145,7 +145,7 @@ def _call(document: Document, operation: Operation) -> Call:
 def _replicas(document: Document, operation: Operation) -> int | None:
     if operation is not Operation.REVISE_REPLICA:
         return None
-    # Go's zero value: Karmada's harness asks for 0 replicas when a case does not say.
+    # Go's zero value: Karmada's harness asks for 0 replicas when a case has no number.
     replicas = document.value.get("inputReplicas", 0)
     if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise _problem(document, f"inputReplicas must be an integer, but is {type_name(replicas)}")

@@ -1,8 +1,8 @@
 """Karmada's ``ResourceInterpreterContext`` on the wire: bytes to a `Request`, results to bytes.
 
-Here belongs everything that is true of the bodies whatever carries them; HTTP is in `karta_interpreter.server`.
+Here belong the bodies alone; HTTP is in `karta_interpreter.server`.
 
-There are two channels of failure. A body that nobody can answer, because not even its uid can be read, is a
+There are two channels of failure. A body that cannot be answered, because not even its uid can be read, is a
 `RequestError` and becomes an HTTP error with a Kubernetes ``Status`` (`encode_status`). Everything else is
 answered with its uid, if need be with ``successful: false`` and the reason (`encode_failure`), which Karmada
 shows to users.

@@ -1,4 +1,4 @@
-"""How much there is in JSON text, told without reading it."""
+"""The size of the content of JSON text, estimated without parsing it."""
 
 from typing import Final
 

@@ -12,7 +12,7 @@ from karta_interpreter.k8s.extent import Extent
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation
-from karta_interpreter.operations.reading import extent_of
+from karta_interpreter.operations.projection import extent_of
 from karta_interpreter.wire.partial import UNREAD, Read, partial_reader
 from karta_interpreter.wire.request import OPERATIONS, Request, call_of
 
@@ -47,7 +47,7 @@ class Glanced(NamedTuple):
 
 
 class _Question(NamedTuple):
-    """What a head asks of which definition, what an object of that kind says of itself, and how the rest is read."""
+    """The operation and kind that a head names, the identity of its object, and how the rest is read."""
 
     definition: Definition
     kind: str

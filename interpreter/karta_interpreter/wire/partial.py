@@ -1,4 +1,4 @@
-"""Reading those parts of a JSON object that somebody looks at, and skipping the others.
+"""Decodes the parts of a JSON object that an operation reads, and skips the others.
 
 What is read is what orjson would make of it. What is skipped is checked to be JSON, but not looked at: a number in it
 may be larger than any double, and nesting deeper than orjson allows.

@@ -21,7 +21,7 @@ _MAX_REPLICAS = 2**31 - 1
 class Request(NamedTuple):
     """One request whose uid could be read.
 
-    ``problem`` says why it cannot be answered; without a problem there is a ``call``. The other fields hold
+    ``problem`` is the reason why it cannot be answered; without one there is a ``call``. The other fields hold
     what could be read, for logs and metrics.
     """
 
@@ -131,7 +131,7 @@ def _object(request: Object, field: str, gvk: GVK) -> Object:
 
 
 def check_object(obj: Object, gvk: GVK, field: str = "object") -> None:
-    """Raise InterpretationError for an object that is of another kind than the request says."""
+    """Raise InterpretationError for an object of another kind than the request names."""
     for own, said in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
         if obj.get(own) != said:
             raise _problem(f'request.{field}.{own} must be "{said}" as in request.kind, but {_found(obj, own)}')
@@ -161,7 +161,7 @@ def _text(request: Object, field: str) -> str:
 
 
 def _found(parent: Object, field: str) -> str:
-    """Say what is there instead of what should be, never more than a short text of it."""
+    """Return a short text of what is there instead of what should be."""
     if field not in parent:
         return "is missing"
     value = parent[field]

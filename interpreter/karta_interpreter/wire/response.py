@@ -36,13 +36,13 @@ def encode_results(request: Request, results: Results) -> bytes:
 
 
 def encode_failure(uid: str, code: int, message: str) -> bytes:
-    """Return the body that says why a request was not answered.
+    """Return the body with the reason why a request was not answered.
 
     >>> encode_failure("1", 404, "no definition")
     b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","response":{"uid":"1",\
 "successful":false,"status":{"code":404,"message":"no definition"}}}'
     """
-    # A definition may be written with half a surrogate pair, which UTF-8 cannot say.
+    # A definition may contain half a surrogate pair, which UTF-8 cannot encode.
     text = message.encode(errors="replace").decode()
     if len(text) > _MAX_MESSAGE_LENGTH:
         text = text[: _MAX_MESSAGE_LENGTH - 1] + "…"
@@ -89,7 +89,7 @@ def _retained(call: Call, results: Results) -> _Fields:
 def _aggregated(call: Call, results: Results) -> _Fields:
     patch = diff(call.object, results["aggregatedStatus"])
     for step in patch:
-        # Karmada sends the whole patched object to UpdateStatus, whatever else it changes.
+        # Karmada sends the whole patched object to UpdateStatus, with all other changes.
         if step["path"] != "/status" and not step["path"].startswith("/status/"):
             raise InterpretationError(f"AggregateStatus may not change {step['path']}", code=500)
     return _patch(patch)

@@ -1,4 +1,4 @@
-"""The Kubernetes ``Status`` object: how an HTTP error says what was wrong."""
+"""The Kubernetes ``Status`` object: the body of an HTTP error."""
 
 from http import HTTPStatus
 

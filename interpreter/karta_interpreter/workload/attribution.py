@@ -1,6 +1,6 @@
 """Which component, instance and replica of a workload a pod belongs to.
 
-The pods must be known to be the workload's, as their owners tell; selectors tell its components apart and nothing
+The pods must be known to be the workload's, by their owners; selectors separate its components and nothing
 else. Source: `pkg/instructions/pod.go` of the Karta project.
 """
 
@@ -26,7 +26,7 @@ class Attribution:
     """Where a pod belongs.
 
     ``instance`` is "" for a component without instances that have names; ``replica`` is None where neither the
-    component nor an owner of it has a `replicaSelector`, or the pod does not say.
+    component nor an owner of it has a `replicaSelector`, or the pod has no such key.
     """
 
     component: str

@@ -1,4 +1,4 @@
-"""Changes to pods that can be asked for whatever the form is in which a definition names the pods."""
+"""Changes to pods, independent of the form in which a definition names the pods."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -63,7 +63,7 @@ class Component:
 
     @property
     def has_pods(self) -> bool:
-        """Whether the definition says where its pods are; the object may still have none."""
+        """Whether the definition has a place for its pods; the object may still have none."""
         return self.definition.pods is not None
 
     @property
@@ -105,7 +105,7 @@ class Component:
         return self._by_id(extraction.extract_fragments) if isinstance(self._pods, Fragments) else {}
 
     def update_pods(self, changes: Mapping[str, PodChanges]) -> "Workload":
-        """The workload with changed pods, whatever the form is in which the definition names them."""
+        """Return the workload with changed pods, for each form in which a definition names them."""
         return self._updated(update_pods, changes)
 
     def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":

@@ -46,7 +46,7 @@ def _divides(keys: Keys, selector: PodQuery | None, pod: Object) -> bool:
     places = [location.path for location in locations if location is not None]
     if places:
         return _changes(keys, places, pod)
-    # What a computed selector reads cannot be told; written the same, a key gives the same.
+    # What a computed selector reads is unknown; a key with the same text gives the same.
     return any(key.text == selector.text for key in keys)
 
 

@@ -101,7 +101,7 @@ def _read(component: Component, field: str, query: Query, obj: Object, ids: Ids,
 
 
 def _at(query: Query, obj: Object, index: int) -> str:
-    """Where in the object an output stands, as far as that can be told."""
+    """The place of an output in the object, None for a computed one."""
     try:
         location = query.locate_each(obj)[index]
     except QueryError:

@@ -1,7 +1,7 @@
 """Which pods of a workload are placed together or not at all, as plain data that a scheduler can use.
 
 Source: `pkg/instructions` of the Karta project for rules and keys, `pkg/podgrouper` of the KAI Scheduler for what a
-scheduler makes of them. docs/library.md tells where the minimum members differ from theirs.
+scheduler makes of them. docs/library.md lists where the minimum members differ from theirs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
 
     With `podGroup` that is one, whether there are pods yet or not; with `podGroups` one for each group and keys that
     a pod has, in the order of the pods; pods that no rule is about are in none. Raises WorkloadError for pods that
-    belong nowhere, for keys that say nothing, and as `karta_interpreter.workload.quorum.quorum`.
+    belong nowhere, for keys without a value, and as `karta_interpreter.workload.quorum.quorum`.
     """
     known = tuple(pods)
     if definition.gang.whole is not None:

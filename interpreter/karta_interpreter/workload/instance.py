@@ -13,7 +13,7 @@ class Instance:
 
     ``id`` is "" where the definition has no `instanceIdPath`. Of the pod fields only those are set whose paths the
     definition has and for which the object has a value; ``scale`` is None where the definition has none, and where
-    the object has no pods of the whole component. ``has_pods`` tells whether the object describes pods of
+    the object has no pods of the whole component. ``has_pods``: the object describes pods of
     this instance; ``replicas`` is how many units of it there are in the whole workload: its replicas, else its
     minimum, else 1, and 0 where the definition knows its pods and the object does not.
     """

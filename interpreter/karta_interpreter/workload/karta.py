@@ -30,14 +30,14 @@ class Karta:
         """The one Karta in a file, in YAML or JSON text, or in an object.
 
         Reads Karta, the older ResourceInterface, and a bare ``{spec: ...}``. A string is text if it has a line
-        break or starts with ``{``, else the path of a file. Raises DefinitionError, whose ``findings`` say
+        break or starts with ``{``, else the path of a file. Raises DefinitionError, whose ``findings`` name
         everything that is wrong, each with its place.
         """
         return cls(only_definition(read_source(source)))
 
     @classmethod
     def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:
-        """What there is to say about all the Kartas of a source as in `load`; nothing is raised.
+        """Return the findings about all the Kartas of a source as in `load`; nothing is raised.
 
         >>> [finding.rule for finding in Karta.check({"apiVersion": "v1", "kind": "Pod"})]
         ['not-a-karta']

@@ -19,7 +19,7 @@ Wire = dict[str, JSON]
 
 
 class PodNode(NamedTuple):
-    """A pod that was recognised; ``replica`` is the one it is of, None where that is not said."""
+    """A pod that was recognised; ``replica`` is the one it is of, None where it is unknown."""
 
     pod: Object
     replica: str | None = None

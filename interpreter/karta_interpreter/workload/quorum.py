@@ -1,7 +1,7 @@
 """How many pods of a group there must be room for, before any of them is placed.
 
 Not all of them may exist when that is asked, so they are counted by the definition: all pods of the components whose
-pods get the same keys, of one instance where the keys tell instances apart, and of one replica where they tell
+pods get the same keys, of one instance where the keys separate instances, and of one replica where they separate
 replicas apart.
 """
 
@@ -39,7 +39,7 @@ class _Part(NamedTuple):
 def quorum(definition: Definition, obj: Object, pods: Iterable[Grouped]) -> int:
     """The minimum members of the group that the pods are of.
 
-    Raises WorkloadError where the group is one replica and the definition does not say how many replicas there are.
+    Raises WorkloadError where the group is one replica and the definition has no count of replicas.
     """
     parts = list(_parts_of_all(definition, pods))
     total = 0
@@ -59,7 +59,7 @@ def _parts_of_all(definition: Definition, pods: Iterable[Grouped]) -> Iterator[_
 
 
 def _parts(definition: Definition, one: Grouped) -> Iterator[_Part]:
-    """What belongs to the group of a pod, as far as its keys tell."""
+    """The members of a pod's group that its keys determine."""
     keys = one.member.rule.group_by
     for leaf in definition.leaves:
         own = leaf.name == one.place.component

@@ -1,4 +1,4 @@
-"""What a pod says when the selectors, group keys and filters of a definition are asked about it.
+"""The selectors, group keys and filters of a definition, evaluated for a pod.
 
 Source: `PodQuerier` in `pkg/resource/pod_querier.go` of the Karta project.
 """
@@ -34,19 +34,19 @@ def matches_component_type(component: Component, pod: Object) -> bool:
 
 
 def extract_instance_id(component: Component, pod: Object) -> str | None:
-    """The instance that a pod says it is of, None without `componentInstanceSelector`."""
+    """Return the instance of a pod, None without `componentInstanceSelector`."""
     path = component.selector.instance_id
     return None if path is None else _key(component, "idPath", path, pod)
 
 
 def extract_replica_key(component: Component, pod: Object) -> str | None:
-    """The replica that a pod says it is of, None without `replicaSelector`."""
+    """Return the replica of a pod, None without `replicaSelector`."""
     path = component.selector.replica_key
     return None if path is None else _key(component, "replicaSelector.keyPath", path, pod)
 
 
 def has_replica_key(component: Component, pod: Object) -> bool:
-    """Whether a pod says of which replica it is; those of a component that may run without replicas need not."""
+    """Return whether a pod names its replica; those of a component that may run without replicas need not."""
     path = component.selector.replica_key
     if path is None:
         return False

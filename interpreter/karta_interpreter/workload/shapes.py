@@ -1,8 +1,8 @@
 """Which fields Kubernetes has in a pod, as far as a change must know them.
 
 Custom resources put fields of their own beside those of a pod template, its metadata, its spec or a container. A
-new value says everything about the fields that Kubernetes has and nothing about the others; below these objects it
-says everything. Source: `core/v1/types.go` and `meta/v1/types.go` of Kubernetes 1.37.
+new value replaces the fields that Kubernetes has and leaves the others; below these objects it
+replaces everything. Source: `core/v1/types.go` and `meta/v1/types.go` of Kubernetes 1.37.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A list of objects that are told apart by their ``name``."""
+    """A list of objects with ``name`` as their key."""
 
     element: Struct
 

@@ -37,7 +37,7 @@ class StrayPod(NamedTuple):
 class WorkloadTree:
     """A workload from its root down.
 
-    ``status`` is None where the definition says nothing about status; ``strays`` are the given pods that belong
+    ``status`` is None where the definition has no status rules; ``strays`` are the given pods that belong
     nowhere.
 
     >>> from karta_interpreter import Karta

@@ -22,7 +22,7 @@ from karta_interpreter.workload.suspension import Direction, apply_actions
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """An object, read and changed as its Karta says (the component factory of Karta's library).
+    """An object, read and changed through its Karta (the component factory of Karta's library).
 
     The object is not copied, and never changed: every change gives a new workload, which shares what did not change
     with this one. Raises WorkloadError for an object without apiVersion, kind or name, or, unless ``any_kind``,
@@ -66,7 +66,7 @@ class Workload:
 
     @property
     def status(self) -> StatusMatch | None:
-        """Phase, conditions and all matching statuses; None where the definition says nothing about status."""
+        """Phase, conditions and all matching statuses; None where the definition has no status rules."""
         if self.karta.definition.status is None:
             return None
         with reading():

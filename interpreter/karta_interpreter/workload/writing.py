@@ -31,7 +31,7 @@ Change = Callable[[JSON], JSON]
 
 @dataclass(frozen=True)  # with a __dict__, in which what was read is kept
 class _Field:
-    """One field of a definition and what its expression says about the object before any change."""
+    """One field of a definition and the values of its expression before any change."""
 
     component: Component
     name: str

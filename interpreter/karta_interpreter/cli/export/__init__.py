@@ -1,4 +1,4 @@
-"""``karta-interpreter export``: what others are to be told, for those who keep it in Git."""
+"""``karta-interpreter export``: manifests of what `serve` applies, to keep them in Git."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""``karta-interpreter export crd`` and ``export json-schema``: what a Karta may say."""
+"""``karta-interpreter export crd`` and ``export json-schema``: the schema of a Karta."""
 
 import click
 

@@ -71,7 +71,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Print the ResourceInterpreterWebhookConfiguration for definitions.
 
-    It is what `serve --register` applies. CRDs tell more about the kinds; those of a control plane come from
+    It is what `serve --register` applies. CRDs have more about the kinds; those of a control plane come from
     "kubectl get crds -o yaml".
     """
     endpoint = _endpoint(url, service, ca_file)

@@ -67,7 +67,7 @@ def show_json(portrait: Portrait) -> JSON:
 
 
 def part_facts(part: Part) -> Iterator[tuple[str, str]]:
-    """What there is to say about a component: the name of each fact and its value."""
+    """Return the facts about a component: name and value of each."""
     facts = (
         ("kind", part.kind),
         ("part of", part.owner),
@@ -136,7 +136,7 @@ def _components(parts: Sequence[Part]) -> list[tuple[list[str], str]]:
 
 
 def _section(header: Sequence[str], rows: Iterable[tuple[list[str], str]]) -> str:
-    """A table whose last column is wrapped, and whose first says what is in several lines only once."""
+    """A table whose last column is wrapped, and whose first has a repeated value only once."""
     lines: list[list[str]] = []
     named = ""
     for (name, *cells), value in rows:

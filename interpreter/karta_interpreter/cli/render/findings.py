@@ -10,7 +10,7 @@ from karta_interpreter.jq.grammar.syntax import Span
 from karta_interpreter.k8s.values import JSON
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a terminal would do what they say
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a terminal would act on them
 _MARGIN = "    "
 _WIDTH = 92
 

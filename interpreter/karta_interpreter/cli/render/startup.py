@@ -1,4 +1,4 @@
-"""What `serve` says when it starts."""
+"""The startup summary of `serve`."""
 
 import json
 import shlex
@@ -33,7 +33,7 @@ def startup_text(url: str, snapshot: Snapshot) -> str:
 def curl(url: str, snapshot: Snapshot) -> str:
     """A command line that asks the server at ``url`` about one of the kinds that it serves.
 
-    ``--insecure``, because nobody knows a certificate yet that the server has just signed for itself.
+    ``--insecure``, because no client knows a certificate yet that the server has just signed for itself.
     """
     body = json.dumps(_review(snapshot), separators=(",", ":"))
     insecure = ["--insecure"] if url.startswith("https:") else []
@@ -75,7 +75,7 @@ def _quarantined(snapshot: Snapshot) -> str:
 
 
 def _review(snapshot: Snapshot) -> JSON:
-    """A request that needs little: the replicas of a Deployment, or else the status of whatever is served."""
+    """A request that needs little: the replicas of a Deployment, or else the status of any kind that is served."""
     deployment = snapshot.find(_DEPLOYMENT)
     if deployment and deployment.answers(Operation.INTERPRET_REPLICA):
         return _request(_DEPLOYMENT, Operation.INTERPRET_REPLICA, _deployment_spec())

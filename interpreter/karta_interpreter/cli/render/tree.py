@@ -19,7 +19,7 @@ _NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """What there is to say about a component or an instance; one that is alone in its component is one with it."""
+    """Return the facts about a component or an instance; one that is alone in its component is one with it."""
 
     name: str
     kind: str = ""

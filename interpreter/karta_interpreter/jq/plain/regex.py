@@ -151,7 +151,7 @@ def _options() -> Any:  # noqa: ANN401 - the package has no types
 
 
 def _search(pattern: str, most: int) -> Callable[[JSON], bool]:
-    """Tell whether a text of at most so many characters has a match.
+    """Return whether a text of at most so many characters has a match.
 
     A set of one pattern is the fastest that the package has for this, and bytes are faster than text.
     """

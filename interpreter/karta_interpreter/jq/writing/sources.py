@@ -21,7 +21,7 @@ _NOTHING = Call("empty")
 def sources(node: Node) -> Node | None:
     """An expression for the values at all places that ``node`` may be written through, and perhaps at others.
 
-    None where that cannot be told.
+    None where they are unknown.
 
     >>> from karta_interpreter.jq.grammar.parser import parse
     >>> from karta_interpreter.jq.grammar.printer import render

@@ -4,7 +4,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import pod_sets
 from karta_interpreter.operations.call import Options
-from karta_interpreter.operations.replica import requirements_of
+from karta_interpreter.operations.interpret_replica import requirements_of
 
 
 def interpret_component(definition: Definition, obj: Object, options: Options) -> list[JSON]:

@@ -5,9 +5,9 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status
-from karta_interpreter.operations.condition import Polarity
-from karta_interpreter.operations.reading import mark_status_rules
-from karta_interpreter.operations.reduction import is_number, is_time
+from karta_interpreter.operations.aggregate.conditions import Polarity
+from karta_interpreter.operations.aggregate.reduce import is_number, is_time
+from karta_interpreter.operations.projection import mark_status_rules
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
 _ADDS_UP = frozenset({AggregateRule.SUM, AggregateRule.COUNTER})
@@ -15,9 +15,9 @@ _OF_A_CLUSTER = frozenset({AggregateRule.FIRST, AggregateRule.WORST, AggregateRu
 
 
 def has_outcome(definition: Definition, template: Object) -> bool:
-    """Tell whether a template that runs to completion has completed or failed, which stays true without clusters.
+    """Return whether a template that runs to completion has completed or failed, which stays true without clusters.
 
-    One with announced outcomes has not, before it has come to one (`karta_interpreter.operations.outcome.has_ended`).
+    One with announced outcomes has not, before it has come to one (`completion.has_ended`).
     """
     if definition.annotations.outcomes or not Polarity.of(definition.status).completes:
         return False

@@ -1,7 +1,7 @@
-"""Which generation of an object its controller has seen, as ``observedGeneration`` tells.
+"""The generation of an object that its controller has seen: ``observedGeneration``.
 
 It is a number, but for a few kinds that write the number as text (Argo Rollouts, whose versions before 1.0 have a hash
-there). Other text tells nothing.
+there). Other text is ignored.
 """
 
 import re
@@ -14,7 +14,7 @@ _DIGITS = re.compile(r"[0-9]{1,19}")
 
 
 def observed_generation(status: JSON) -> int | None:
-    """Return the generation that a status was written for, None when it does not tell.
+    """Return the generation that a status was written for, None without one.
 
     >>> observed_generation({"observedGeneration": 3}), observed_generation({"observedGeneration": "3"})
     (3, 3)

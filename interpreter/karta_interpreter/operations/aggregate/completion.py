@@ -5,22 +5,22 @@ status to such words: what was announced has to come, and what has ended has no 
 
 - a bad end is announced as soon as one cluster announces it or has come to it, and then stays announced;
 - the end itself comes when the parts in all clusters have ended, a good one together with its announcement;
-- a time of completion is told only with an end that the clusters themselves have come to.
+- a time of completion appears only with an end that the clusters themselves have come to.
 """
 
 from collections.abc import Mapping
 
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations.condition import Polarity, are_conditions
-from karta_interpreter.operations.reduction import is_end, is_time
+from karta_interpreter.operations.aggregate.conditions import Polarity, are_conditions
+from karta_interpreter.operations.aggregate.reduce import is_end, is_time
 
 _Conditions = Mapping[str, Object]
 """Conditions by their types."""
 
 
 def has_ended(definition: Definition, status: JSON) -> bool:
-    """Tell whether a status has come to one of the definition's outcomes."""
+    """Return whether a status has come to one of the definition's outcomes."""
     outcomes = definition.annotations.outcomes
     return bool(outcomes) and not outcomes.keys().isdisjoint(_true_conditions(status))
 
@@ -28,7 +28,7 @@ def has_ended(definition: Definition, status: JSON) -> bool:
 def concluded(definition: Definition, merged: dict[str, JSON], before: JSON, *, over: bool) -> dict[str, JSON]:
     """Return the merged status with the outcome that it may show.
 
-    ``before`` is the status that the template has; ``over`` tells that the parts in all clusters have ended.
+    ``before`` is the status that the template has; ``over`` is true when the parts in all clusters have ended.
     """
     outcomes = definition.annotations.outcomes
     if not outcomes:

@@ -12,7 +12,7 @@ from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, scale_locations
-from karta_interpreter.operations.correspondence import Correspondence
+from karta_interpreter.operations.list_matching import Correspondence
 from karta_interpreter.operations.queueing import is_queued, keep_queued
 from karta_interpreter.operations.union import filled, identity, respelled, united
 
@@ -133,7 +133,7 @@ def _retain_scale(definition: Definition, desired: Object, member: _Member) -> O
 
 
 def _counted(definition: Definition, obj: Object) -> set[Path]:
-    """Return the places that say how many pods there are: some fields count only beside the right other ones."""
+    """Return the places of the pod counts: some fields count only beside certain others."""
     counts = (scale.count for scale in scale_locations(definition, obj))
     return {count.path for count in counts if count is not None}
 
@@ -146,8 +146,8 @@ def _instance(scale: ScaleLocation) -> _Instance:
 def _counterpart(place: Path, source: Path) -> Path:
     """Return where in the template a count of the member is: at the same field of the same instance.
 
-    Instances may stand at other indices, or under other keys (``worker``, ``Worker``). Where the two say their counts
-    in different fields, such as the old and the new name of one, that is not where the template would say it.
+    Instances may stand at other indices, or under other keys (``worker``, ``Worker``). Where the two have their counts
+    in different fields, such as the old and the new name of one, the template's field is not the counterpart.
     """
     if len(place) == len(source) and place[-1:] == source[-1:]:
         return place
@@ -159,13 +159,13 @@ def _counterpart(place: Path, source: Path) -> Path:
 
 
 def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
-    """Tell whether a template has the place and no value in it: without the whole of an autoscaler, it wants none."""
+    """Return whether a template has the place and no value in it: without the whole of an autoscaler, it wants none."""
     unset = place.raw(desired) is None and get(desired, target) is None
     return unset and get(desired, target[:-1]) is not None
 
 
 def _pairs(scale: ScaleLocation, member: ScaleLocation) -> Iterator[tuple[Location, Location]]:
-    """Yield the places that say the same thing in both objects; beside replicas, bounds do not say how many pods."""
+    """Yield the places of the same meaning in both objects; beside replicas, bounds do not count."""
     pairs = [(scale.replicas, member.replicas)]
     if scale.replicas is None:
         pairs = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]

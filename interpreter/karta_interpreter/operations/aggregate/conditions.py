@@ -2,12 +2,12 @@
 
 - A status that the definition maps to Failed or Degraded counts as soon as one such cluster has it.
 - So does one that it maps only to what goes on (Initializing, Suspending, Resuming): it goes on somewhere.
-- Of one that it maps to Running, clusters that have completed have nothing more to say: a job runs while one does.
+- Of one that it maps to Running, clusters that have completed do not count: a job runs while one does.
 - A kind that completes runs, by a condition with that name, as soon as one cluster does, unless another one fails.
 - Where all clusters have the same status, that is it.
 - Of an unmapped type that sounds like a failure, one true is enough.
-- Everything else is a success, and true only when true everywhere: else it is false if any cluster says so, unknown
-  if any says that, and left out while clusters have not said anything.
+- Everything else is a success, and true only when true everywhere: else it is false if it is in any cluster, unknown
+  if it is in any, and left out while clusters have not reported it.
 
 Of the clusters with its status, the merged condition has the reason of the one that is worst off, the messages of all
 behind their names, and the latest of their times.
@@ -20,8 +20,8 @@ from typing import NamedTuple, Self
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.status import Status
 from karta_interpreter.karta.status_rules import StatusRules
-from karta_interpreter.operations.reduction import is_time, latest
-from karta_interpreter.operations.report import Part
+from karta_interpreter.operations.aggregate.member_status import Part
+from karta_interpreter.operations.aggregate.reduce import is_time, latest
 
 _FAILING = frozenset({Status.FAILED, Status.DEGRADED})
 _GOING_ON = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
@@ -30,9 +30,9 @@ _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exce
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """What a definition says of condition types: which it maps, and which of their statuses one cluster is enough for.
+    """The condition types that a definition maps, and those of their statuses for which one cluster is enough.
 
-    ``completes`` tells that the kind runs to completion, ``tells_by_expression`` that an expression alone decides it.
+    ``completes``: the kind runs to completion; ``by_expression``: an expression alone decides whether it has completed.
     """
 
     mapped: frozenset[str]
@@ -41,7 +41,7 @@ class Polarity:
     running: frozenset[str]
     completing: frozenset[str]
     completes: bool
-    tells_by_expression: bool
+    by_expression: bool
 
     @classmethod
     def of(cls, rules: StatusRules | None) -> "Polarity":
@@ -59,20 +59,20 @@ class Polarity:
             running=frozenset(name for (name, _), means in meanings.items() if Status.RUNNING in means),
             completing=frozenset(name for (name, _), means in meanings.items() if Status.COMPLETED in means),
             completes=bool(completed),
-            tells_by_expression=any(not matcher.conditions and not matcher.phase for matcher in completed),
+            by_expression=any(not matcher.conditions and not matcher.phase for matcher in completed),
         )
 
     def may_complete(self, name: str) -> bool:
-        """Whether a type may say that the workload has completed, which a silent cluster forbids."""
-        return name in self.completing or self.tells_by_expression
+        """Return whether a type may mean that the workload has completed, which a silent cluster forbids."""
+        return name in self.completing or self.by_expression
 
     def runs_somewhere(self, name: str) -> bool:
-        """Whether a type says that work goes on, so that one cluster is enough: in a job, and not readiness."""
+        """Return whether a type means that work goes on, so that one cluster is enough: in a job, and not readiness."""
         return self.completes and name in self.running and "running" in name.lower()
 
 
 class _Told(NamedTuple):
-    """What one cluster says about a condition type; an absent condition is empty."""
+    """One cluster's condition of a type; an absent condition is empty."""
 
     part: Part
     condition: Object
@@ -92,7 +92,7 @@ class _Told(NamedTuple):
 
 
 def are_conditions(elements: Sequence[JSON]) -> bool:
-    """Tell whether the elements of a list are conditions: objects with a type and a status, both text."""
+    """Return whether the elements of a list are conditions: objects with a type and a status, both text."""
     return bool(elements) and all(
         isinstance(element, dict) and isinstance(element.get("type"), str) and isinstance(element.get("status"), str)
         for element in elements

@@ -12,7 +12,7 @@ UNBOUNDED = 2**31 - 1
 """Karmada counts replicas in 32 bits."""
 
 
-class Lever(NamedTuple):
+class ScaleTarget(NamedTuple):
     """One place and the pod sets it moves together.
 
     A LeaderWorkerSet's ``.spec.replicas`` sets the number of its leaders and of its workers: one unit of it is
@@ -27,7 +27,7 @@ class Lever(NamedTuple):
 
     @property
     def pod_sets(self) -> tuple[str, ...]:
-        """The names of the pod sets that this lever moves."""
+        """The names of the pod sets that this target moves."""
         return tuple(scale.pod_set.name for scale in self.scales)
 
     @property
@@ -63,8 +63,8 @@ class Lever(NamedTuple):
         return " ".join([f"{' and '.join(self.pod_sets)} can change{steps}", *bounds])
 
 
-def levers_of(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[Lever]:
-    """Return the levers that move at least one elastic pod set, in the order of their first one.
+def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[ScaleTarget]:
+    """Return the targets that move at least one elastic pod set, in the order of their first one.
 
     A pod set that shares its place with an elastic one moves with it.
     """
@@ -73,7 +73,7 @@ def levers_of(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[
         if (place := scale.count) is not None:
             places.setdefault(place.path, []).append((scale, place))
     return [
-        _lever(sharing)
+        _target(sharing)
         for sharing in places.values()
         if any(scale.pod_set.name in elastic for scale, _ in sharing) and any(place.factor for _, place in sharing)
     ]
@@ -83,11 +83,11 @@ _Placed = tuple[ScaleLocation, Location]
 """The counts of a pod set and the place that sets them."""
 
 
-def _lever(sharing: list[_Placed]) -> Lever:
+def _target(sharing: list[_Placed]) -> ScaleTarget:
     moved = [(scale, place) for scale, place in sharing if place.factor]
     bounds = [_bounds(scale, place) for scale, place in moved]
     first, place = moved[0]
-    return Lever(
+    return ScaleTarget(
         scales=tuple([scale for scale, _ in sharing]),
         step=sum([place.factor for _, place in moved]),
         units=first.pod_set.replicas // place.factor,

@@ -42,7 +42,7 @@ class Report:
 
     @property
     def severity(self) -> tuple[int, ...]:
-        """A sort key, worst first: clusters that share a status are told apart by their others."""
+        """A sort key, worst first: clusters that share a status are ordered by their other statuses."""
         return _severity(self.matched)
 
 

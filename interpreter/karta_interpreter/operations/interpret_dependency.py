@@ -55,7 +55,7 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Objec
 
 
 def _without(template: Object, volumes: Collection[str]) -> Object:
-    """Return a template without the volumes of these names, whatever they are."""
+    """Return a template without the volumes of these names."""
     listed = get(template, ("spec", "volumes"))
     if not volumes or not isinstance(listed, list):
         return template

@@ -3,8 +3,8 @@
 A field is merged by the definition's ``aggregate`` annotation where that names it, else by what its values are:
 
 - numbers are added, truth values hold when all hold, objects are merged key by key;
-- lists of conditions are merged by type (`karta_interpreter.operations.condition`), lists of named objects by name,
-  other lists are concatenated without repeating an element;
+- lists of conditions are merged by type (`conditions`), lists of named objects by name, other lists are
+  concatenated without repeating an element;
 - times: of a start the earliest, of an end the latest and only when every cluster has it, else the latest;
 - any other text is kept when all agree, else it is the worst cluster's, and left out where that has none; of several
   that are equally badly off the first one has all of it, as text of two clusters may contradict itself;
@@ -21,8 +21,9 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import PathPattern
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations.condition import Polarity, are_conditions, merge_conditions
-from karta_interpreter.operations.reduction import (
+from karta_interpreter.operations.aggregate.conditions import Polarity, are_conditions, merge_conditions
+from karta_interpreter.operations.aggregate.member_status import Part, Report
+from karta_interpreter.operations.aggregate.reduce import (
     WORST_FIRST,
     earliest,
     is_end,
@@ -32,7 +33,6 @@ from karta_interpreter.operations.reduction import (
     reduce_values,
     total,
 )
-from karta_interpreter.operations.report import Part, Report
 
 _REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
 """The fields of a roll-out that only have a meaning together, as in the status of a StatefulSet."""

@@ -8,8 +8,8 @@ from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, pod_sets, scale_locations
-from karta_interpreter.operations.lever import Lever, levers_of
-from karta_interpreter.operations.sharing import share
+from karta_interpreter.operations.apportion import share
+from karta_interpreter.operations.scale_target import ScaleTarget, scale_targets
 
 _ADVICE = (
     "Karmada can place it undivided: a spread constraint with maxGroups 1 runs the whole of it in one cluster, "
@@ -25,22 +25,22 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     """Return the object with a total of ``replicas`` pods, itself when it has that many already.
 
     The elastic pod sets share what the others leave, in proportion to what they have today. A number that cannot be
-    reached is an error that says why, never a number near it. A default that is the number is written, because Retain
+    reached is an error with the reason, never a number near it. A default that is the number is written, because Retain
     keeps the member's count where the template has none.
     """
     scales = scale_locations(definition, obj)
     if replicas == sum(scale.pod_set.replicas for scale in scales) and not leaves_count_unset(definition, obj):
         return obj
-    levers = levers_of(scales, _elastic(definition, scales))
+    targets = scale_targets(scales, _elastic(definition, scales))
     if replicas == sum(scale.pod_set.replicas for scale in scales):
-        return reduce(lambda revised, lever: lever.write_default(revised), levers, obj)
-    moved = {name for lever in levers for name in lever.pod_sets}
+        return reduce(lambda revised, target: target.write_default(revised), targets, obj)
+    moved = {name for target in targets for name in target.pod_sets}
     fixed = [scale for scale in scales if scale.pod_set.name not in moved]
-    counts = _shared(definition, replicas, levers, fixed)
+    counts = _shared(definition, replicas, targets, fixed)
     revised = obj
     try:
-        for lever, count in zip(levers, counts, strict=True):
-            revised = lever.write(revised, count)
+        for target, count in zip(targets, counts, strict=True):
+            revised = target.write(revised, count)
     except QueryError as error:
         raise _cannot(definition, replicas, str(error)) from error
     reached = sum(pods.replicas for pods in pod_sets(definition, revised))
@@ -66,14 +66,14 @@ def _elastic(definition: Definition, scales: Sequence[ScaleLocation]) -> frozens
 
 
 def _shared(
-    definition: Definition, replicas: int, levers: Sequence[Lever], fixed: Sequence[ScaleLocation]
+    definition: Definition, replicas: int, targets: Sequence[ScaleTarget], fixed: Sequence[ScaleLocation]
 ) -> Sequence[int]:
-    if not levers:
+    if not targets:
         raise _cannot(definition, replicas, _nothing_elastic(definition, fixed))
     rest = replicas - sum(scale.pod_set.replicas for scale in fixed)
-    counts = share(rest, levers) if rest >= 0 else None
+    counts = share(rest, targets) if rest >= 0 else None
     if counts is None:
-        raise _cannot(definition, replicas, "; ".join(map(str, (*levers, *_descriptions(definition, fixed)))))
+        raise _cannot(definition, replicas, "; ".join(map(str, (*targets, *_descriptions(definition, fixed)))))
     return counts
 
 

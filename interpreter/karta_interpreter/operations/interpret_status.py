@@ -12,7 +12,7 @@ TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation"
 def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
     """Return the object's status, ``{}`` when it has none.
 
-    A status with ``observedGeneration`` also gets the two fields by which AggregateStatus can tell that a member
+    A status with ``observedGeneration`` also gets the two fields from which AggregateStatus sees that a member
     has caught up with the template, as Karmada's native interpreter does (``native/reflectstatus.go``):
     ``generation`` of the object and ``resourceTemplateGeneration``. One that is about another object is left out.
     """

@@ -1,4 +1,4 @@
-"""What the status of a template has said, and the next one cannot take back."""
+"""Keeps the monotonic fields of the template's previous status: counters, starts, omitted fields."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from karta_interpreter.k8s.metadata import generation
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations.aggregate.generation import agreed_generation
+from karta_interpreter.operations.aggregate.reduce import is_end, is_number, is_start, is_time, latest
 from karta_interpreter.operations.call import StatusItem
-from karta_interpreter.operations.generation import agreed_generation
-from karta_interpreter.operations.reduction import is_end, is_number, is_start, is_time, latest
 
 
 def continued(
@@ -36,7 +36,7 @@ def continued(
 
 
 def is_suspended(definition: Definition, template: Object) -> bool:
-    """Tell whether a template has everywhere the values that the definition writes to suspend it."""
+    """Return whether a template has everywhere the values that the definition writes to suspend it."""
     try:
         places = [(path, action.value) for action in definition.suspend for path in action.path.paths(template)]
     except QueryError as error:

@@ -5,21 +5,21 @@ from typing import TypeAlias
 
 from karta_interpreter.k8s.metadata import namespace as namespace_of
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations.aggregation import aggregate_status
+from karta_interpreter.operations.aggregate import aggregate_status
 from karta_interpreter.operations.call import Call, Operation, Options, Results
-from karta_interpreter.operations.component import interpret_component
-from karta_interpreter.operations.dependency import interpret_dependency
-from karta_interpreter.operations.health import interpret_health
-from karta_interpreter.operations.reflection import interpret_status
-from karta_interpreter.operations.replica import interpret_replica
-from karta_interpreter.operations.retention import retain
-from karta_interpreter.operations.revision import revise_replica
+from karta_interpreter.operations.interpret_component import interpret_component
+from karta_interpreter.operations.interpret_dependency import interpret_dependency
+from karta_interpreter.operations.interpret_health import interpret_health
+from karta_interpreter.operations.interpret_replica import interpret_replica
+from karta_interpreter.operations.interpret_status import interpret_status
+from karta_interpreter.operations.retain import retain
+from karta_interpreter.operations.revise_replica import revise_replica
 
 Answer: TypeAlias = Callable[[Definition, Call, Options], Results]
 
 
 def own_answer(definition: Definition, call: Call, options: Options) -> Results:
-    """Answer a call by what the Karta says, whatever scripts there are; raises InterpretationError."""
+    """Answer a call from the Karta alone, without its scripts; raises InterpretationError."""
     return _ANSWERS[call.operation](definition, call, options)
 
 

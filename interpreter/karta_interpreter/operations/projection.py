@@ -11,8 +11,8 @@ from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, Mor
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
 from karta_interpreter.karta.status_rules import StatusRules
 from karta_interpreter.operations.call import Operation
-from karta_interpreter.operations.reflection import TEMPLATE_GENERATION
-from karta_interpreter.operations.retention import RETAIN_REPLICAS
+from karta_interpreter.operations.interpret_status import TEMPLATE_GENERATION
+from karta_interpreter.operations.retain import RETAIN_REPLICAS
 
 Mark: TypeAlias = Callable[[Definition, Extent], None]
 

@@ -6,7 +6,7 @@ from karta_interpreter.k8s.metadata import generation
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status
-from karta_interpreter.operations.generation import observed_generation
+from karta_interpreter.operations.aggregate.generation import observed_generation
 
 _TROUBLE = frozenset({Status.FAILED, Status.DEGRADED})
 _AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
@@ -48,7 +48,7 @@ def _runs_to_completion(definition: Definition) -> bool:
 
 
 def is_stale(definition: Definition, obj: Object) -> bool:
-    """Tell whether the controller wrote the status for an older generation of the object."""
+    """Return whether the controller wrote the status for an older generation of the object."""
     observed, current = observed_generation(obj.get("status")), generation(obj)
     if observed is None or current is None or observed >= current:
         return False

@@ -66,17 +66,17 @@ def total(numbers: Sequence[JSON]) -> JSON:
 
 
 def is_time(value: JSON) -> bool:
-    """Tell whether a value is an RFC 3339 time, as Kubernetes writes them."""
+    """Return whether a value is an RFC 3339 time, as Kubernetes writes them."""
     return isinstance(value, str) and _time(value) is not None
 
 
 def is_start(field: str) -> bool:
-    """Tell whether a field of that name says when something began, as ``startTime``."""
+    """Return whether a field of that name is the time of a start, as ``startTime``."""
     return field.lower().startswith("start")
 
 
 def is_end(field: str) -> bool:
-    """Tell whether a field of that name says when something was over, as ``completionTime``."""
+    """Return whether a field of that name is the time of an end, as ``completionTime``."""
     return field.lower().startswith(("complet", "finish", "end", "terminat"))
 
 
@@ -102,7 +102,7 @@ def _time(text: str) -> datetime | None:
 
 
 def _misfit(value: JSON, what: str) -> InterpretationError:
-    """The error about a value, which it does not repeat: messages and logs tell nothing that is in an object."""
+    """Return the error about a value without the value: messages and logs repeat no content of an object."""
     return InterpretationError(f"{type_name(value)} is {what}")
 
 
@@ -114,7 +114,7 @@ def _time_or_raise(value: JSON) -> datetime:
 
 
 def is_number(value: JSON) -> bool:
-    """Tell whether a value is a JSON number; a truth value is none."""
+    """Return whether a value is a JSON number; a truth value is none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -4,21 +4,20 @@ from collections.abc import Sequence
 
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations.aggregate.completion import concluded, has_ended
+from karta_interpreter.operations.aggregate.member_status import reports_of
+from karta_interpreter.operations.aggregate.merge import Merging
+from karta_interpreter.operations.aggregate.status_history import continued
+from karta_interpreter.operations.aggregate.unplaced import emptied, has_outcome
 from karta_interpreter.operations.call import StatusItem
-from karta_interpreter.operations.continuity import continued
-from karta_interpreter.operations.merging import Merging
-from karta_interpreter.operations.outcome import concluded, has_ended
-from karta_interpreter.operations.report import reports_of
-from karta_interpreter.operations.unplaced import emptied, has_outcome
 
 
 def aggregate_status(definition: Definition, obj: Object, items: Sequence[StatusItem]) -> Object:
     """Return the template with the merged status, itself when nothing changes.
 
-    A single report is taken as it is, several are merged (`karta_interpreter.operations.merging`). Clusters that do not
-    report change nothing; without any cluster the counters are 0 (`karta_interpreter.operations.unplaced`).
-    What the template has said before limits what it may say now (`karta_interpreter.operations.outcome` and
-    `karta_interpreter.operations.continuity`); one that has come to its outcome is left alone.
+    A single report is taken as it is, several are merged (`merge`). Clusters that do not report change nothing; without
+    any cluster the counters are 0 (`unplaced`). The template's present status limits the next one (`completion` and
+    `status_history`); one that has come to its outcome is left alone.
     """
     before = obj.get("status")
     if has_ended(definition, before):
@@ -34,7 +33,7 @@ def aggregate_status(definition: Definition, obj: Object, items: Sequence[Status
 
 
 def _merged(definition: Definition, template: Object, items: Sequence[StatusItem]) -> dict[str, JSON] | None:
-    """Return the status of all clusters, None when there is nothing to tell from."""
+    """Return the status of all clusters, None when no cluster reports."""
     if not items:
         before = template.get("status")
         return (

@@ -24,7 +24,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.empties import mend_empties
 from karta_interpreter.operations.call import Call, Operation, Options, StatusItem
-from karta_interpreter.operations.own import own_answer
+from karta_interpreter.operations.dispatch import own_answer
 
 
 class _Function(NamedTuple):

@@ -11,7 +11,7 @@ def interpret_replica(definition: Definition, obj: Object, counting: Counting) -
     """Return the number of pods over all pod sets and the requirements that fit each of them.
 
     Several pod sets answer as one: per resource the largest request, a node claim only where all agree. Pod sets
-    scaled to zero have no say, unless all are.
+    scaled to zero do not count, unless all are.
     """
     sets = pod_sets(definition, obj)
     if len(sets) == 1:

@@ -37,7 +37,7 @@ class Correspondence:
         """Yield the template's place and the observed value for what an expression names in both objects.
 
         What the template has dropped is not named in it: neither the entry of a map or a list, nor what a condition
-        selects. What the observed object does not have stays the template's; where the template says something, it
+        selects. What the observed object does not have stays the template's; where the template has a value, it
         becomes ``absent``, or None if it ``drops`` that. What is computed has no place: an error if ``strict``.
         """
         paths = query.paths if strict else query.known_paths
@@ -130,7 +130,7 @@ class _Named(NamedTuple):
 
 
 def _has_elements(obj: Object, place: Path) -> bool:
-    """Tell whether all elements of lists on the way to a place are there: only the last of fields can be made."""
+    """Return whether all elements of lists on the way to a place are there: only the last of fields can be made."""
     return all(
         get(obj, place[: depth + 1], _NOTHING) is not _NOTHING
         for depth, step in enumerate(place)

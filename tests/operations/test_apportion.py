@@ -1,0 +1,107 @@
+"""Sharing pods among targets."""
+
+import operator
+import time
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karta_interpreter.operations.apportion import share
+from karta_interpreter.operations.scale_target import UNBOUNDED, ScaleTarget
+
+
+def target(units: int, *, step: int = 1, least: int = 0, most: int = UNBOUNDED) -> ScaleTarget:
+    return ScaleTarget(scales=(), step=step, units=units, least=least, most=most)
+
+
+@pytest.mark.parametrize(
+    ("total", "targets", "expected"),
+    [
+        pytest.param(5, [target(3)], (5,), id="a lone target takes everything"),
+        pytest.param(6, [target(2, step=4)], None, id="six pods are no whole groups of four"),
+        pytest.param(8, [target(3, step=4)], (2,), id="eight pods are two groups of four"),
+        pytest.param(9, [target(4), target(2)], (6, 3), id="two to one stays two to one"),
+        pytest.param(4, [target(4), target(2)], (3, 1), id="2.67 and 1.33: the larger remainder gets the odd one"),
+        pytest.param(1, [target(1), target(1)], (1, 0), id="equal remainders: the earlier target"),
+        pytest.param(4, [target(0), target(0)], (2, 2), id="all at zero share equally"),
+        pytest.param(0, [target(4), target(2)], (0, 0), id="to zero"),
+        pytest.param(10, [target(1, most=2), target(1)], (2, 8), id="what a full target cannot take, the other does"),
+        pytest.param(4, [target(9), target(1, least=2)], (2, 2), id="a floor is kept, the other gives way"),
+        pytest.param(3, [target(1, least=2), target(1, least=2)], None, id="less than the floors add up to"),
+        pytest.param(5, [target(1, most=2), target(1, most=2)], None, id="more than the caps add up to"),
+        pytest.param(6, [target(1, step=2), target(1, step=3)], (0, 2), id="2a + 3b = 6, nearest to 1.2 and 1.2"),
+        pytest.param(1, [target(1, step=2), target(1, step=4)], None, id="odd numbers are out of reach of even steps"),
+        pytest.param(8, [target(0), target(4)], (0, 8), id="a target at zero has no share of a proportion"),
+        pytest.param(
+            133, [target(1, step=20), target(40, step=33)], (5, 1), id="133 = 20a + 33b has one way, far away"
+        ),
+        pytest.param(
+            9,
+            [target(1, step=2), target(1), target(1, step=2)],
+            (2, 1, 2),
+            id="groups of two stay alike where they can",
+        ),
+    ],
+)
+def test_share(total: int, targets: list[ScaleTarget], expected: tuple[int, ...] | None) -> None:
+    assert share(total, targets) == expected
+
+
+targets = st.builds(
+    lambda units, step, least, room: target(units, step=step, least=least, most=least + room),
+    st.integers(0, 50),
+    st.integers(1, 5),
+    st.integers(0, 5),
+    st.integers(0, 60),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(targets, min_size=1, max_size=5), st.integers(0, 400))
+def test_what_is_shared_adds_up_within_bounds(some: list[ScaleTarget], total: int) -> None:
+    units = share(total, some)
+    if units is None:
+        return
+    assert sum(unit * one.step for unit, one in zip(units, some, strict=True)) == total
+    assert all(one.least <= unit <= one.most for unit, one in zip(units, some, strict=True))
+
+
+few = st.builds(
+    lambda units, step, least, room: target(units, step=step, least=least, most=least + room),
+    st.integers(0, 9),
+    st.integers(1, 9),
+    st.integers(0, 3),
+    st.integers(0, 5),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(few, min_size=1, max_size=4), st.integers(0, 120))
+def test_what_can_be_reached_is_reached(some: list[ScaleTarget], total: int) -> None:
+    ways = product(*(range(one.least, one.most + 1) for one in some))
+    steps = [one.step for one in some]
+    can_be_reached = any(sum(map(operator.mul, units, steps)) == total for units in ways)
+    assert (share(total, some) is not None) == can_be_reached
+
+
+def test_many_groups_of_many_sizes_are_shared_in_time() -> None:
+    """An object may have hundreds; who wrote it must not keep others waiting."""
+    some = [target(3 + index, step=97 - index) for index in range(60)]
+    total = sum(one.pods for one in some) + 11
+    began = time.monotonic()
+    units = share(total, some)
+    assert time.monotonic() - began < 20, "it was hours once"
+    assert units is not None
+    assert sum(map(operator.mul, units, (one.step for one in some))) == total
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.builds(target, st.integers(0, 50)), min_size=1, max_size=6), st.integers(0, 1000))
+def test_single_steps_always_add_up_and_stay_within_one_of_proportion(some: list[ScaleTarget], total: int) -> None:
+    units = share(total, some)
+    assert units is not None
+    weights = [one.units for one in some] if any(one.units for one in some) else [1] * len(some)
+    for unit, weight in zip(units, weights, strict=True):
+        assert abs(unit - total * weight / sum(weights)) < 1
