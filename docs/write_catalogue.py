@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from karta_interpreter.cli.portrait import Part, Portrait
+from karta_interpreter.cli.describe import Description, Part
 from karta_interpreter.cli.render.catalog import gate_text, kinds_text, part_facts
 from karta_interpreter.sources.catalogue import load_catalogue
 
@@ -24,29 +24,29 @@ WRITTEN_BY = "<!-- written by docs/write_catalogue.py -->"
 def pages() -> dict[Path, str]:
     """Every page by its path."""
     entries = load_catalogue().entries
-    portraits = sorted((Portrait.of(entry) for entry in entries), key=lambda portrait: portrait.gvk)
-    written = {FOLDER / f"{portrait.name}.md": page(portrait) for portrait in portraits}
-    return {FOLDER / "README.md": index(portraits), FOLDER / "component-names.md": names(portraits), **written}
+    found = sorted((Description.of(entry) for entry in entries), key=lambda description: description.gvk)
+    written = {FOLDER / f"{description.name}.md": page(description) for description in found}
+    return {FOLDER / "README.md": index(found), FOLDER / "component-names.md": names(found), **written}
 
 
-def index(portraits: Sequence[Portrait]) -> str:
+def index(found: Sequence[Description]) -> str:
     """Return the list of all kinds."""
     rows = [
         [
-            f"[{portrait.gvk.kind}]({portrait.name}.md)",
-            f"`{portrait.gvk.api_version}`",
-            portrait.written_from,
-            ", ".join(part.name for part in portrait.workers),
-            "yes" if portrait.suspend else "",
-            "yes" if portrait.gang else "",
+            f"[{description.gvk.kind}]({description.name}.md)",
+            f"`{description.gvk.api_version}`",
+            description.written_from,
+            ", ".join(part.name for part in description.workers),
+            "yes" if description.suspend else "",
+            "yes" if description.gang else "",
         ]
-        for portrait in portraits
+        for description in found
     ]
     head = ["kind", "API version", "written from", "components with pods", "suspend", "gang"]
     return f"""{WRITTEN_BY}
 # The catalogue
 
-These {len(portraits)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
+These {len(found)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
 and the controller of the version that is named; it fits other versions as far as these are the same in them.
 `karta-interpreter catalog list` prints this list, `catalog show` what a page says, and `catalog export` the Kartas
 themselves. How each of them was tested: the suites in `testdata` beside it. Where the components have other names than
@@ -55,16 +55,16 @@ in Karta's own catalogue: [component-names.md](component-names.md).
 {table(head, rows)}"""
 
 
-def names(portraits: Sequence[Portrait]) -> str:
+def names(found: Sequence[Description]) -> str:
     """Return the page of component names that differ from those of Karta's own catalogue."""
     theirs = yaml.safe_load(KARTA.read_text(encoding="utf-8"))
-    ours = {f"{each.gvk.api_version}/{each.gvk.kind}": each for each in portraits}
+    ours = {f"{each.gvk.api_version}/{each.gvk.kind}": each for each in found}
     if unknown := theirs.keys() - ours.keys():
         raise SystemExit(f"{KARTA.name}: the catalogue has no {', '.join(sorted(unknown))}")
     rows = [
-        [f"[{portrait.gvk.kind}]({portrait.name}.md)", f"`{portrait.gvk.api_version}`", *only]
-        for kind, portrait in ours.items()
-        if kind in theirs and any(only := differing([part.name for part in portrait.parts], theirs[kind]))
+        [f"[{description.gvk.kind}]({description.name}.md)", f"`{description.gvk.api_version}`", *only]
+        for kind, description in ours.items()
+        if kind in theirs and any(only := differing([part.name for part in description.parts], theirs[kind]))
     ]
     return f"""{WRITTEN_BY}
 # Component names beside Karta's own catalogue
@@ -83,32 +83,32 @@ def differing(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, str]:
     )
 
 
-def page(portrait: Portrait) -> str:
+def page(description: Description) -> str:
     """Return the page of one kind."""
-    gvk = portrait.gvk
+    gvk = description.gvk
     karta = f"../../kartas/{gvk.group or 'core'}/{gvk.version}/{gvk.kind}/karta.yaml"
-    source = f", written from {portrait.written_from}" if portrait.written_from else ""
-    components = [[f"**{part.name}**", *fact] for part in portrait.parts for fact in component(part)]
-    statuses = [[str(status), code(way)] for status, way in portrait.statuses]
+    source = f", written from {description.written_from}" if description.written_from else ""
+    components = [[f"**{part.name}**", *fact] for part in description.parts for fact in component(part)]
+    statuses = [[str(status), code(way)] for status, way in description.statuses]
     sections = [
         f"{WRITTEN_BY}\n# {gvk.kind}\n\n`{gvk.api_version}`{source}: [the definition]({karta}).",
-        f"```mermaid\n{diagram(portrait)}```",
+        f"```mermaid\n{diagram(description)}```",
         f"## Components\n{table(['component', 'what', 'where'], once(components))}",
-        f"## Operations\n{operations(portrait)}",
-        f"## Statuses\n{table(['status', 'when'], once(statuses))}\n{healthy(portrait)}",
-        f"## What else it says\n{table(['about', 'what'], besides(portrait))}",
+        f"## Operations\n{operations(description)}",
+        f"## Statuses\n{table(['status', 'when'], once(statuses))}\n{healthy(description)}",
+        f"## What else it says\n{table(['about', 'what'], besides(description))}",
     ]
     return "\n\n".join(section.strip() for section in sections) + "\n"
 
 
-def diagram(portrait: Portrait) -> str:
+def diagram(description: Description) -> str:
     """Return the components as a Mermaid flowchart: boxes with a double side have pods, thick ones are elastic."""
     lines = ["flowchart LR", "  classDef elastic stroke-width:3px"]
-    for number, part in enumerate(portrait.parts):
+    for number, part in enumerate(description.parts):
         left, right = ("[[", "]]") if part.pods else ("[", "]")
         lines.append(f'  c{number}{left}"{label(part)}"{right}{":::elastic" if part.elastic else ""}')
-    numbers = {part.name: number for number, part in enumerate(portrait.parts)}
-    for part in portrait.parts:
+    numbers = {part.name: number for number, part in enumerate(description.parts)}
+    for part in description.parts:
         if part.owner:
             each = '|"one for each"| ' if part.instances else " "
             lines.append(f"  c{numbers[part.owner]} -->{each}c{numbers[part.name]}")
@@ -128,35 +128,35 @@ def component(part: Part) -> Iterator[list[str]]:
         yield [name, value if name in ("kind", "part of", "elastic") else code(value)]
 
 
-def operations(portrait: Portrait) -> str:
+def operations(description: Description) -> str:
     """Return what is registered with Karmada."""
-    text = f"{', '.join(portrait.operations)}."
-    if portrait.scripted:
-        text += f" A script answers {', '.join(portrait.scripted)}."
-    if portrait.gated != portrait.operations:
-        text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {gate_text(portrait)}."
+    text = f"{', '.join(description.operations)}."
+    if description.scripted:
+        text += f" A script answers {', '.join(description.scripted)}."
+    if description.gated != description.operations:
+        text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {gate_text(description)}."
     return text
 
 
-def healthy(portrait: Portrait) -> str:
+def healthy(description: Description) -> str:
     """Return when InterpretHealth answers true."""
-    if "karta-interpreter.io/health" in dict(portrait.annotations):
-        return f"Healthy by an expression: {code(*portrait.healthy)}."
-    return f"[Healthy](../health.md) while {', '.join(portrait.healthy)}."
+    if "karta-interpreter.io/health" in dict(description.annotations):
+        return f"Healthy by an expression: {code(*description.healthy)}."
+    return f"[Healthy](../health.md) while {', '.join(description.healthy)}."
 
 
-def besides(portrait: Portrait) -> Iterator[list[str]]:
+def besides(description: Description) -> Iterator[list[str]]:
     """Yield what else there is to be said."""
-    if portrait.references:
-        yield ["looks up", ", ".join(map(code, portrait.references))]
-    yield ["suspend", "<br>".join(map(code, portrait.suspend)) or "the CRD has no such thing"]
-    yield ["resume", "<br>".join(map(code, portrait.resume)) or "likewise"]
-    yield ["gang", "<br>".join(map(code, portrait.gang)) or "none"]
-    yield ["retains", "<br>".join(map(code, portrait.retain)) or "counts only"]
-    if portrait.queued_by:
-        yield ["queued by the label", ", ".join(map(code, portrait.queued_by))]
-    yield ["brings along", ", ".join(portrait.dependencies) or "what its pods name"]
-    yield ["creates", kinds_text(portrait.children) or "nothing else"]
+    if description.references:
+        yield ["looks up", ", ".join(map(code, description.references))]
+    yield ["suspend", "<br>".join(map(code, description.suspend)) or "the CRD has no such thing"]
+    yield ["resume", "<br>".join(map(code, description.resume)) or "likewise"]
+    yield ["gang", "<br>".join(map(code, description.gang)) or "none"]
+    yield ["retains", "<br>".join(map(code, description.retain)) or "counts only"]
+    if description.queued_by:
+        yield ["queued by the label", ", ".join(map(code, description.queued_by))]
+    yield ["brings along", ", ".join(description.dependencies) or "what its pods name"]
+    yield ["creates", kinds_text(description.children) or "nothing else"]
 
 
 def once(rows: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -15,7 +15,7 @@ from karta_interpreter.jq.plain.reach import reach
 from karta_interpreter.k8s.extent import Extent
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.sources.store import Store
-from karta_interpreter.wire.partial import UNREAD, Read, partial_reader
+from karta_interpreter.wire.projection_decoder import UNREAD, Read, partial_reader
 from tests.benchmarks.field import Field
 from tests.benchmarks.program import Program
 from tests.benchmarks.report import Part, Plot, number, table

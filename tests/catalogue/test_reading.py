@@ -12,7 +12,7 @@ from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.operations.projection import extent_of
 from karta_interpreter.suites import Case
 from karta_interpreter.wire import Request, encode_results
-from karta_interpreter.wire.partial import UNREAD, partial_reader
+from karta_interpreter.wire.projection_decoder import UNREAD, partial_reader
 from tests.catalogue.knowledge import knowing
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.doctor import dialling
+from karta_interpreter.doctor import tls_client
 from karta_interpreter.doctor.address import Address
 from karta_interpreter.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
 from karta_interpreter.doctor.result import Level, Result
@@ -23,7 +23,7 @@ OLD = {"begin": -40 * DAY, "end": timedelta(hours=-1)}
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialling, "SECONDS", 1.0)
+    monkeypatch.setattr(tls_client, "SECONDS", 1.0)
 
 
 def at(port: int) -> Address:
@@ -112,7 +112,7 @@ async def test_a_certificate_that_is_its_own_authority_needs_no_issuer_in_the_bu
     own = pair[pair.index("-----BEGIN CERTIFICATE") :]
 
     async with serving(interpreter(), context) as port:
-        error = await dialling.verify(at(port), own)
+        error = await tls_client.verify(at(port), own)
 
     assert error is None
 

@@ -1,9 +1,9 @@
 import orjson
 import pytest
 
-from karta_interpreter.doctor.dialling import Reply
 from karta_interpreter.doctor.exchange import NOBODY, call_body, is_defined, judge_call, judge_readiness
 from karta_interpreter.doctor.result import Level
+from karta_interpreter.doctor.tls_client import Reply
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation
 from karta_interpreter.wire import decode, encode_failure, encode_status

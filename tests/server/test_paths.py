@@ -22,7 +22,7 @@ from karta_interpreter.server.log import NAME
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.readiness import Readiness
 from karta_interpreter.sources.store import Store
-from karta_interpreter.wire import Glance, decode
+from karta_interpreter.wire import FastDecoder, decode
 from tests.server.client import as_others, post
 from tests.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, suite_cases
 from tests.server.wire import Wire
@@ -36,7 +36,7 @@ _TURNS = 30
 """More than aiohttp takes for the answers to a conversation, if nobody has to wait for a script."""
 
 
-class Blind(Glance):
+class Blind(FastDecoder):
     def read(self, body: bytes) -> None:
         del body
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.content import MAX_BYTES
 from karta_interpreter.sources.folders import Folder
 from karta_interpreter.sources.precedence import combine
+from karta_interpreter.sources.watched_file import MAX_BYTES
 
 Karta = Callable[..., str]
 Kind = Callable[[str], GVK]

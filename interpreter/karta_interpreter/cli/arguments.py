@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from karta_interpreter.cli.problems import UsageProblem
+from karta_interpreter.cli.errors import UsageProblem
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.operations import Call, Operation, StatusItem

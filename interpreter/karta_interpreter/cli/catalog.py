@@ -6,8 +6,8 @@ from typing import TypedDict, TypeVar, Unpack
 
 import click
 
-from karta_interpreter.cli.portrait import Portrait
-from karta_interpreter.cli.problems import UsageProblem
+from karta_interpreter.cli.describe import Description
+from karta_interpreter.cli.errors import UsageProblem
 from karta_interpreter.cli.render.catalog import list_json, list_text, show_json, show_text
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.cli.render.findings import findings_text
@@ -61,8 +61,8 @@ def list_command(output: str, **sources: Unpack[_Sources]) -> None:
 
     OPERATIONS counts those that are registered with Karmada: the ones that add something to what it does by itself.
     """
-    portraits = _portraits(**sources)
-    _print(output, list_text(portraits), list_json(portraits))
+    descriptions = _portraits(**sources)
+    _print(output, list_text(descriptions), list_json(descriptions))
 
 
 @command.command("show")
@@ -74,8 +74,8 @@ def show_command(kinds: tuple[str, ...], output: str, **sources: Unpack[_Sources
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
-    portraits = _chosen([(each, each.gvk, each.name) for each in _portraits(**sources)], kinds)
-    _print(output, "\n".join(map(show_text, portraits)), [show_json(portrait) for portrait in portraits])
+    descriptions = _chosen([(each, each.gvk, each.name) for each in _portraits(**sources)], kinds)
+    _print(output, "\n".join(map(show_text, descriptions)), [show_json(description) for description in descriptions])
 
 
 @command.command("export")
@@ -96,11 +96,11 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
         click.echo("---\n".join(texts), nl=False)
 
 
-def _portraits(*, kartas: tuple[Path, ...], overrides: tuple[Path, ...], catalogue: bool) -> list[Portrait]:
+def _portraits(*, kartas: tuple[Path, ...], overrides: tuple[Path, ...], catalogue: bool) -> list[Description]:
     snapshot = Store(kartas, overrides=overrides, catalogue=catalogue).load()
     broken = [finding for each in snapshot.quarantined for finding in each.findings]
     click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
-    return [Portrait.of(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
+    return [Description.of(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
 
 
 def _chosen(things: Sequence[tuple[Thing, GVK, str]], kinds: Sequence[str]) -> list[Thing]:

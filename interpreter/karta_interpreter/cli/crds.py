@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.cli.inputs import read_texts
-from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.cli.errors import Problem, UsageProblem
+from karta_interpreter.cli.files import read_texts
 from karta_interpreter.errors import ManifestError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.registration.served import CRD
+from karta_interpreter.registration.discovery import CRD
 
 
 def read_crds(paths: Sequence[str]) -> list[Object]:

@@ -3,7 +3,7 @@
 import click
 
 from karta_interpreter.cli.crds import read_crds
-from karta_interpreter.cli.problems import UsageProblem
+from karta_interpreter.cli.errors import UsageProblem
 from karta_interpreter.cli.render.draft import draft_text
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import count

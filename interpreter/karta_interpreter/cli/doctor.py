@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.render.diagnosis import diagnosis_json, diagnosis_text, summary
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.doctor import Level, Result, check_url, examine

@@ -6,11 +6,11 @@ from typing import TypedDict, Unpack
 import click
 
 from karta_interpreter.cli.arguments import Arguments, operation_named
-from karta_interpreter.cli.checking import check_scripts
+from karta_interpreter.cli.call_result import Outcome, ask, outcomes_json
+from karta_interpreter.cli.check_scripts import check_scripts
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
-from karta_interpreter.cli.inputs import check_stdin, read_items, read_object, read_objects
-from karta_interpreter.cli.outcome import Outcome, ask, outcomes_json
-from karta_interpreter.cli.problems import Problem
+from karta_interpreter.cli.errors import Problem
+from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
 from karta_interpreter.cli.render.answers import outcomes_table
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.k8s.gvk import GVK

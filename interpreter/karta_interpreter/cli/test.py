@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from karta_interpreter.cli.call_result import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
-from karta_interpreter.cli.outcome import ask
-from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.cli.render.junit import junit
 from karta_interpreter.cli.render.suites import suites_json, suites_text, summary

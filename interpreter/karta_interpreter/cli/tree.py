@@ -5,8 +5,8 @@ from collections.abc import Callable
 import click
 
 from karta_interpreter.cli.definitions import interpreter_for
-from karta_interpreter.cli.inputs import check_stdin, read_object, read_objects
-from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.cli.errors import Problem, UsageProblem
+from karta_interpreter.cli.files import check_stdin, read_object, read_objects
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.cli.render.tree import mermaid, tree_table, tree_text
 from karta_interpreter.k8s.gvk import GVK

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.problems import Problem
+from karta_interpreter.cli.errors import Problem
 from karta_interpreter.registration import NAME
 from karta_interpreter.registration.configuration import KIND
 from karta_interpreter.registration.removal import is_registered, unregister

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import click
 
 from karta_interpreter.cli.definitions import Given, read_given
-from karta_interpreter.cli.inputs import check_stdin
-from karta_interpreter.cli.problems import Problem
+from karta_interpreter.cli.errors import Problem
+from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.cli.render.findings import finding_json, findings_text, in_order
 from karta_interpreter.cli.render.table import count

@@ -6,7 +6,7 @@ order, `endpoint` and `examination`.
 """
 
 from karta_interpreter.doctor.address import check_url
-from karta_interpreter.doctor.examination import examine
 from karta_interpreter.doctor.result import Level, Result
+from karta_interpreter.doctor.runner import examine
 
 __all__ = ["Level", "Result", "check_url", "examine"]

@@ -6,7 +6,7 @@ from karta_interpreter.doctor.result import Result, listed, ok, problem
 from karta_interpreter.doctor.webhooks import Webhook, read_webhooks
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.registration.admission_trust import WEBHOOKS
+from karta_interpreter.registration.admission_ca import WEBHOOKS
 
 _CHECK = "admission"
 _ADVICE = (

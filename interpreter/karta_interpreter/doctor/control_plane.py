@@ -13,7 +13,7 @@ from karta_interpreter.doctor.webhooks import Service, Webhook, read_webhooks
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.registration.admission_trust import PATHS
+from karta_interpreter.registration.admission_ca import PATHS
 
 _CHECK = "control plane"
 _CONFIG = "/apis/config.karmada.io/v1alpha1"

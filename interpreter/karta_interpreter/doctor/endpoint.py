@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from karta_interpreter.doctor.address import Address
 from karta_interpreter.doctor.certificate import judge_certificate, read_bundle
-from karta_interpreter.doctor.dialling import SECONDS, ask, connect, shake_hands, verify
 from karta_interpreter.doctor.exchange import NOBODY, READY, call_body, is_defined, judge_call, judge_readiness
 from karta_interpreter.doctor.result import Level, Result, listed, ok, problem
+from karta_interpreter.doctor.tls_client import SECONDS, ask, connect, shake_hands, verify
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation
 

@@ -5,8 +5,8 @@ from http import HTTPStatus
 
 import orjson
 
-from karta_interpreter.doctor.dialling import Reply
 from karta_interpreter.doctor.result import Result, ok, problem, warning
+from karta_interpreter.doctor.tls_client import Reply
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON

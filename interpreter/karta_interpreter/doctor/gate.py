@@ -12,7 +12,7 @@ from karta_interpreter.doctor.result import Result, ok, problem, warning
 from karta_interpreter.doctor.webhooks import Webhook, kinds_of
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation
-from karta_interpreter.registration.fallback import INTERPRETS_COMPONENT, REVISES_REPLICA
+from karta_interpreter.registration.native_interpreters import INTERPRETS_COMPONENT, REVISES_REPLICA
 
 _CHECK = "gate"
 _COMPONENT, _REVISE = Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA

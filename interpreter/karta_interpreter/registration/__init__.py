@@ -5,9 +5,9 @@ keeps the one on a Karmada control plane in step with it.
 """
 
 from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
+from karta_interpreter.registration.discovery import Served, served_kinds
 from karta_interpreter.registration.endpoint import Endpoint, Service
 from karta_interpreter.registration.operations import operations_for
-from karta_interpreter.registration.served import Served, served_kinds
 
 __all__ = [
     "NAME",

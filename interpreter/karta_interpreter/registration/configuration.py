@@ -6,10 +6,10 @@ from dataclasses import replace
 from karta_interpreter.findings import Finding, warning
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.registration.discovery import Served, find_served, served_versions
 from karta_interpreter.registration.endpoint import Endpoint
-from karta_interpreter.registration.naming import webhook_names
 from karta_interpreter.registration.operations import are_safe, operations_for
-from karta_interpreter.registration.served import Served, find_served, served_versions
+from karta_interpreter.registration.webhook_names import webhook_names
 from karta_interpreter.sources.snapshot import Entry, Snapshot
 
 API_VERSION = "config.karmada.io/v1alpha1"

@@ -10,8 +10,8 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.places import takes_number
 from karta_interpreter.operations import Operation
-from karta_interpreter.registration.fallback import INTERPRETS_COMPONENT, REVISES_REPLICA, SELECTS_STATUS
-from karta_interpreter.registration.served import Served
+from karta_interpreter.registration.discovery import Served
+from karta_interpreter.registration.native_interpreters import INTERPRETS_COMPONENT, REVISES_REPLICA, SELECTS_STATUS
 
 
 def operations_for(

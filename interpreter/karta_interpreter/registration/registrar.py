@@ -12,17 +12,17 @@ from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.registration.admission_trust import AdmissionTrust
+from karta_interpreter.registration.admission_ca import AdmissionCA
 from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
+from karta_interpreter.registration.conflicts import rival
+from karta_interpreter.registration.discovery import Served, served_kinds
 from karta_interpreter.registration.endpoint import Endpoint
-from karta_interpreter.registration.ownership import rival
-from karta_interpreter.registration.patience import Patience
+from karta_interpreter.registration.rate_limit import RateLimit
 from karta_interpreter.registration.removal import CONFIGURATIONS, advice
 from karta_interpreter.registration.report import Report
-from karta_interpreter.registration.served import Served, served_kinds
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.collection import Collection
-from karta_interpreter.sources.pace import Pace
+from karta_interpreter.sources.backoff import Pace
+from karta_interpreter.sources.informer import Informer
 from karta_interpreter.sources.store import Store
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -77,14 +77,14 @@ class Registrar:
         self._report = report
         self.in_step = False
         self._woken = asyncio.Event()
-        self._crds = Collection(api, _CRDS, lambda crd: served_kinds([crd]), _PACE)
-        self._present = Collection(api, CONFIGURATIONS, dict, _PACE)
-        self._admission = AdmissionTrust(api, self._authority, registration.name, report=report)
+        self._crds = Informer(api, _CRDS, lambda crd: served_kinds([crd]), _PACE)
+        self._present = Informer(api, CONFIGURATIONS, dict, _PACE)
+        self._admission = AdmissionCA(api, self._authority, registration.name, report=report)
         self._applied: Object | None = None
         self._became: JSON = None
         self._started = 0.0
         self._failures = 0
-        self._patience = Patience(_BURST, _MINUTE)
+        self._patience = RateLimit(_BURST, _MINUTE)
         self._said: dict[str, str] = {}
 
     def wake(self) -> None:

@@ -22,7 +22,7 @@ from karta_interpreter.server.large_child import TOO_DEEP
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.sources.snapshot import Snapshot
-from karta_interpreter.wire import Glance, Request, decode, encode_failure, encode_results
+from karta_interpreter.wire import FastDecoder, Request, decode, encode_failure, encode_results
 
 _OPERATIONS = frozenset(operation.value for operation in Operation)
 _THREADS = 16
@@ -48,7 +48,7 @@ class Calls:
     the same reason.
     """
 
-    _reads_by = Glance
+    _reads_by = FastDecoder
 
     def __init__(
         self,

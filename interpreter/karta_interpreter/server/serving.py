@@ -21,7 +21,7 @@ from karta_interpreter.server.runtime import collect_replaced
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.server.startup import Started
 from karta_interpreter.server.tls import CertificateSource, Tls
-from karta_interpreter.sources.selection import Selection
+from karta_interpreter.sources.kind_filter import Selection
 from karta_interpreter.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.sources.store import Store
 

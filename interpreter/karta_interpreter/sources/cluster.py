@@ -1,6 +1,6 @@
 """The Kartas of a cluster, kept in step with its API server.
 
-How the connection is kept: `karta_interpreter.sources.collection`. What becomes of one object:
+How the connection is kept: `karta_interpreter.sources.informer`. What becomes of one object:
 
 ====================================  =================================================================================
 What happens                          What is served
@@ -28,13 +28,13 @@ from http import HTTPStatus
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.backoff import Pace
 from karta_interpreter.sources.cluster_karta import ClusterKarta
-from karta_interpreter.sources.collection import Collection
-from karta_interpreter.sources.pace import Pace
+from karta_interpreter.sources.informer import Informer
 from karta_interpreter.sources.precedence import Layer
-from karta_interpreter.sources.referenced import Referenced
-from karta_interpreter.sources.reporting import Reporter
+from karta_interpreter.sources.reference_cache import ReferenceCache
 from karta_interpreter.sources.snapshot import Entry, Quarantined
+from karta_interpreter.sources.status_writer import StatusWriter
 
 ORIGIN = "cluster"
 """The origin of every entry that comes from a cluster."""
@@ -52,10 +52,10 @@ class Cluster:
 
     def __init__(self, api: ApiServer, *, pace: Pace = _USUAL) -> None:
         self._pace = pace
-        self._current = Collection(api, KARTAS, dict, pace)
-        self._older = Collection(api, RESOURCE_INTERFACES, dict, pace)
-        self._reporter = Reporter(api, pace)
-        self.referenced = Referenced(api, pace)
+        self._current = Informer(api, KARTAS, dict, pace)
+        self._older = Informer(api, RESOURCE_INTERFACES, dict, pace)
+        self._reporter = StatusWriter(api, pace)
+        self.referenced = ReferenceCache(api, pace)
         self._kartas: Mapping[str, ClusterKarta] = {}
         self._layer = Layer()
         self._synced = False

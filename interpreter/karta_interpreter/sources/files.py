@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.karta.loading import Loaded, load_documents
-from karta_interpreter.sources.content import Gone, WatchedFile, decode, name_of
 from karta_interpreter.sources.snapshot import Entry, Quarantined
+from karta_interpreter.sources.watched_file import Gone, WatchedFile, decode, name_of
 
 UNREADABLE = "unreadable"
 """The rule of the finding that stands for a file, or a folder, that cannot be read."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from karta_interpreter.sources.content import read_files
 from karta_interpreter.sources.files import DefinitionFile, unlisted
 from karta_interpreter.sources.precedence import Layer
 from karta_interpreter.sources.snapshot import Quarantined
+from karta_interpreter.sources.watched_file import read_files
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.customization import LoadedCustomization, load_customizations
 from karta_interpreter.lua.merging import merge
 from karta_interpreter.lua.script import Scripts
-from karta_interpreter.sources.content import WatchedFile, decode, name_of, read_files
 from karta_interpreter.sources.files import not_readable, unlisted
 from karta_interpreter.sources.snapshot import Quarantined
+from karta_interpreter.sources.watched_file import WatchedFile, decode, name_of, read_files
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from karta_interpreter.karta.resolution import Reader
 from karta_interpreter.sources.catalogue import load_catalogue
 from karta_interpreter.sources.folders import Folder
+from karta_interpreter.sources.kind_filter import Selection
 from karta_interpreter.sources.overrides import OverrideFolder, Overrides
 from karta_interpreter.sources.precedence import Layer, combine
-from karta_interpreter.sources.selection import Selection
 from karta_interpreter.sources.snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from watchfiles import Change, awatch
 
-from karta_interpreter.sources.listing import list_files
+from karta_interpreter.sources.file_scan import list_files
 
 _DEBOUNCE_MILLISECONDS = 200
 """An editor's save and a mounted ConfigMap's update are several changes; how long to collect them."""

@@ -31,7 +31,7 @@ from karta_interpreter.server.workers.messages import (
     to_worker,
 )
 from karta_interpreter.server.workers.mirror import Mirror
-from karta_interpreter.sources.lookup import NOT_YET, Holding
+from karta_interpreter.sources.object_cache import NOT_YET, CachedObjects
 from karta_interpreter.sources.snapshot import Entry, Snapshot
 from karta_interpreter.sources.store import Store
 from tests.server.client import Client, post, question, trusting
@@ -91,12 +91,14 @@ OBJECTS = {name: {"metadata": {"name": name}, "seats": number} for number, name 
 @st.composite
 def states(draw: st.DrawFn) -> State:
     kinds = draw(st.sets(st.sampled_from(sorted(ENTRIES))))
-    holdings: dict[GVK, Holding] = {}
+    holdings: dict[GVK, CachedObjects] = {}
     for gvk in draw(st.sets(st.sampled_from([HALL, SHED]))):
         if draw(st.booleans()):
-            holdings[gvk] = Holding({key: OBJECTS[key] for key in draw(st.sets(st.sampled_from(sorted(OBJECTS))))})
+            holdings[gvk] = CachedObjects(
+                {key: OBJECTS[key] for key in draw(st.sets(st.sampled_from(sorted(OBJECTS))))}
+            )
         else:
-            holdings[gvk] = Holding(problem="nobody may look")
+            holdings[gvk] = CachedObjects(problem="nobody may look")
     taken = draw(st.dictionaries(st.sampled_from(sorted(ENTRIES)), st.sampled_from(["one", "two"])))
     generation = draw(st.integers(1, 9))
     return State(Snapshot({gvk: ENTRIES[gvk] for gvk in kinds}, generation=generation), holdings, taken)
@@ -123,7 +125,7 @@ def without_findings(snapshot: Snapshot) -> Mapping[GVK, Entry]:
 
 
 def test_only_what_is_different_is_said() -> None:
-    halls = Holding({"great": {"seats": 3}, "small": {"seats": 1}})
+    halls = CachedObjects({"great": {"seats": 3}, "small": {"seats": 1}})
     before = State(Snapshot(ENTRIES, generation=1), {HALL: halls}, {HALL: "orchestra"})
     assert list(difference(before, before)) == []
 
@@ -135,7 +137,7 @@ def test_only_what_is_different_is_said() -> None:
         ("cluster", ENTRIES[mill].definition.source)
     ]
 
-    changed = Holding({"great": halls.objects["great"], "small": {"seats": 2}})
+    changed = CachedObjects({"great": halls.objects["great"], "small": {"seats": 2}})
     assert list(difference(before, replace(before, holdings={HALL: changed}))) == [
         Hold((HALL.group, HALL.version, HALL.kind), [], {"small": b'{"seats": 2}'}, "")
     ]

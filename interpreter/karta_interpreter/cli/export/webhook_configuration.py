@@ -5,14 +5,14 @@ from pathlib import Path
 import click
 
 from karta_interpreter.cli.crds import read_crds
-from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.render.document import to_yaml
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import count
 from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
-from karta_interpreter.sources.selection import Selection
+from karta_interpreter.sources.kind_filter import Selection
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import click
 
-from karta_interpreter.cli.outcome import Outcome
+from karta_interpreter.cli.call_result import Outcome
 from karta_interpreter.cli.render.changes import changes, short
 from karta_interpreter.cli.render.table import count, table
 from karta_interpreter.k8s.values import JSON, Object

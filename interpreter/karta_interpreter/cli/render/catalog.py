@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from karta_interpreter.cli.portrait import Part, Portrait
+from karta_interpreter.cli.describe import Description, Part
 from karta_interpreter.cli.render.table import table
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
@@ -16,53 +16,53 @@ _WIDTH = 78
 _MOST_LINES = 5
 
 
-def list_text(portraits: Sequence[Portrait]) -> str:
+def list_text(descriptions: Sequence[Description]) -> str:
     """A line for each kind."""
     header = ["APIVERSION", "KIND", "ORIGIN", "WRITTEN FROM", "OPERATIONS", "SUSPEND", "GANG", "COMPONENTS"]
-    return table([_row(portrait) for portrait in portraits], header=header)
+    return table([_row(description) for description in descriptions], header=header)
 
 
-def list_json(portraits: Sequence[Portrait]) -> JSON:
+def list_json(descriptions: Sequence[Description]) -> JSON:
     """The same for machines."""
     return [
         {
-            **_head(portrait),
-            "components": [part.name for part in portrait.workers],
-            "suspend": bool(portrait.suspend),
-            "gang": bool(portrait.gang),
+            **_head(description),
+            "components": [part.name for part in description.workers],
+            "suspend": bool(description.suspend),
+            "gang": bool(description.gang),
         }
-        for portrait in portraits
+        for description in descriptions
     ]
 
 
-def show_text(portrait: Portrait) -> str:
+def show_text(description: Description) -> str:
     """Everything about one kind: what is done with it, its components, its statuses."""
     sections = [
-        f"{click.style(portrait.gvk.kind, bold=True)} {portrait.gvk.api_version}\n",
-        table([row for name, value in _facts(portrait) for row in _wrapped(["", name], value)]),
-        _section(["COMPONENT", "FIELD", "VALUE"], _components(portrait.parts)),
-        _section(["STATUS", "WHEN"], [([str(status)], way) for status, way in portrait.statuses]),
+        f"{click.style(description.gvk.kind, bold=True)} {description.gvk.api_version}\n",
+        table([row for name, value in _facts(description) for row in _wrapped(["", name], value)]),
+        _section(["COMPONENT", "FIELD", "VALUE"], _components(description.parts)),
+        _section(["STATUS", "WHEN"], [([str(status)], way) for status, way in description.statuses]),
     ]
     return "\n".join(section for section in sections if section)
 
 
-def show_json(portrait: Portrait) -> JSON:
+def show_json(description: Description) -> JSON:
     """The same for machines, expressions in full."""
     return {
-        **_head(portrait),
-        "operationsWithMultiplePodTemplatesScheduling": list(map(str, portrait.gated)),
-        "scripts": list(portrait.scripted),
-        "components": [_part_json(part) for part in portrait.parts],
-        "statuses": [{"status": str(status), "when": way} for status, way in portrait.statuses],
-        "references": list(portrait.references),
-        "retain": list(portrait.retain),
-        "queueLabels": list(portrait.queued_by),
-        "dependencies": list(portrait.dependencies),
-        "suspend": list(portrait.suspend),
-        "resume": list(portrait.resume),
-        "gangScheduling": list(portrait.gang),
-        "additionalChildKinds": [_gvk_json(gvk) for gvk in portrait.children],
-        "annotations": dict(portrait.annotations),
+        **_head(description),
+        "operationsWithMultiplePodTemplatesScheduling": list(map(str, description.gated)),
+        "scripts": list(description.scripted),
+        "components": [_part_json(part) for part in description.parts],
+        "statuses": [{"status": str(status), "when": way} for status, way in description.statuses],
+        "references": list(description.references),
+        "retain": list(description.retain),
+        "queueLabels": list(description.queued_by),
+        "dependencies": list(description.dependencies),
+        "suspend": list(description.suspend),
+        "resume": list(description.resume),
+        "gangScheduling": list(description.gang),
+        "additionalChildKinds": [_gvk_json(gvk) for gvk in description.children],
+        "annotations": dict(description.annotations),
     }
 
 
@@ -91,44 +91,44 @@ def kinds_text(kinds: Sequence[GVK]) -> str:
     return ", ".join(f"{gvk.kind} ({gvk.group})" if gvk.group else gvk.kind for gvk in kinds)
 
 
-def gate_text(portrait: Portrait) -> str:
+def gate_text(description: Description) -> str:
     """What Karmada's feature gate MultiplePodTemplatesScheduling changes about the registered operations."""
-    more = [each for each in portrait.gated if each not in portrait.operations]
-    less = [each for each in portrait.operations if each not in portrait.gated]
+    more = [each for each in description.gated if each not in description.operations]
+    less = [each for each in description.operations if each not in description.gated]
     return f"{' and '.join(more)} instead of {' and '.join(less)}" if more else f"no {' and no '.join(less)}"
 
 
-def _row(portrait: Portrait) -> list[str]:
+def _row(description: Description) -> list[str]:
     return [
-        portrait.gvk.api_version,
-        portrait.gvk.kind,
-        portrait.origin,
-        portrait.written_from or "-",
-        str(len(portrait.operations)),
-        "yes" if portrait.suspend else "no",
-        "yes" if portrait.gang else "no",
-        ", ".join(part.name for part in portrait.workers) or "-",
+        description.gvk.api_version,
+        description.gvk.kind,
+        description.origin,
+        description.written_from or "-",
+        str(len(description.operations)),
+        "yes" if description.suspend else "no",
+        "yes" if description.gang else "no",
+        ", ".join(part.name for part in description.workers) or "-",
     ]
 
 
-def _facts(portrait: Portrait) -> Iterator[tuple[str, str]]:
-    yield "definition", f"{portrait.name} ({portrait.origin})"
-    yield "written from", portrait.written_from or "-"
-    yield "operations", ", ".join(portrait.operations)
-    if portrait.gated != portrait.operations:
-        yield "", f"with MultiplePodTemplatesScheduling {gate_text(portrait)}"
-    yield "healthy", ", ".join(portrait.healthy)
-    yield "scripts", ", ".join(portrait.scripted) or "-"
-    if portrait.references:
-        yield "looks up", ", ".join(portrait.references)
-    yield "retains", "; ".join(portrait.retain) or "-"
-    if portrait.queued_by:
-        yield "queued by", ", ".join(portrait.queued_by)
-    yield "brings along", ", ".join(portrait.dependencies) or "-"
-    yield "suspend", "; ".join(portrait.suspend) or "-"
-    yield "resume", "; ".join(portrait.resume) or "-"
-    yield "gang", " / ".join(portrait.gang) or "-"
-    yield "creates", kinds_text(portrait.children) or "-"
+def _facts(description: Description) -> Iterator[tuple[str, str]]:
+    yield "definition", f"{description.name} ({description.origin})"
+    yield "written from", description.written_from or "-"
+    yield "operations", ", ".join(description.operations)
+    if description.gated != description.operations:
+        yield "", f"with MultiplePodTemplatesScheduling {gate_text(description)}"
+    yield "healthy", ", ".join(description.healthy)
+    yield "scripts", ", ".join(description.scripted) or "-"
+    if description.references:
+        yield "looks up", ", ".join(description.references)
+    yield "retains", "; ".join(description.retain) or "-"
+    if description.queued_by:
+        yield "queued by", ", ".join(description.queued_by)
+    yield "brings along", ", ".join(description.dependencies) or "-"
+    yield "suspend", "; ".join(description.suspend) or "-"
+    yield "resume", "; ".join(description.resume) or "-"
+    yield "gang", " / ".join(description.gang) or "-"
+    yield "creates", kinds_text(description.children) or "-"
 
 
 def _components(parts: Sequence[Part]) -> list[tuple[list[str], str]]:
@@ -153,13 +153,13 @@ def _wrapped(cells: list[str], value: str) -> Iterator[list[str]]:
         yield [*(cells if number == 0 else [""] * len(cells)), line]
 
 
-def _head(portrait: Portrait) -> Object:
+def _head(description: Description) -> Object:
     return {
-        **_gvk_json(portrait.gvk),
-        "definition": portrait.name,
-        "origin": portrait.origin,
-        "writtenFrom": portrait.written_from,
-        "operations": list(map(str, portrait.operations)),
+        **_gvk_json(description.gvk),
+        "definition": description.name,
+        "origin": description.origin,
+        "writtenFrom": description.written_from,
+        "operations": list(map(str, description.operations)),
     }
 
 

@@ -18,10 +18,10 @@ from karta_interpreter.server.workers.messages import (
     kind_of,
     to_json,
 )
-from karta_interpreter.sources.lookup import Holding
+from karta_interpreter.sources.object_cache import CachedObjects
 from karta_interpreter.sources.snapshot import Entry, Snapshot
 
-_NO_OBJECTS = Holding()
+_NO_OBJECTS = CachedObjects()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class State:
     """
 
     snapshot: Snapshot = field(default_factory=Snapshot)
-    holdings: Mapping[GVK, Holding] = field(default_factory=dict)
+    holdings: Mapping[GVK, CachedObjects] = field(default_factory=dict)
     kinds: Mapping[GVK, str] = field(default_factory=dict)
     certificate: Certificate | None = None
     draining: bool = False
@@ -62,7 +62,7 @@ def definitions(before: Snapshot, after: Snapshot) -> Define:
     )
 
 
-def holdings(before: Mapping[GVK, Holding], after: Mapping[GVK, Holding]) -> Iterator[Hold | Drop]:
+def holdings(before: Mapping[GVK, CachedObjects], after: Mapping[GVK, CachedObjects]) -> Iterator[Hold | Drop]:
     """Yield what is different between the objects that are held at two moments."""
     for gvk in before.keys() - after.keys():
         yield Drop(kind_of(gvk))
@@ -75,12 +75,12 @@ def _served(entry: Entry) -> Served:
     return Served(entry.origin, entry.definition.source, to_json(pack(entry.definition)))
 
 
-def _is_same(one: Holding, other: Holding) -> bool:
+def _is_same(one: CachedObjects, other: CachedObjects) -> bool:
     # A collection is replaced when it changes, and comparing all objects of a cluster would take long.
     return one.objects is other.objects and one.problem == other.problem
 
 
-def _hold(gvk: GVK, before: Holding, after: Holding) -> Hold:
+def _hold(gvk: GVK, before: CachedObjects, after: CachedObjects) -> Hold:
     changed = {key: obj for key, obj in after.objects.items() if before.objects.get(key) is not obj}
     return Hold(
         kind_of(gvk),

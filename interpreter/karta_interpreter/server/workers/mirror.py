@@ -8,7 +8,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.resolution import Reader
 from karta_interpreter.karta.transfer import unpack
 from karta_interpreter.server.workers.messages import Define, Drop, Hold, Served, Take
-from karta_interpreter.sources.lookup import NOT_YET, Holding, Lookup
+from karta_interpreter.sources.object_cache import NOT_YET, CachedObjects, Lookup
 from karta_interpreter.sources.snapshot import Entry, Snapshot
 
 
@@ -17,7 +17,7 @@ class Mirror(Lookup):
 
     def __init__(self) -> None:
         self._snapshot = Snapshot()
-        self._holdings: Mapping[GVK, Holding] = {}
+        self._holdings: Mapping[GVK, CachedObjects] = {}
         self._kinds: Mapping[GVK, str] = {}
 
     @property
@@ -35,7 +35,7 @@ class Mirror(Lookup):
         """The kinds that the cluster's Kartas define, and their names."""
         return self._kinds
 
-    def holding(self, gvk: GVK) -> Holding:
+    def holding(self, gvk: GVK) -> CachedObjects:
         """What is held of a kind."""
         return self._holdings.get(gvk, NOT_YET)
 
@@ -49,10 +49,10 @@ class Mirror(Lookup):
     def hold(self, told: Hold) -> None:
         """Hold other objects of a kind."""
         gvk = GVK(*told.kind)
-        before = self._holdings.get(gvk, Holding()).objects
+        before = self._holdings.get(gvk, CachedObjects()).objects
         kept = {key: obj for key, obj in before.items() if key not in told.gone}
         changed = {key: json.loads(obj) for key, obj in told.objects.items()}
-        self._holdings = {**self._holdings, gvk: Holding({**kept, **changed}, told.problem)}
+        self._holdings = {**self._holdings, gvk: CachedObjects({**kept, **changed}, told.problem)}
 
     def drop(self, told: Drop) -> None:
         """Hold no objects of a kind any more."""

@@ -9,9 +9,9 @@ import yaml
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.backoff import Pace
 from karta_interpreter.sources.cluster_karta import ClusterKarta
-from karta_interpreter.sources.pace import Pace
-from karta_interpreter.sources.reporting import Reporter
+from karta_interpreter.sources.status_writer import StatusWriter
 from tests.sources.scripted_api import EVENTS, KARTAS, ScriptedApi, serving, status, write_kubeconfig
 
 Karta = Callable[..., str]
@@ -25,7 +25,7 @@ class _World:
     def __init__(self, api: ScriptedApi, server: ApiServer, karta: Karta) -> None:
         self.api = api
         self.server = server
-        self.reporter = Reporter(server, _PACE)
+        self.reporter = StatusWriter(server, _PACE)
         self._karta = karta
 
     def put(self, name: str, kind: str = "A", replicas: str = ".a") -> None:
@@ -80,7 +80,7 @@ async def test_nothing_is_written_twice(world: _World) -> None:
     written = world.writes()
 
     await world.report()
-    await Reporter(world.server, _PACE).report(world.kartas())
+    await StatusWriter(world.server, _PACE).report(world.kartas())
 
     assert world.writes() == written
 
@@ -190,7 +190,7 @@ async def test_reports_go_on_when_the_server_was_away(world: _World) -> None:
 
 
 async def test_a_change_is_reported_at_once(world: _World) -> None:
-    slow = Reporter(world.server, Pace(report=3600))
+    slow = StatusWriter(world.server, Pace(report=3600))
     changed = asyncio.Event()
     task = asyncio.create_task(slow.run(world.kartas, changed))
     try:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.sources.listing import list_files
+from karta_interpreter.sources.file_scan import list_files
 
 
 def _touch(*paths: Path) -> None:

@@ -9,7 +9,7 @@ from karta_interpreter.findings import error, warning
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.loading import Loaded
 from karta_interpreter.sources.cluster_karta import load_object
-from karta_interpreter.sources.conditions import conditions_of, events_of, same_conditions
+from karta_interpreter.sources.status_conditions import conditions_of, events_of, same_conditions
 
 _GVK = GVK("example.io", "v1", "Job")
 _NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.sources.failures import Request, expired, refused, unreachable, unreadable, unusable
+from karta_interpreter.sources.api_errors import Request, expired, refused, unreachable, unreadable, unusable
 
 
 def _request(path: str = "/apis/run.ai/v1alpha1/kartas", *verbs: str) -> Request:

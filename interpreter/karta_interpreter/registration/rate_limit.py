@@ -1,7 +1,7 @@
 """A rate limit for putting something back that another writer keeps changing."""
 
 
-class Patience:
+class RateLimit:
     """Allows ``burst`` times at once, and then one time every ``seconds``."""
 
     def __init__(self, burst: int, seconds: float) -> None:
@@ -13,7 +13,7 @@ class Patience:
     def take(self, now: float) -> float:
         """Use one time up and return 0; or, when none is left, return the seconds until there is.
 
-        >>> patience = Patience(burst=1, seconds=60)
+        >>> patience = RateLimit(burst=1, seconds=60)
         >>> patience.take(now=0), patience.take(now=15), patience.take(now=60)
         (0.0, 45.0, 0.0)
         """

@@ -14,8 +14,8 @@ from karta_interpreter.karta.schema import read_karta
 from karta_interpreter.karta.status import Status
 from karta_interpreter.operations import Operation
 from karta_interpreter.operations.interpret_health import healthy_statuses
+from karta_interpreter.registration.discovery import find_served
 from karta_interpreter.registration.operations import operations_for
-from karta_interpreter.registration.served import find_served
 from karta_interpreter.sources.snapshot import Entry
 
 
@@ -41,7 +41,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Portrait:
+class Description:
     """A definition as it is shown; what it does not have is empty.
 
     ``operations`` are those that are registered with Karmada, ``gated`` those with its feature gate
@@ -71,7 +71,7 @@ class Portrait:
     annotations: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, entry: Entry) -> "Portrait":
+    def of(cls, entry: Entry) -> "Description":
         """Describe an entry of a snapshot."""
         definition, said = entry.definition, entry.definition.annotations
         served = find_served(None, definition.gvk)

@@ -27,14 +27,14 @@ from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.pace import Pace
+from karta_interpreter.sources.backoff import Pace
 
 View = TypeVar("View")
 
 _REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 
 
-class Collection(Generic[View]):
+class Informer(Generic[View]):
     """The objects at the path of a collection, by namespace, if any, and name; ``objects`` is replaced, never changed.
 
     Of each object only what ``view`` makes of it is kept: the schemas of all CRDs together take 100 MB. ``listed``: the

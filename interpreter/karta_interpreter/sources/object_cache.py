@@ -10,21 +10,21 @@ from karta_interpreter.k8s.values import Object
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class CachedObjects:
     """The objects of one kind by namespace, if any, and name; ``problem`` is the reason why they are not known."""
 
     objects: Mapping[str, Object] = field(default_factory=dict)
     problem: str = ""
 
 
-NOT_YET = Holding(problem="it has not been listed yet")
+NOT_YET = CachedObjects(problem="it has not been listed yet")
 
 
 class Lookup(ABC):
     """A reader (`karta_interpreter.karta.resolution.Reader`) of what it holds."""
 
     @abstractmethod
-    def holding(self, gvk: GVK) -> Holding:
+    def holding(self, gvk: GVK) -> CachedObjects:
         """What there is of a kind."""
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:

@@ -4,13 +4,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.errors import InterpretationError, ManifestError
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import StatusItem
-from karta_interpreter.sources.content import decode
-from karta_interpreter.sources.listing import list_files
+from karta_interpreter.sources.file_scan import list_files
+from karta_interpreter.sources.watched_file import decode
 
 STDIN = "-"
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}

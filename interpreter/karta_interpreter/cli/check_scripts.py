@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from karta_interpreter.cli.definitions import read_customizations
-from karta_interpreter.cli.problems import Problem, UsageProblem
+from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.render.check import check_text
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.findings import Severity

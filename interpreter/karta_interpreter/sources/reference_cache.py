@@ -15,12 +15,12 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.collection import Collection
-from karta_interpreter.sources.lookup import NOT_YET, Holding, Lookup
-from karta_interpreter.sources.pace import Pace
+from karta_interpreter.sources.backoff import Pace
+from karta_interpreter.sources.informer import Informer
+from karta_interpreter.sources.object_cache import NOT_YET, CachedObjects, Lookup
 
 
-class Referenced(Lookup):
+class ReferenceCache(Lookup):
     """The reader of a cluster, which holds the kinds that are wanted.
 
     ``holdings`` are what it holds at this moment; subscribers are called when that may have changed.
@@ -31,7 +31,7 @@ class Referenced(Lookup):
         self._pace = pace
         self._wanted: Mapping[GVK, set[GVK]] = {}
         self._moved = asyncio.Event()
-        self._collections: Mapping[GVK, Collection[Object]] = {}
+        self._collections: Mapping[GVK, Informer[Object]] = {}
         self._problems: Mapping[GVK, ClusterError] = {}
         self._subscribers: list[Callable[[], None]] = []
 
@@ -49,17 +49,17 @@ class Referenced(Lookup):
             self._moved.set()
 
     @property
-    def holdings(self) -> Mapping[GVK, Holding]:
+    def holdings(self) -> Mapping[GVK, CachedObjects]:
         """What is held of each kind that is wanted."""
         return {gvk: self.holding(gvk) for gvk in self._wanted}
 
-    def holding(self, gvk: GVK) -> Holding:
+    def holding(self, gvk: GVK) -> CachedObjects:
         """What is held of a kind."""
         collection = self._collections.get(gvk)
         if collection and collection.listed and not collection.absent:
-            return Holding(collection.objects)
+            return CachedObjects(collection.objects)
         problem = collection.problem if collection else self._problems.get(gvk)
-        return Holding(problem=str(problem)) if problem else NOT_YET
+        return CachedObjects(problem=str(problem)) if problem else NOT_YET
 
     async def run(self) -> None:
         """Keep in step until cancelled."""
@@ -77,7 +77,7 @@ class Referenced(Lookup):
     async def _follow(self, gvk: GVK) -> None:
         await self._find(gvk, lambda: self._wanted.get(gvk, ()))
         path = await self._find(gvk, lambda: (gvk,))
-        collection = Collection(self._api, path, partial(_view, gvk), self._pace)
+        collection = Informer(self._api, path, partial(_view, gvk), self._pace)
         self._collections = {**self._collections, gvk: collection}
         await collection.follow(self._changed)
 

@@ -13,9 +13,9 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.metadata import generation
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.backoff import Pace
 from karta_interpreter.sources.cluster_karta import ClusterKarta
-from karta_interpreter.sources.conditions import conditions_of, events_of, report_of, same_conditions
-from karta_interpreter.sources.pace import Pace
+from karta_interpreter.sources.status_conditions import conditions_of, events_of, report_of, same_conditions
 
 _EVENTS = "/api/v1/namespaces/default/events"
 _CONDITIONS = ("status", "conditions")
@@ -28,7 +28,7 @@ _Identity = tuple[str, JSON]
 _Write = Callable[[str, Object], Awaitable[Object]]
 
 
-class Reporter:
+class StatusWriter:
     """Reports the state of each Karta in its conditions, once for each verdict.
 
     What another writer puts over a report stays: two writers that disagree would otherwise write without end. What

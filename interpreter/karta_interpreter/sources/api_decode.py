@@ -3,7 +3,7 @@
 import orjson
 
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.sources.failures import Request, expired, unreadable
+from karta_interpreter.sources.api_errors import Request, expired, unreadable
 
 
 def read_object(request: Request, content: bytes) -> Object:

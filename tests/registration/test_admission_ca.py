@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.registration.admission_trust import PATHS, AdmissionTrust
+from karta_interpreter.registration.admission_ca import PATHS, AdmissionCA
 from karta_interpreter.registration.report import Report
 from karta_interpreter.sources.api_server import ApiServer
 from tests.registration.control_plane import ControlPlane, running
@@ -26,7 +26,7 @@ class Rig:
         self.plane = plane
         self.authority = OLD
         self.reports: list[Report] = []
-        self.trust = AdmissionTrust(api, lambda: self.authority, report=self.reports.append, seconds=0.01)
+        self.trust = AdmissionCA(api, lambda: self.authority, report=self.reports.append, seconds=0.01)
 
     def install(self) -> None:
         for path, verb in zip(PATHS, ("validate", "mutate"), strict=True):

@@ -13,7 +13,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation
 from karta_interpreter.operations.projection import extent_of
-from karta_interpreter.wire.partial import UNREAD, Read, partial_reader
+from karta_interpreter.wire.projection_decoder import UNREAD, Read, partial_reader
 from karta_interpreter.wire.request import OPERATIONS, Request, call_of
 
 # Go writes the fields in the order of Karmada's types, and the values here have nothing that it would escape.
@@ -39,7 +39,7 @@ _LONGEST: Final = 2**20
 _UNCLEAR: Final = (*UNREAD, InterpretationError)
 
 
-class Glanced(NamedTuple):
+class FastDecoded(NamedTuple):
     """A request, and the definition that answers it: with its own expressions, all of which run in this process."""
 
     request: Request
@@ -64,14 +64,14 @@ class _Question(NamedTuple):
         return cls(definition, gvk.kind, gvk.api_version, operation, operation.value, fields, read)
 
 
-class Glance:
+class FastDecoder:
     """Reads requests for the definitions that ``find`` finds."""
 
     def __init__(self, find: Callable[[GVK], Definition | None]) -> None:
         self._find = find
         self._questions: dict[tuple[bytes, bytes], _Question | None] = {}
 
-    def read(self, body: bytes) -> Glanced | None:
+    def read(self, body: bytes) -> FastDecoded | None:
         """Return what `decode` would, but that unread parts of objects are missing; None where that has to look."""
         head = _HEAD.match(body)
         if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
@@ -100,7 +100,7 @@ class Glance:
             operation_name,
             call,
         )
-        return Glanced(request, definition)
+        return FastDecoded(request, definition)
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
         """Find out what a head asks, once; None when that is nothing to be read in parts."""

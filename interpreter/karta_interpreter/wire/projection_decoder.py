@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from karta_interpreter.k8s.extent import Extent
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.wire.bulk import MOST_VALUES, values_in
+from karta_interpreter.wire.body_size import MOST_VALUES, values_in
 
 Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
 """Reads a text; raises one of `UNREAD` when that is to be done in full, and perhaps cannot be done."""

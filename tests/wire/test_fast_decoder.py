@@ -15,7 +15,7 @@ from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Operation, Options, interpret
-from karta_interpreter.wire import Glance, Request, decode, encode_results
+from karta_interpreter.wire import FastDecoder, Request, decode, encode_results
 from tests.catalogue.entries import entries
 
 OPERATIONS = tuple(operation.value for operation in Operation)
@@ -78,7 +78,7 @@ def find(gvk: GVK) -> Definition | None:
     return known()[gvk][0] if gvk in known() else None
 
 
-GLANCE = Glance(find)
+GLANCE = FastDecoder(find)
 
 
 def spelled(operation: str, obj: dict[str, Any], text: bytes | None = None, beside: Any = None) -> bytes:
@@ -260,7 +260,7 @@ def test_what_could_take_long_is_left_to_others(unread: int, read: int, at_a_gla
     meta = {"apiVersion": "apps/v1", "kind": "Deployment"}
     template = {"spec": {"nodeSelector": {"zone": "z" * read}}}
     body = spelled("InterpretReplica", {**meta, "spec": {"template": template}, "unread": "u" * unread})
-    assert (Glance(find).read(body) is not None) is at_a_glance
+    assert (FastDecoder(find).read(body) is not None) is at_a_glance
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_what_could_take_long_is_left_to_others(unread: int, read: int, at_a_gla
 def test_so_are_many_small_values(tolerations: list[Any], *, at_a_glance: bool) -> None:
     spec = {"template": {"spec": {"tolerations": tolerations}}}
     body = spelled("InterpretReplica", {"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec})
-    assert (Glance(find).read(body) is not None) is at_a_glance
+    assert (FastDecoder(find).read(body) is not None) is at_a_glance
 
 
 def test_after_one_that_was_too_much_others_of_its_length_are_not_tried_for_a_while() -> None:
@@ -283,7 +283,7 @@ def test_after_one_that_was_too_much_others_of_its_length_are_not_tried_for_a_wh
         obj = {"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec, "unread": "u" * unread}
         return spelled("InterpretReplica", obj)
 
-    glance, short, long, too_much = Glance(find), body(10, 1000), body(10, 70_000), body(66_000, 0)
+    glance, short, long, too_much = FastDecoder(find), body(10, 1000), body(10, 70_000), body(66_000, 0)
     assert glance.read(long)
     assert glance.read(too_much) is None
     tried = [glance.read(long) is not None for _ in range(20)]

@@ -27,7 +27,7 @@ _SECONDS: Final = 15.0
 _REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-class AdmissionTrust:
+class AdmissionCA:
     """Writes the authority into the configurations of a name whenever it is not there.
 
     It makes no configuration, and leaves what it is not allowed to read to others. Of an API server that cannot be

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-from karta_interpreter.sources.listing import list_files
+from karta_interpreter.sources.file_scan import list_files
 
 MAX_BYTES = 4 * 1024 * 1024
 """No file is larger: the API server of a cluster stores objects up to 1.5 MiB."""
