@@ -19,7 +19,6 @@ from tests.benchmarks.operations import operations, special
 from tests.benchmarks.program import MeasurementError
 from tests.benchmarks.report import Part, Plot, table
 from tests.benchmarks.rounds import Effort
-from tests.benchmarks.scaling import scaling
 from tests.benchmarks.waiting import new_connections, waiting
 
 
@@ -45,7 +44,6 @@ SECTIONS: Final[dict[str, Section]] = {
     "start": Section(start, ("start",), gives_ratios=False),
     "reload": Section(reload, ("reload",), gives_ratios=False),
     "memory": Section(memory, ("memory",), gives_ratios=False),
-    "workers": Section(scaling, ("workers",)),
 }
 
 

@@ -106,7 +106,7 @@ def test_variables_are_settings_and_flags_are_stronger(run: Run, settings: list[
         pytest.param(["--kartas", "no-such-folder"], id="a folder that is missing"),
         pytest.param(["--overrides", "no-such-folder"], id="a folder of scripts that is missing"),
         pytest.param(["--port", "99999"], id="a port that cannot be"),
-        pytest.param(["--workers", "0"], id="nobody to answer"),
+        pytest.param(["--workers", "2"], id="an option that is gone"),
         pytest.param(["--host", ""], id="a variable that is not set"),
         pytest.param(["--call-limit", "-1"], id="a negative time"),
         pytest.param(["--call-limit", "0"], id="no time for an answer"),

@@ -14,7 +14,7 @@ PROGRAM = """
 import asyncio, json, sys
 from pathlib import Path
 from karta_interpreter.cli import serve
-from karta_interpreter.server.serving import Server
+from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 
 async def main():
@@ -39,7 +39,6 @@ FOR_SOME = {
     "cryptography": "signs; files are read with ssl, and another process signs for who has none",
     "karta_interpreter.registration": "for who has a control plane",
     "karta_interpreter.sources.cluster": "for who has a control plane",
-    "karta_interpreter.server.workers": "for who has several cores",
     "kubernetes_asyncio": "for who has a control plane",
     "watchfiles": "for who has folders",
 }

@@ -29,7 +29,7 @@ VALUES = {
     "an autoscaler in a hurry": (
         SERVER,
         "autoscaling.enabled=true,autoscaling.behavior.scaleDown.stabilizationWindowSeconds=60",
-        "autoscaling.targetCPUUtilizationPercentage=150,resources.requests.cpu=1.2,server.workers=2",
+        "autoscaling.targetCPUUtilizationPercentage=150,resources.requests.cpu=600m",
     ),
     "certificates by cert-manager": (
         SERVER,
@@ -56,7 +56,7 @@ VALUES = {
         "server.catalogue=false,server.resourceQuotaEstimate=true,server.podRequests=karmada,registration.multiplePodTemplatesScheduling=true",
         "karmada.kubeconfig.context=karmada-apiserver,server.gracePeriod=7.5,server.drainTimeout=20",
         "server.kinds={RayCluster,batch/v1/Job},server.without={apps/v1/*}",
-        "server.workers=2,server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
+        "server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
     ),
     "another name and port": (SERVER, "fullnameOverride=karta,server.port=9443,service.port=8443,image.tag=1.2.3"),
     "pods with everything": (

@@ -62,7 +62,7 @@ TYPOS = [
     ("karta-interpreter", "replicsa=1", "'replicsa' not allowed"),
     ("karta-interpreter", "server.prot=1", "'prot' not allowed"),
     ("karta-interpreter", "server.port=443", "minimum: got 443"),
-    ("karta-interpreter", "server.workers=0", "minimum: got 0"),
+    ("karta-interpreter", "server.workers=1", "'workers' not allowed"),
     ("karta-interpreter", "certificate.mode=selfsigned", "/certificate/mode"),
     ("karta-interpreter", "registration.publicUrl=http://karta.example.com", "/registration/publicUrl"),
     ("karta-interpreter", "registration.service=karta-interpreter", "/registration/service"),
@@ -77,7 +77,7 @@ TYPOS = [
     ("karta-interpreter", "autoscaling.targetCPUUtilizationPercentage=0", "minimum: got 0"),
     ("karta-interpreter", "autoscaling.enabled=true,autoscaling.minReplicas=7", "is more than autoscaling.maxReplicas"),
     ("karta-interpreter", "autoscaling.enabled=true,resources.requests.cpu=null", "needs resources.requests.cpu"),
-    # One worker does not use much more than one CPU, so the mean never gets above the target.
+    # A pod does not use much more than one CPU, so the mean never gets above the target.
     ("karta-interpreter", "autoscaling.enabled=true,resources.requests.cpu=2", "would add no pod"),
     ("karta-interpreter", "autoscaling.enabled=true,resources.requests.cpu=1500m", "would add no pod"),
     ("karta-interpreter", "certificate.mode=existingSecret", "needs certificate.existingSecret"),

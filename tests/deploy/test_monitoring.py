@@ -52,7 +52,6 @@ def shown() -> dict[str, set[str]]:
     metrics.refused(503)
     metrics.show_staleness(lambda: 0.0)
     metrics.show_registration(lambda: True)
-    metrics.show_worker_deaths()
     found: dict[str, set[str]] = {"up": set()}
     for line in metrics.render().decode().splitlines():
         if name := re.match(r"# TYPE (\S+) (?!histogram)", line):

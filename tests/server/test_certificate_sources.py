@@ -11,7 +11,7 @@ import pytest
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.self_signed import SelfSignedCertificates
-from karta_interpreter.server.serving import Server
+from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.registration.control_plane import ControlPlane
 from tests.registration.control_plane import running as running_control_plane

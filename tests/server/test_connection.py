@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from karta_interpreter.server import connection
-from karta_interpreter.server.serving import Server
+from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Client, get, post, question
 from tests.server.process import KARTAS

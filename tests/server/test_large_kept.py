@@ -21,7 +21,7 @@ from karta_interpreter.server.large_calls import LargeCalls
 from karta_interpreter.wire import decode, encode_results
 from tests.server.client import question
 from tests.server.process import KARTAS
-from tests.server.workers.processes import is_there, until
+from tests.server.processes import is_there, until
 
 MIB = 2**20
 SECONDS = 20.0

@@ -13,7 +13,7 @@ from karta_interpreter.errors import RequestError
 from karta_interpreter.karta.transfer import pack, unpack
 from karta_interpreter.server import large_child
 from karta_interpreter.server.large_calls import LargeCalls
-from karta_interpreter.server.serving import Server
+from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import MIB, Settings
 from karta_interpreter.sources.catalogue import load_catalogue
 from tests.server.client import PATIENCE, Answer, Client, post, question

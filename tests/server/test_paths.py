@@ -18,9 +18,9 @@ from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.connection import Connection, Limits
 from karta_interpreter.server.connections import Connections
+from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.log import NAME
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.readiness import Readiness
 from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import FastDecoder, decode
 from tests.server.client import as_others, post

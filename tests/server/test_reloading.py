@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.server.serving import Server
+from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Client, post, question
 from tests.server.process import KARTAS

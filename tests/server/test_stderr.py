@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-import pytest
-
 from tests.server.client import PATIENCE, Client, post, question
 from tests.server.process import KARTAS, PROGRAM
 
@@ -142,9 +140,8 @@ async def port_in(file: Path) -> int:
     return port
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-async def test_a_server_without_standard_files_answers_and_ends_in_order(tmp_path: Path, workers: int) -> None:
-    options = {"folder": str(KARTAS), "port": 0, "grace_period": 0.0, "plain_http": True, "workers": workers}
+async def test_a_server_without_standard_files_answers_and_ends_in_order(tmp_path: Path) -> None:
+    options = {"folder": str(KARTAS), "port": 0, "grace_period": 0.0, "plain_http": True}
     # It would say on stdout where it listens.
     told, program = tmp_path / "port", PROGRAM.replace("print(json.dumps(", "Path(sys.argv[2]).write_text(json.dumps(")
     command = [sys.executable, "-c", program.replace("), flush=True)", "))"), json.dumps(options), str(told)]

@@ -13,8 +13,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.reception import HANDSHAKE_SECONDS
-from karta_interpreter.server.serving import Server
+from karta_interpreter.server.listener import HANDSHAKE_SECONDS
+from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Answer, Client, get, post, question, trusting
 from tests.server.logs import capture_logs

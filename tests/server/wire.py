@@ -10,8 +10,8 @@ from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.connection import Limits
 from karta_interpreter.server.connections import Connections
+from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.readiness import Readiness
 from karta_interpreter.sources.store import Store
 from tests.server.process import KARTAS
 

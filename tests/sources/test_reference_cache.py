@@ -57,7 +57,7 @@ async def _until(running: RunningCluster, holds: Callable[[], bool]) -> None:
 
 
 def _problem(running: RunningCluster) -> str:
-    return running.cluster.referenced.holding(HALL).problem
+    return running.cluster.referenced.problem(HALL)
 
 
 def _holds(holds: Callable[[], bool]) -> bool:

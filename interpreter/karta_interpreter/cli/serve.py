@@ -70,7 +70,6 @@ def _option(
 _OPTIONS: list[click.Parameter] = [
     _option("host", "--host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
     _option("port", "--port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
-    _option("workers", "--workers", click.IntRange(1, 64), "Processes that answer, one per core.", "NUMBER"),
     _option("folders", "--kartas", _FOLDER, "Folder or file of definitions, strongest first; may be repeated.", "PATH"),
     _option(
         "overrides",

@@ -5,7 +5,7 @@ Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. What
 """
 
 from karta_interpreter.server.lifecycle import run
+from karta_interpreter.server.server import Started
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.startup import Started
 
 __all__ = ["Settings", "Started", "run"]

@@ -14,10 +14,9 @@ from karta_interpreter.server.bodies import read_body
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.connection import Connection
 from karta_interpreter.server.duration import parse_duration
+from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.overview import Overview, OwnOverview
-from karta_interpreter.server.readiness import Readiness
 from karta_interpreter.wire import encode_status
 
 INTERPRET = "/interpret"
@@ -43,8 +42,7 @@ Review = Callable[[bytes], bytes]
 class Application:
     """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
 
-    ``reviews`` answer what the API server asks before it stores a Karta, by the path where it asks. ``overview``
-    speaks for the server where that is more than this process.
+    ``reviews`` answer what the API server asks before it stores a Karta, by the path where it asks.
     """
 
     def __init__(
@@ -56,13 +54,11 @@ class Application:
         *,
         body_limit: int,
         call_limit: float,
-        overview: Overview | None = None,
     ) -> None:
         self._reviews = reviews
         self._calls = calls
         self._readiness = readiness
         self._metrics = metrics
-        self._overview = overview or OwnOverview(metrics, readiness)
         self._body_limit = body_limit
         self._call_limit = call_limit
 
@@ -114,13 +110,12 @@ class Application:
             raise RequestError(f"there is nothing at this path; served are {served}", status=404)
         if request.method not in _GET:
             return self._wrong_method(path, request.method, _GET)
-        return await self._report(path)
+        return self._report(path)
 
-    async def _report(self, path: str) -> web.Response:
+    def _report(self, path: str) -> web.Response:
         if path == "/metrics":
-            return web.Response(body=await self._overview.metrics(), headers=_METRICS)
-        objections = await self._overview.objections() if path == "/readyz" else []
-        if objections:
+            return web.Response(body=self._metrics.render(), headers=_METRICS)
+        if path == "/readyz" and (objections := self._readiness.objections()):
             return self.refuse(503, "; ".join(objections))
         return web.Response(body=b"ok\n", headers=_TEXT)
 

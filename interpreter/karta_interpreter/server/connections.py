@@ -19,7 +19,7 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class Connections(web.Server):
-    """Makes connections, and knows the ones that are open; ``on_lost`` is called when one is no more."""
+    """Makes connections, and knows the ones that are open."""
 
     def __init__(self, handler: Handler, refuse: Refuse, limits: Limits, at_once: AtOnce) -> None:
         super().__init__(handler, request_factory=self._request)
@@ -28,7 +28,6 @@ class Connections(web.Server):
         self._at_once = at_once
         self._transports: dict[web.RequestHandler, asyncio.Transport] = {}
         self._all_gone = asyncio.Event()
-        self.on_lost: Callable[[], None] = lambda: None
 
     def __call__(self) -> FastLane:
         """Return the protocol of a new connection."""
@@ -53,7 +52,6 @@ class Connections(web.Server):
         """Forget a connection whose last byte has left."""
         super().connection_lost(handler, exc)
         self._transports.pop(handler, None)
-        self.on_lost()
         if not self._transports:
             self._all_gone.set()
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 from karta_interpreter.server.log import configure_log, flush_log, log
 from karta_interpreter.server.runtime import keep_imports, runner, settle_garbage
-from karta_interpreter.server.serving import Server
+from karta_interpreter.server.server import Server, Started
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.startup import Started
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _STANDARD_ERROR = 2

@@ -61,11 +61,6 @@ class Metrics:
         known = self._gauge("registration_in_step", "1 when Karmada's webhook configuration is as it should be.")
         known.set_function(in_step)
 
-    def show_worker_deaths(self) -> Callable[[], None]:
-        """Show how many workers have died, none so far; what is returned counts one."""
-        deaths = Counter(f"{_PREFIX}_worker_deaths", "Workers that died.", registry=self.registry)
-        return deaths.inc
-
     def served(self, snapshot: Snapshot) -> None:
         """Show how many definitions there are, and where scripts answer."""
         self._definitions.labels("served").set(len(snapshot.entries))

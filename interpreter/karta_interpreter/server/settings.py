@@ -37,16 +37,12 @@ class Settings:
     (``namespace/name:port``), trusting ``ca_file`` or whoever signed the certificate, and waiting for
     ``webhook_timeout``. ``multiple_pod_templates_scheduling`` says that Karmada's feature gate of that name is on.
 
-    With more than one of the ``workers`` that many processes answer, and one more keeps them in step with all of the
-    above.
-
     When told to stop, the server says that it is not ready and goes on for ``grace_period``, so that whatever sends
     it traffic can look elsewhere; then it waits up to ``drain_timeout`` for the calls it still has.
     """
 
     host: str = "127.0.0.1"
     port: int = 8443
-    workers: int = 1
     folders: tuple[Path, ...] = ()
     catalogue: bool = True
     kinds: tuple[str, ...] = ()

@@ -7,24 +7,20 @@ not know, or does not show us, is looked for again from time to time; until then
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from karta_interpreter.errors import ClusterError
+from karta_interpreter.errors import ClusterError, QueryReferenceError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.backoff import Pace
 from karta_interpreter.sources.informer import Informer
-from karta_interpreter.sources.object_cache import NOT_YET, CachedObjects, Lookup
 
 
-class ReferenceCache(Lookup):
-    """The reader of a cluster, which holds the kinds that are wanted.
-
-    ``holdings`` are what it holds at this moment; subscribers are called when that may have changed.
-    """
+class ReferenceCache:
+    """The reader (`karta_interpreter.karta.resolution.Reader`) of a cluster, which holds the kinds that are wanted."""
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
         self._api = api
@@ -33,11 +29,6 @@ class ReferenceCache(Lookup):
         self._moved = asyncio.Event()
         self._collections: Mapping[GVK, Informer[Object]] = {}
         self._problems: Mapping[GVK, ClusterError] = {}
-        self._subscribers: list[Callable[[], None]] = []
-
-    def subscribe(self, subscriber: Callable[[], None]) -> None:
-        """Call ``subscriber`` from now on."""
-        self._subscribers.append(subscriber)
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
         """Know the kinds to which workloads refer, and no others: pairs of a kind of workload and what it refers to."""
@@ -48,18 +39,23 @@ class ReferenceCache(Lookup):
             self._wanted = wanted
             self._moved.set()
 
-    @property
-    def holdings(self) -> Mapping[GVK, CachedObjects]:
-        """What is held of each kind that is wanted."""
-        return {gvk: self.holding(gvk) for gvk in self._wanted}
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        """The object of that name, None when there is none; raises QueryReferenceError where that is not known."""
+        objects = self._objects(gvk)
+        return objects.get(f"{namespace}/{name}") or objects.get(name)
 
-    def holding(self, gvk: GVK) -> CachedObjects:
-        """What is held of a kind."""
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+        """The objects of a kind; raises QueryReferenceError where they are not known."""
+        objects = self._objects(gvk)
+        return [obj for key, obj in objects.items() if namespace is None or _is_in(namespace, key)]
+
+    def problem(self, gvk: GVK) -> str:
+        """Why the objects of a kind are not known; empty when they are."""
         collection = self._collections.get(gvk)
         if collection and collection.listed and not collection.absent:
-            return CachedObjects(collection.objects)
+            return ""
         problem = collection.problem if collection else self._problems.get(gvk)
-        return CachedObjects(problem=str(problem)) if problem else NOT_YET
+        return str(problem) if problem else "it has not been listed yet"
 
     async def run(self) -> None:
         """Keep in step until cancelled."""
@@ -79,7 +75,7 @@ class ReferenceCache(Lookup):
         path = await self._find(gvk, lambda: (gvk,))
         collection = Informer(self._api, path, partial(_view, gvk), self._pace)
         self._collections = {**self._collections, gvk: collection}
-        await collection.follow(self._changed)
+        await collection.follow(lambda: None)
 
     async def _find(self, gvk: GVK, kinds: Callable[[], Iterable[GVK]]) -> str:
         """The path of the collection of one of the kinds, as soon as the server knows one; ``gvk`` waits for it."""
@@ -91,7 +87,6 @@ class ReferenceCache(Lookup):
                 except ClusterError as error:
                     self._problems = {**self._problems, gvk: error}
             failures += 1
-            self._changed()
             await asyncio.sleep(self._pace.pause(failures))
 
     async def _path(self, gvk: GVK) -> str:
@@ -101,11 +96,17 @@ class ReferenceCache(Lookup):
     def _forget(self, gvk: GVK) -> None:
         self._collections = {other: value for other, value in self._collections.items() if other != gvk}
         self._problems = {other: value for other, value in self._problems.items() if other != gvk}
-        self._changed()
 
-    def _changed(self) -> None:
-        for subscriber in self._subscribers:
-            subscriber()
+    def _objects(self, gvk: GVK) -> Mapping[str, Object]:
+        """The objects of a kind by namespace, if any, and name."""
+        if problem := self.problem(gvk):
+            raise QueryReferenceError(f"{gvk} cannot be looked up: {problem}")
+        return self._collections[gvk].objects
+
+
+def _is_in(namespace: str, key: str) -> bool:
+    found, slash, _ = key.rpartition("/")
+    return not slash or found == namespace
 
 
 def _resource(gvk: GVK, resources: Object) -> str:

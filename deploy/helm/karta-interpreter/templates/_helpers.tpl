@@ -121,7 +121,7 @@ labels:
 {{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) -}}
 {{- fail "autoscaling.minReplicas is more than autoscaling.maxReplicas" -}}
 {{- end -}}
-{{- if gt (divf (mulf $requested $target) 100) (mulf 1000 .Values.server.workers) -}}
-{{- fail (printf "autoscaling would add no pod: %v %% of resources.requests.cpu is more than one CPU for each of server.workers" $target) -}}
+{{- if gt (divf (mulf $requested $target) 100) 1000.0 -}}
+{{- fail (printf "autoscaling would add no pod: %v %% of resources.requests.cpu is more than the one CPU that a pod can use" $target) -}}
 {{- end -}}
 {{- end -}}

@@ -1,25 +1,29 @@
-"""A server: its parts put together, from the definitions and the certificate to whoever answers."""
+"""A server: its parts put together, from the definitions and the certificate to the listener."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.resolution import Reader
+from karta_interpreter import admission
+from karta_interpreter.k8s.requirements import Counting
+from karta_interpreter.operations import Options
+from karta_interpreter.pki.certificate import Certificate
+from karta_interpreter.server.application import MUTATE, VALIDATE, Application
+from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.certificates import certificate_source
-from karta_interpreter.server.front import Front, OwnFront
+from karta_interpreter.server.connection import Limits
+from karta_interpreter.server.connections import Connections
+from karta_interpreter.server.health import Readiness
+from karta_interpreter.server.listener import Listener
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.no_control_plane import NoControlPlane
-from karta_interpreter.server.overview import OwnOverview
-from karta_interpreter.server.readiness import Readiness
-from karta_interpreter.server.reception import Reception
 from karta_interpreter.server.renewal import Renewal
 from karta_interpreter.server.runtime import collect_replaced
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.startup import Started
 from karta_interpreter.server.tls import CertificateSource, Tls
 from karta_interpreter.sources.kind_filter import Selection
 from karta_interpreter.sources.snapshot import Quarantined, Snapshot
@@ -27,9 +31,34 @@ from karta_interpreter.sources.store import Store
 
 if TYPE_CHECKING:
     from karta_interpreter.server.control_plane import ControlPlane
-    from karta_interpreter.server.workers import State
 
-_MOST_TOLD = 20
+_MOST_LOGGED = 20
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A server that listens; ``certificate`` is None for plain HTTP.
+
+    ``certificate.authority`` is there when the server has signed its certificate itself: the ``caBundle`` for
+    Karmada's webhook configuration.
+    """
+
+    host: str
+    port: int
+    snapshot: Snapshot
+    certificate: Certificate | None
+
+    @property
+    def url(self) -> str:
+        """Where the server can be reached from the same machine.
+
+        >>> Started("::", 8443, Snapshot(), None).url
+        'http://[::1]:8443'
+        """
+        host = _EVERYWHERE.get(self.host, self.host)
+        scheme = "https" if self.certificate else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
 class Server:
@@ -52,7 +81,9 @@ class Server:
         self._metrics = Metrics()
         self._renewal = Renewal(self._tls, self._metrics, self._renewed) if self._tls else None
         self._readiness = Readiness(lambda: self._store.snapshot, self._tls, lambda: self._control_plane.is_settled)
-        self._front = self._own_front() if settings.workers == 1 else self._workers()
+        options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
+        self._calls = Calls(lambda: self._store.snapshot, self._metrics, options, self._store.reader)
+        self._listener = Listener(settings.host, settings.port, self._connections(), self._tls)
         if cluster := self._control_plane.cluster:
             self._metrics.show_staleness(lambda: cluster.stale_for)
         self._registrar = self._control_plane.registrar(self._store, self._authority, self._look)
@@ -65,7 +96,7 @@ class Server:
     async def __aenter__(self) -> Self:
         self._show(self._store.load())
         self._store.subscribe(self._show)
-        await self._front.open()
+        await self._listener.open()
         if self._tls and self._tls.certificate.stands_in:
             await self._look()
         self._background("watching the definitions", self._store.watch())
@@ -86,53 +117,46 @@ class Server:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._front.close()
+        await self._listener.close()
+        self._calls.close()
         await self._control_plane.close()
         if self._tls:
             await self._tls.source.close()
 
     @property
     def started(self) -> Started:
-        """What there is to say about the server at this moment."""
+        """The address, the definitions and the certificate at this moment."""
         certificate = self._tls.certificate if self._tls else None
-        return Started(self._settings.host, self._front.port, self._store.snapshot, certificate)
+        return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate)
 
     async def wind_down(self) -> None:
-        """Say that the server is not ready, go on for the grace period, then finish the calls there are."""
+        """Report that the server is not ready, go on for the grace period, then finish the calls in flight."""
         self._readiness.draining = True
-        self._front.refresh()
         if self._registration:
-            # From here on the replicas that stay say what is registered.
+            # From here on the replicas that stay write the registration.
             self._registration.cancel()
         await asyncio.sleep(self._settings.grace_period)
-        await self._front.finish()
+        await self._listener.drain(self._settings.drain_timeout)
 
-    def _own_front(self) -> Front:
-        overview = OwnOverview(self._metrics, self._readiness)
-        knowledge = _Knowledge(self._store, self._control_plane)
-        reception = Reception(self._settings, knowledge, self._metrics, self._readiness, overview)
-        return OwnFront(self._settings, reception, self._tls)
-
-    def _workers(self) -> Front:
-        # Only who has workers pays for the language they are spoken to in.
-        from karta_interpreter.server.workers import Workers  # noqa: PLC0415
-
-        workers = Workers(self._settings, self._state, self._metrics, self._readiness)
-        if cluster := self._control_plane.cluster:
-            cluster.referenced.subscribe(workers.refresh)
-        return workers
-
-    def _state(self) -> "State":
-        from karta_interpreter.server.workers import State  # noqa: PLC0415 - as above
-
-        cluster = self._control_plane.cluster
-        return State(
-            self._store.snapshot,
-            cluster.referenced.holdings if cluster else {},
-            self._control_plane.kinds,
-            self._tls.certificate if self._tls else None,
-            self._readiness.draining,
+    def _connections(self) -> Connections:
+        settings, plane = self._settings, self._control_plane
+        application = Application(
+            self._calls,
+            {VALIDATE: lambda body: admission.validate(body, plane.kinds), MUTATE: admission.mutate},
+            self._readiness,
+            self._metrics,
+            body_limit=settings.body_limit,
+            call_limit=settings.call_limit,
         )
+        limits = Limits(
+            settings.header_timeout,
+            settings.exchange_timeout + settings.call_limit,
+            settings.body_limit,
+            settings.connection_age,
+        )
+        connections = Connections(application.handle, application.refuse, limits, application.at_once)
+        self._metrics.show_in_flight(lambda: connections.busy)
+        return connections
 
     def _certificates(self) -> CertificateSource:
         plane = self._control_plane
@@ -148,7 +172,6 @@ class Server:
             await self._renewal.look()
 
     def _renewed(self) -> None:
-        self._front.refresh()
         if self._registrar:
             self._registrar.wake()
 
@@ -169,50 +192,29 @@ class Server:
         for conflict in snapshot.findings:
             log.warning("definitions conflict", reason=conflict.message, source=conflict.source)
         known = set(self._quarantined)
-        _tell([broken for broken in snapshot.quarantined if broken not in known])
+        _log_quarantined([broken for broken in snapshot.quarantined if broken not in known])
         self._quarantined = snapshot.quarantined
-        self._front.refresh()
         collect_replaced()
 
 
 def _control_plane(settings: Settings) -> "ControlPlane | NoControlPlane":
     if not (settings.cluster or settings.register or settings.service or settings.public_url):
         return NoControlPlane()
-    # Only who has one pays for what watches it and registers there.
+    # Imported only where there is one: what watches a cluster takes memory and time at each start.
     from karta_interpreter.server.control_plane import ControlPlane  # noqa: PLC0415
 
     return ControlPlane(settings)
 
 
-def _tell(quarantined: Sequence[Quarantined]) -> None:
-    """Log what cannot be used, of one source only so much that the rest of the log can still be found."""
-    told = Counter[str]()
+def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
+    """Log which definitions cannot be used, a limited number per source, so that other log lines can be found."""
+    logged = Counter[str]()
     for broken in quarantined:
-        told[broken.source] += 1
-        if told[broken.source] <= _MOST_TOLD:
+        logged[broken.source] += 1
+        if logged[broken.source] <= _MOST_LOGGED:
             what = "definition quarantined" if broken.name else "definitions cannot be read"
-            reasons = [finding.message for finding in broken.findings[:_MOST_TOLD]]
+            reasons = [finding.message for finding in broken.findings[:_MOST_LOGGED]]
             log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
-    for source, count in told.items():
-        if count > _MOST_TOLD:
-            log.warning("more definitions cannot be used", source=source, more=count - _MOST_TOLD)
-
-
-class _Knowledge:
-    """What this process knows by itself (`karta_interpreter.server.reception.Knowledge`)."""
-
-    def __init__(self, store: Store, control_plane: "ControlPlane | NoControlPlane") -> None:
-        self._store = store
-        self._control_plane = control_plane
-
-    @property
-    def snapshot(self) -> Snapshot:
-        return self._store.snapshot
-
-    @property
-    def reader(self) -> Reader | None:
-        return self._store.reader
-
-    @property
-    def kinds(self) -> Mapping[GVK, str]:
-        return self._control_plane.kinds
+    for source, count in logged.items():
+        if count > _MOST_LOGGED:
+            log.warning("more definitions cannot be used", source=source, more=count - _MOST_LOGGED)

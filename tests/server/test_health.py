@@ -1,7 +1,7 @@
 import time
 from dataclasses import dataclass
 
-from karta_interpreter.server.readiness import Readiness
+from karta_interpreter.server.health import Readiness
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from tests.server.process import KARTAS

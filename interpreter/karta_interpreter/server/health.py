@@ -1,4 +1,4 @@
-"""Whether traffic should come here."""
+"""Whether the server is ready for traffic."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Expiring(Protocol):
 
 
 class Readiness:
-    """Knows what speaks against sending requests to this server; ``settled`` says whether all sources were read."""
+    """Why requests should not be sent to this server now; ``settled`` returns whether all sources were read."""
 
     def __init__(
         self,

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from karta_interpreter.operations import Operation
-from karta_interpreter.server import reception
-from karta_interpreter.server.serving import Server
+from karta_interpreter.server import listener
+from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.server.client import PATIENCE, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
+from tests.server.process import KARTAS
 from tests.wire.karmada import receive
 
 
@@ -59,7 +60,7 @@ async def test_one_file_of_many_broken_definitions_is_told_in_a_few_lines(tmp_pa
 
 
 async def test_idle_connections_are_closed_at_once_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reception, "FAREWELL_SECONDS", 2 * PATIENCE)
+    monkeypatch.setattr(listener, "CLOSE_SECONDS", 2 * PATIENCE)
     async with Server(Settings(port=0, plain_http=True, grace_period=0.0)) as server:
         client = await Client.connect(server.started.port, None)
         assert (await client.ask(get("/healthz"))).status == 200
@@ -68,3 +69,14 @@ async def test_idle_connections_are_closed_at_once_at_the_end(monkeypatch: pytes
     assert await client.remainder() == b""
     assert time.perf_counter() - begun < PATIENCE, "a call that is sent meanwhile would be lost"
     await client.close()
+
+
+async def test_a_server_that_listens_says_where_with_what_and_for_whom() -> None:
+    settings = Settings(port=0, host="0.0.0.0", folders=(KARTAS,), catalogue=False)  # noqa: S104 - the case
+    async with Server(settings) as server:
+        started = server.started
+    assert started.port != 0
+    assert started.url == f"https://127.0.0.1:{started.port}"
+    assert [gvk.kind for gvk in started.snapshot.kinds()] == ["Balloon", "GrainMill", "Treadmill"]
+    assert started.certificate is not None
+    assert started.certificate.authority.startswith(b"-----BEGIN CERTIFICATE-----")
