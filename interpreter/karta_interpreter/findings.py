@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from karta_interpreter.jq.grammar.syntax import Span
+from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import Path, field_path
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.plain.reach import reach
+from karta_interpreter.jq.inprocess.reads import reach
 from karta_interpreter.k8s.extent import Extent
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.sources.store import Store

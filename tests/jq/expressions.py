@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from karta_interpreter.jq.grammar.syntax import (
+from karta_interpreter.jq.inprocess.functions import ARGUMENTS, FILTERS, VALUES
+from karta_interpreter.jq.syntax import (
     Alternative,
     Array,
     Binary,
@@ -22,7 +23,6 @@ from karta_interpreter.jq.grammar.syntax import (
     Text,
     Try,
 )
-from karta_interpreter.jq.plain.functions import ARGUMENTS, FILTERS, VALUES
 from karta_interpreter.k8s.values import JSON
 
 NAMES = ["a", "b", "replicas", "value", "key", "é", "b-c"]

@@ -11,10 +11,10 @@ import jq
 from hypothesis import reject
 from msgspec.structs import replace
 
-from karta_interpreter.jq.grammar.printer import render
-from karta_interpreter.jq.grammar.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
-from karta_interpreter.jq.grammar.tree import is_merge
-from karta_interpreter.jq.plain.values import to_json
+from karta_interpreter.jq.inprocess.values import to_json
+from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
+from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import is_merge
 from karta_interpreter.k8s.values import JSON
 
 _REFUSE = 'error("differs")'

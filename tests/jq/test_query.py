@@ -17,9 +17,9 @@ from karta_interpreter.errors import (
 )
 from karta_interpreter.jq import Query, Unresolved, Verdict, close_workers
 from karta_interpreter.jq.bounded.deadline import deadline
-from karta_interpreter.jq.grammar.printer import render
-from karta_interpreter.jq.grammar.syntax import Node
-from karta_interpreter.jq.plain.values import to_json
+from karta_interpreter.jq.inprocess.values import to_json
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.k8s.values import JSON, Path
 from tests.jq.expressions import objects, plain_expressions
 

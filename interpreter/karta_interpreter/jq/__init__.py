@@ -4,14 +4,14 @@ An expression is parsed to a syntax tree, vetted, and compiled to a `Query`: pla
 others in a worker process that can be stopped. Everything that knows jq, and the package ``jq`` itself, is in here.
 """
 
+from karta_interpreter.jq.analysis import Verdict, examine, vet
+from karta_interpreter.jq.analysis.refusals import Refusal
+from karta_interpreter.jq.assign.location import Location
 from karta_interpreter.jq.bounded.deadline import deadline
 from karta_interpreter.jq.bounded.pool import close_workers
-from karta_interpreter.jq.grammar.parser import parse
-from karta_interpreter.jq.plain.given import Unresolved
+from karta_interpreter.jq.inprocess.compiler import Unresolved
 from karta_interpreter.jq.query import Query
-from karta_interpreter.jq.vetting.refusals import Refusal
-from karta_interpreter.jq.vetting.verdict import Verdict, examine, vet
-from karta_interpreter.jq.writing.location import Location
+from karta_interpreter.jq.syntax.parser import parse
 
 __all__ = [
     "Location",

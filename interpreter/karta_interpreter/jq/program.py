@@ -3,10 +3,10 @@
 from typing import Any, Final, Self
 from weakref import WeakValueDictionary
 
-from karta_interpreter.jq.grammar.syntax import Binary, Call, Identity, Literal, Node
-from karta_interpreter.jq.plain.compilation import One, Outputs, compile_list, compile_one
-from karta_interpreter.jq.writing.sources import sources
-from karta_interpreter.jq.writing.trace import Trace, compile_trace
+from karta_interpreter.jq.assign import Trace, compile_trace
+from karta_interpreter.jq.assign.origins import sources
+from karta_interpreter.jq.inprocess.compiler import One, Outputs, compile_list, compile_one
+from karta_interpreter.jq.syntax import Binary, Call, Identity, Literal, Node
 
 
 class Program:
@@ -15,7 +15,7 @@ class Program:
     ``outputs`` gives a list of all outputs; ``trace`` each with its origin, where those can be told. ``is_said``
     tells whether all values that the expression may be written over are there, where that can be told.
 
-    >>> from karta_interpreter.jq.grammar.parser import parse
+    >>> from karta_interpreter.jq.syntax.parser import parse
     >>> Program(parse(".a[]")).outputs({"a": [1, 2]})
     [1, 2]
     """

@@ -14,19 +14,18 @@ from karta_interpreter.errors import (
     QueryRefusedError,
     QueryWriteError,
 )
+from karta_interpreter.jq.analysis import Verdict, Vetting, examine
+from karta_interpreter.jq.assign.location import Location, says
+from karta_interpreter.jq.assign.origins import Origin
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
 from karta_interpreter.jq.bounded.deadline import remaining
 from karta_interpreter.jq.bounded.pool import WORKERS
-from karta_interpreter.jq.grammar.printer import render
-from karta_interpreter.jq.grammar.syntax import Node
-from karta_interpreter.jq.grammar.variables import variables_in
-from karta_interpreter.jq.plain.compilation import Outputs
-from karta_interpreter.jq.plain.given import given, giving
-from karta_interpreter.jq.plain.values import to_json
+from karta_interpreter.jq.inprocess.compiler import Outputs, given, giving
+from karta_interpreter.jq.inprocess.values import to_json
 from karta_interpreter.jq.program import Program
-from karta_interpreter.jq.vetting.verdict import Verdict, Vetting, examine
-from karta_interpreter.jq.writing.location import Location, says
-from karta_interpreter.jq.writing.origin import Origin
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import variables_in
 from karta_interpreter.k8s.edit import set_value
 from karta_interpreter.k8s.values import JSON, Path, field_path
 

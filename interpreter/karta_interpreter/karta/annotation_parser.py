@@ -9,7 +9,7 @@ from typing import TypeVar
 from karta_interpreter.errors import ManifestError, QuerySyntaxError
 from karta_interpreter.findings import Finding, Severity, error, warning
 from karta_interpreter.jq import Query, parse
-from karta_interpreter.jq.grammar.syntax import Identity, Index, Iterate, Literal, Node
+from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal, Node
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Path, type_name
 from karta_interpreter.karta.annotations import (

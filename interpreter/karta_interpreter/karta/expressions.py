@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.jq import Refusal, Verdict, examine
-from karta_interpreter.jq.grammar.syntax import Node, Span
-from karta_interpreter.jq.vetting.verdict import Note
+from karta_interpreter.jq.analysis import Note
+from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.notation import ReadFrom, expressions

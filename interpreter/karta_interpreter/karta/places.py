@@ -8,7 +8,7 @@ from typing import Final
 
 from karta_interpreter.errors import QueryError, QueryEvaluationError, QuerySyntaxError, QueryWriteError
 from karta_interpreter.jq import Query, parse
-from karta_interpreter.jq.grammar.syntax import Alternative, Call, Literal, Pipe
+from karta_interpreter.jq.syntax import Alternative, Call, Literal, Pipe
 from karta_interpreter.k8s.values import Object, Path, field_path
 
 _BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from karta_interpreter.errors import QueryError, QueryWriteError
 from karta_interpreter.jq import Location, Query
-from karta_interpreter.jq.grammar.syntax import Alternative, Index, Literal, Pipe
+from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.additions import with_added
 from karta_interpreter.karta.definition import Component, Definition

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.grammar.fields import owner_of
+from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.values import JSON, type_name
 from karta_interpreter.karta.annotations import PREFIX, Respelled, Retained, Unset
 from karta_interpreter.karta.model import Karta

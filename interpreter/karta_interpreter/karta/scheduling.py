@@ -5,10 +5,9 @@ from functools import reduce
 from typing import Final
 
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.grammar.fields import field_of, is_computed
-from karta_interpreter.jq.grammar.printer import render
-from karta_interpreter.jq.grammar.syntax import Comma, Node
-from karta_interpreter.jq.grammar.variables import variables_in
+from karta_interpreter.jq.syntax import Comma, Node
+from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import field_of, is_computed, variables_in
 from karta_interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate, QueuedFields
 
 _LABELLING: Final = ("labels", "annotations")

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from karta_interpreter.jq.grammar.printer import render
-from karta_interpreter.jq.grammar.syntax import (
+from karta_interpreter.jq.syntax import (
     Alternative,
     Binary,
     Bind,
@@ -22,7 +21,8 @@ from karta_interpreter.jq.grammar.syntax import (
     Slice,
     Try,
 )
-from karta_interpreter.jq.grammar.tree import children
+from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import children
 
 _GENERATORS = frozenset({"splits", "scan", "match", "limit", "combinations", "getpath", "leaf_paths", "until"})
 _PICKERS = frozenset({"first", "last", "limit", "nth"})

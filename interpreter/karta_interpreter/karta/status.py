@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.plain.values import to_text
+from karta_interpreter.jq.inprocess.values import to_text
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import evaluate, failure

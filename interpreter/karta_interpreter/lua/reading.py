@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from karta_interpreter.errors import LuaSyntaxError
 from karta_interpreter.findings import Finding, Severity, error, warning
-from karta_interpreter.jq.grammar.syntax import Span
+from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import JSON, Path, type_name
 from karta_interpreter.lua.lines import Lines, find_word
 from karta_interpreter.lua.place import Place

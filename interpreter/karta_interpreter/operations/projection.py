@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.grammar.fields import owner_of
-from karta_interpreter.jq.plain.reach import reach
+from karta_interpreter.jq.inprocess.reads import reach
+from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.extent import Extent
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods, Unset
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec

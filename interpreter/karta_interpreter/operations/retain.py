@@ -5,7 +5,7 @@ from functools import cached_property
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Location, Query
-from karta_interpreter.jq.plain.values import truthy
+from karta_interpreter.jq.inprocess.values import truthy
 from karta_interpreter.k8s.edit import get, remove, set_value
 from karta_interpreter.k8s.metadata import label
 from karta_interpreter.k8s.values import JSON, Object, Path

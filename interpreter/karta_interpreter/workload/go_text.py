@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from karta_interpreter.jq.plain.values import normal
+from karta_interpreter.jq.inprocess.values import normal
 
 _FIXED = range(-4, 6)
 """The powers of ten of the first digit for which Go writes no exponent (`%g` with the shortest digits)."""

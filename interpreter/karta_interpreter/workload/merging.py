@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from karta_interpreter.jq.plain.values import equal
+from karta_interpreter.jq.inprocess.values import equal
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.workload.shapes import Named, Shape, Struct
 

@@ -10,7 +10,7 @@ from karta_interpreter.errors import (
     WriteVerificationError,
 )
 from karta_interpreter.jq import Location, Query
-from karta_interpreter.jq.plain.values import equal
+from karta_interpreter.jq.inprocess.values import equal
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component
 from karta_interpreter.karta.evaluation import failure, query_failure

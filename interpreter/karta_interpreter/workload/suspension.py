@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from karta_interpreter.errors import PathNotWritableError, QueryError
-from karta_interpreter.jq.plain.values import equal
+from karta_interpreter.jq.inprocess.values import equal
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component
 from karta_interpreter.karta.evaluation import query_failure

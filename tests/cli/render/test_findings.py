@@ -3,7 +3,7 @@ import pytest
 
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.findings import Finding, Severity
-from karta_interpreter.jq.grammar.syntax import Span
+from karta_interpreter.jq.syntax import Span
 
 
 def _text(finding: Finding) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import fields, replace
 
 from karta_interpreter.jq import Query, parse
-from karta_interpreter.jq.grammar.printer import render
-from karta_interpreter.jq.grammar.syntax import Binary, Call, Entry, Index, Literal, Node
+from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Literal, Node
+from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.karta.pod_rules import PodQuery
 
 

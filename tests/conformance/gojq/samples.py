@@ -13,8 +13,8 @@ from zlib import crc32
 from karta_interpreter import Component, Karta, Workload
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.jq import Query, Unresolved, parse
-from karta_interpreter.jq.grammar.syntax import Identity, Index, Iterate, Literal, Node, Pipe
-from karta_interpreter.jq.grammar.tree import children
+from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal, Node, Pipe
+from karta_interpreter.jq.syntax.traversal import children
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.catalogue import catalogue_files

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import click
 
 from karta_interpreter.findings import Finding, Severity, format_path
-from karta_interpreter.jq.grammar.syntax import Span
+from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import JSON
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}

@@ -3,7 +3,7 @@
 Nodes are frozen and compare by structure: their place in the text takes no part in equality.
 """
 
-from karta_interpreter.jq.grammar.structure import Structure
+from karta_interpreter.jq.syntax import Structure
 
 
 class Node(Structure, frozen=True, kw_only=True):

@@ -1,0 +1,80 @@
+"""The verdict on an expression: how it may be run, if at all.
+
+*Plain*
+    runs in this process. Each of its constructs and functions takes a time that grows with its input, and they
+    are put together so that this stays true for the whole: of the operands of a combination at most one has a
+    number of outputs that depends on the input, and then the others are light; all outputs together are at most
+    256 times as large as the input; there are at most 1024 steps for every element of it. So a plain expression
+    cannot loop, and it cannot explode. `karta_interpreter.jq.inprocess.growth` has these rules in full.
+*Bounded*
+    is everything else that Karta accepts: ``reduce``, ``def``, variables, regular expressions, …. It runs in a
+    worker process that can be stopped. The notes say what keeps it from being plain.
+*Refused*
+    is what Karta refuses (assignments, ``del``, ``..``, ``range``, ``paths``, ``recurse``, ``walk``, ``repeat``),
+    what reaches out of the expression (modules, environment, further input, output), and every name that either
+    gojq or jq does not know. Calls are judged by their name, even of a function that the expression defines.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from karta_interpreter.jq.analysis.cost import find_notes
+from karta_interpreter.jq.analysis.refusals import Refusal, find_refusals
+from karta_interpreter.jq.inprocess.growth import Note
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.syntax.parser import parse
+from karta_interpreter.jq.syntax.traversal import without_places
+
+__all__ = ["Note", "Refusal", "Verdict", "Vetting", "examine", "vet"]
+
+_REMEMBERED: Final = 256  # more than any definition has
+
+
+class Verdict(StrEnum):
+    """How an expression may be run."""
+
+    PLAIN = "plain"
+    BOUNDED = "bounded"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Vetting:
+    """A verdict with its reasons: ``refusals`` why it is refused, ``notes`` why it is bounded."""
+
+    verdict: Verdict
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+@lru_cache(_REMEMBERED)
+def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, Vetting]:
+    """Parse and judge an expression, the same one but once: when a definition is checked, and when it is compiled.
+
+    Refusals and notes know their places in the text; the tree, which a definition keeps, has none any more.
+
+    Raises QuerySyntaxError for text that is not jq.
+
+    >>> examine(".a")[1].verdict
+    <Verdict.PLAIN: 'plain'>
+    """
+    node = parse(text)
+    return without_places(node), vet(node, variables=variables)
+
+
+def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:
+    """Judge an expression in which ``variables``, named without ``$``, will be defined.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> vet(parse("del(.a)")).refusals[0].message
+    '`del` is not allowed: an expression only reads'
+    >>> [note.construct for note in vet(parse("reduce .[] as $x (0; . + 1)")).notes]
+    ['reduce']
+    """
+    if refusals := find_refusals(node, variables):
+        return Vetting(Verdict.REFUSED, refusals)
+    if notes := find_notes(node, variables):
+        return Vetting(Verdict.BOUNDED, (), notes)
+    return Vetting(Verdict.PLAIN)

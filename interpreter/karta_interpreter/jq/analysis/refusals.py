@@ -1,0 +1,218 @@
+"""What an expression may not do, wherever in it it tries."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from karta_interpreter.jq.analysis.builtins import FORBIDDEN, FORMATS, ONLY_JQ, Function, arities, closest, is_known
+from karta_interpreter.jq.inprocess.regex import slip_in_pattern
+from karta_interpreter.jq.syntax import (
+    ArrayPattern,
+    Assign,
+    Binary,
+    Bind,
+    Break,
+    Call,
+    Define,
+    Foreach,
+    Format,
+    Import,
+    Index,
+    Iterate,
+    Label,
+    Literal,
+    Node,
+    ObjectPattern,
+    Pattern,
+    RecursiveDescent,
+    Reduce,
+    Slice,
+    Span,
+    Text,
+    Variable,
+    VariablePattern,
+)
+from karta_interpreter.jq.syntax.traversal import children
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Functions, variables and labels that were defined around a place."""
+
+    functions: frozenset[Function] = frozenset()
+    variables: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
+
+    def bind(self, patterns: Iterable[Pattern]) -> "Scope":
+        """The scope with the variables of patterns; those that only one alternative binds are null otherwise."""
+        names = (name for pattern in patterns for name in _variables(pattern))
+        return replace(self, variables=self.variables.union(names))
+
+    def define(self, define: Define) -> "Scope":
+        """The scope behind a definition, which is also that of a function that calls itself."""
+        return replace(self, functions=self.functions | {(define.name, len(define.params))})
+
+    def inside(self, define: Define) -> "Scope":
+        """The scope of the text of a function; a value parameter can be called as well."""
+        own = self.define(define)
+        functions = own.functions.union((param.removeprefix("$"), 0) for param in define.params)
+        values = (param[1:] for param in define.params if param.startswith("$"))
+        return replace(own, functions=functions, variables=own.variables.union(values))
+
+    def label(self, name: str) -> "Scope":
+        """The scope with a label."""
+        return replace(self, labels=self.labels | {name})
+
+
+def keys(pattern: Pattern) -> Iterator[Node]:
+    """The expressions that a pattern has for keys; they see no variable of the pattern itself."""
+    match pattern:
+        case ArrayPattern(elements):
+            for element in elements:
+                yield from keys(element)
+        case ObjectPattern(entries):
+            for key, value in entries:
+                if isinstance(key, Node):
+                    yield key
+                yield from keys(value)
+
+
+def _variables(pattern: Pattern) -> Iterator[str]:
+    match pattern:
+        case VariablePattern(name):
+            yield name
+        case ArrayPattern(elements):
+            for element in elements:
+                yield from _variables(element)
+        case ObjectPattern(entries):
+            for key, value in entries:
+                if isinstance(key, VariablePattern):
+                    yield key.name
+                yield from _variables(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A construct that is not allowed: its text or name, its place, why not, and what to do instead."""
+
+    construct: str
+    span: Span
+    message: str
+    hint: str = ""
+
+
+def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Refusal, ...]:
+    """Everything in an expression that is not allowed, in the order of the text."""
+    search = _Search()
+    search.visit(node, Scope(variables=variables))
+    # a key that is also read, as in {"\\(.a)"}, stands in the tree twice
+    return tuple(sorted(dict.fromkeys(search.found), key=lambda refusal: refusal.span.start))
+
+
+class _Search:
+    """Collects refusals; ``hints`` is what a node above knows about how a call was probably meant."""
+
+    def __init__(self) -> None:
+        self.found: list[Refusal] = []
+        self.hints: dict[int, str] = {}
+
+    def visit(self, node: Node, scope: Scope) -> None:
+        """Judge a node and everything below it."""
+        self._guess(node)
+        self._judge(node, scope)
+        match node:
+            case Bind(source, patterns, body):
+                self._visit_all(scope, source, *(key for pattern in patterns for key in keys(pattern)))
+                self.visit(body, scope.bind(patterns))
+            case Reduce(source, pattern, init, update):
+                self._visit_all(scope, source, *keys(pattern), init)
+                self.visit(update, scope.bind([pattern]))
+            case Foreach(source, pattern, init, update, extract):
+                self._visit_all(scope, source, *keys(pattern), init)
+                self._visit_all(scope.bind([pattern]), update, *([extract] if extract else []))
+            case Define():
+                self.visit(node.definition, scope.inside(node))
+                self.visit(node.body, scope.define(node))
+            case Label(name, body):
+                self.visit(body, scope.label(name))
+            case _:
+                self._visit_all(scope, *children(node))
+
+    def _visit_all(self, scope: Scope, *nodes: Node) -> None:
+        for node in nodes:
+            self.visit(node, scope)
+
+    def _judge(self, node: Node, scope: Scope) -> None:
+        match node:
+            case RecursiveDescent():
+                self._refuse(node, "..", "`..` is not allowed: its output may be very large", "name the path")
+            case Assign(operator):
+                self._assignment(node, operator)
+            case Import(name=name):
+                construct = "import" if name else "include"
+                self._refuse(node, construct, f"`{construct}` is not allowed: an expression has no files")
+            case Call():
+                self._call(node, scope)
+            case Variable(name):
+                self._variable(node, name, scope)
+            case Break(name) if name not in scope.labels:
+                self._refuse(node, f"break ${name}", f"there is no `label ${name}` around this", "")
+            case Format(name) | Text(format=str() as name) if name not in FORMATS:
+                self._refuse(
+                    node, f"@{name}", f"`@{name}` is not a format of gojq 0.12.19", _choice("@", name, FORMATS)
+                )
+
+    def _guess(self, node: Node) -> None:
+        match node:
+            case Index(target=Call(name, ()) as call) | Iterate(Call(name, ()) as call) | Slice(Call(name, ()) as call):
+                self.hints[id(call)] = f"a field of the input is written `.{name}`"
+            case Binary("-", Index(key=Literal(str() as start)) as left, Call(rest, ()) as call):
+                if call.span.start == left.span.end + 1:
+                    self.hints[id(call)] = f'a name with a dash is written `["{start}-{rest}"]`'
+
+    def _assignment(self, node: Node, operator: str) -> None:
+        hint = "to compare, write `==`" if operator == "=" else ""
+        self._refuse(node, operator, f"`{operator}` is not allowed: an expression only reads", hint)
+
+    def _call(self, node: Call, scope: Scope) -> None:
+        name, arity = node.name, len(node.arguments)
+        if name in FORBIDDEN:
+            self._refuse(node, name, f"`{name}` is not allowed: {FORBIDDEN[name]}")
+        elif not is_known((name, arity), scope.functions):
+            self._unknown(node, scope)
+        elif slip := slip_in_pattern(node):
+            self._refuse(node, name, f"the pattern of `{name}` is no regular expression: {slip}")
+
+    def _unknown(self, node: Call, scope: Scope) -> None:
+        name, arity = node.name, len(node.arguments)
+        known = arities(name, scope.functions)
+        if known:
+            takes = " or ".join(map(str, known)) + (" argument" if known == [1] else " arguments")
+            self._refuse(node, name, f"`{name}` takes {takes}, not {arity}")
+        elif (name, arity) in ONLY_JQ:
+            self._refuse(node, name, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
+        else:
+            self._refuse(node, name, f"there is no function `{name}`", self._meant(node, scope))
+
+    def _meant(self, node: Call, scope: Scope) -> str:
+        if id(node) in self.hints:
+            return self.hints[id(node)]
+        if near := closest(node.name, scope.functions):
+            return f"did you mean `{near}`?"
+        is_path = not node.arguments and "::" not in node.name
+        return f"a field of the input is written `.{node.name}`" if is_path else ""
+
+    def _variable(self, node: Node, name: str, scope: Scope) -> None:
+        if name == "ENV":
+            self._refuse(node, "$ENV", "`$ENV` is not allowed: an expression has no environment")
+        elif name != "__loc__" and name not in scope.variables:
+            hint = _choice("$", name, scope.variables)
+            self._refuse(node, f"${name}", f"there is no variable `${name}` here", hint)
+
+    def _refuse(self, node: Node, construct: str, message: str, hint: str = "") -> None:
+        self.found.append(Refusal(construct, node.span, message, hint))
+
+
+def _choice(sign: str, name: str, known: frozenset[str]) -> str:
+    near = get_close_matches(name, sorted(known), n=1)
+    return f"did you mean `{sign}{near[0]}`?" if near else ""

@@ -1,0 +1,199 @@
+"""Where values come from, told while an expression runs: what its Python may call beside the values."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+from karta_interpreter.jq.assign.location import Location
+from karta_interpreter.jq.inprocess.collection import keys
+from karta_interpreter.jq.inprocess.operators import position
+from karta_interpreter.jq.inprocess.values import is_number, normal
+from karta_interpreter.jq.syntax import (
+    Alternative,
+    Array,
+    Binary,
+    Call,
+    Comma,
+    Identity,
+    If,
+    Index,
+    Iterate,
+    Literal,
+    Node,
+    Pipe,
+)
+from karta_interpreter.k8s.values import JSON
+
+Origin: TypeAlias = "Location | list[Origin] | dict[str | int, Origin] | None"
+"""The location that a value can be written through, or the origins of the parts of a new array or object."""
+
+
+def inside(origin: Origin, names: tuple[str | int, ...], value: JSON) -> Origin:
+    """The origin of ``value``, which is at these names: a part of a place is a place, as it is or as its default."""
+    while names and isinstance(origin, list | dict):
+        origin, names = _part(origin, names[0]), names[1:]
+    if not names:
+        return origin
+    if not isinstance(origin, Location) or not origin.is_unchanged:
+        return None
+    return Location(origin.path + names, None if origin.default is None else value)
+
+
+def step(origin: Origin, whole: JSON, key: JSON, value: JSON) -> Origin:
+    """The origin of ``value``, which is ``whole[key]``; none for a slice and for an element that cannot be."""
+    if isinstance(key, str):
+        return inside(origin, (key,), value)
+    if not is_number(key):
+        return None
+    if key >= 0:
+        return inside(origin, (int(normal(key)),), value)
+    index = position(whole, key) if isinstance(whole, list) else None
+    return None if index is None else inside(origin, (index,), value)
+
+
+def entries(whole: JSON, elements: Sequence[JSON]) -> Iterator[tuple[str | int, JSON]]:
+    """The names of elements, and the elements; there may be fewer than in the whole."""
+    return zip(sorted(whole) if isinstance(whole, dict) else range(len(elements)), elements, strict=False)
+
+
+def entry_origins(origin: Origin, whole: JSON) -> list[Origin]:
+    """``to_entries``: each value keeps its origin."""
+    return [{"value": inside(origin, (key,), whole[key])} for key in keys(whole)]
+
+
+def instead(missing: Origin, origin: Origin, left: JSON, right: JSON) -> Origin:
+    """The origin of ``left // right`` where the left side, which is ``missing``, is null or false.
+
+    Writing there makes it true. So of several places without a value that share a default, as in ``.a // .b // 1``,
+    the first one is written.
+    """
+    if not isinstance(missing, Location) or not missing.is_plain or (origin and not isinstance(origin, Location)):
+        return origin
+    if isinstance(origin, Location) and origin.default is None:  # a value is there, or nothing but a place
+        return origin
+    if right is None and left is not None:
+        return origin
+    return Location(missing.path, right)
+
+
+def alone(missing: list[tuple[JSON, Origin]]) -> tuple[JSON, Origin]:
+    """The one value that is missing, where it is one; several do not share a place."""
+    return missing[0] if len(missing) == 1 else (None, None)
+
+
+def times(origin: Origin, factor: JSON) -> Location | None:
+    """The origin of a product with a known factor, a whole number that is not negative."""
+    known = normal(factor)
+    return origin.scaled(known) if isinstance(origin, Location) and isinstance(known, int) and known >= 0 else None
+
+
+def lowered(origin: Origin, others: Sequence[JSON]) -> Location | None:
+    """The origin of the least of a value and others, which limit it."""
+    if not isinstance(origin, Location) or not all(map(is_number, others)):
+        return None
+    return origin.capped(min(others)) if others else origin
+
+
+def raised(origin: Origin, others: Sequence[JSON]) -> Location | None:
+    """The origin of the largest of a value and others, which limit it; null does not."""
+    limits = [other for other in others if other is not None]
+    if not isinstance(origin, Location) or not all(map(is_number, limits)):
+        return None
+    return origin.raised(max(limits)) if limits else origin
+
+
+def least_of(origins: Origin, values: list[JSON]) -> Location | None:
+    """The origin of ``min``: that of the leftmost element that has one."""
+    return lowered(*_first(origins, values))
+
+
+def greatest_of(origins: Origin, values: list[JSON]) -> Location | None:
+    """The origin of ``max``: that of the leftmost element that has one."""
+    return raised(*_first(origins, values))
+
+
+def numeral(origin: Origin) -> Location | None:
+    """The origin of a number that may be text there."""
+    return origin._replace(numeral=True) if isinstance(origin, Location) else None
+
+
+def _part(origin: "list[Origin] | dict[str | int, Origin]", name: str | int) -> Origin:
+    if isinstance(origin, dict):
+        return origin.get(name)
+    return origin[name] if isinstance(name, int) and name < len(origin) else None
+
+
+def _first(origins: Origin, values: list[JSON]) -> tuple[Location | None, list[JSON]]:
+    """The first location among the elements of an array, and the values of all the others."""
+    for index, origin in enumerate(origins if isinstance(origins, list) else ()):
+        if isinstance(origin, Location):
+            return origin, values[:index] + values[index + 1 :]
+    return None, []
+
+
+ORIGINS: Final[dict[str, Any]] = {
+    "Location": Location,
+    "alone": alone,
+    "entries": entries,
+    "entry_origins": entry_origins,
+    "enumerate": enumerate,
+    "greatest_of": greatest_of,
+    "inside": inside,
+    "instead": instead,
+    "least_of": least_of,
+    "lowered": lowered,
+    "numeral": numeral,
+    "raised": raised,
+    "step": step,
+    "times": times,
+}
+"""Functions of Python and of this module, by the names that they have in the Python of an expression."""
+
+
+_NOTHING = Call("empty")
+
+
+def sources(node: Node) -> Node | None:
+    """An expression for the values at all places that ``node`` may be written through, and perhaps at others.
+
+    None where that cannot be told.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.jq.syntax.printer import render
+    >>> found = sources(parse(".groups[] | (.replicas // 1) * .hosts"))
+    >>> found and render(found)
+    '.groups[] | .replicas, empty, .hosts'
+    """
+    match node:
+        case _ if _is_path(node):
+            return node
+        case Literal() | Call("empty"):
+            return _NOTHING
+        case Comma(left, right) | Alternative(left, right) | Binary("*", left, right):
+            return _joined(sources(left), sources(right))
+        case Array(Node() as body) | Pipe(body, Call("max" | "min" | "tonumber", ())):
+            return sources(body)
+        case Pipe(left, right) if _is_path(left):
+            rest = sources(right)
+            return rest and Pipe(left, rest)
+        case If(branches, otherwise):
+            ways = [(condition, sources(then)) for condition, then in branches]
+            known = tuple((condition, way) for condition, way in ways if way)
+            rest = sources(otherwise or Identity())
+            return If(known, rest) if rest and len(known) == len(ways) else None
+    return None
+
+
+def _is_path(node: Node) -> bool:
+    """Whether all outputs are values at places, nothing new."""
+    match node:
+        case Identity() | Call("select", (_,)):
+            return True
+        case Index(target, _) | Iterate(target):
+            return _is_path(target)
+        case Pipe(left, right):
+            return _is_path(left) and _is_path(right)
+    return False
+
+
+def _joined(left: Node | None, right: Node | None) -> Node | None:
+    return Comma(left, right) if left and right else None

@@ -1,0 +1,281 @@
+"""Python for what asks whether a value is true."""
+
+import re
+from abc import ABC
+from collections.abc import Callable
+from typing import Final
+
+from karta_interpreter.jq.inprocess.flow import DEEPEST, Flow, is_empty
+from karta_interpreter.jq.inprocess.writer import Sink, is_name, truth, untruth
+from karta_interpreter.jq.syntax import (
+    Alternative,
+    Binary,
+    Call,
+    Identity,
+    If,
+    Index,
+    Iterate,
+    Literal,
+    Node,
+    Pipe,
+    Try,
+)
+
+
+class Choices(Flow, ABC):
+    """Writes conditions, and the constructs that choose by them."""
+
+    def condition(self, node: Node, here: str) -> str:
+        """Write what an expression with one output needs, and return Python that says whether it is true."""
+        if self.depth >= DEEPEST:
+            return truth(self.named(self.value(node, here)))
+        self.depth += 1
+        text = self._condition(node, here)
+        self.depth -= 1
+        return text
+
+    def _condition(self, node: Node, here: str) -> str:
+        match node:
+            case Binary("and" | "or"):
+                return self._decided(node, here)
+            case Binary(operator, left, right) if is_comparison(operator):
+                other = self.value(right, here)
+                return comparison(operator, self.named(self.value(left, here)), other)
+            case Pipe(left, right) if left in self.module.singles:
+                return self.condition(right, self.value(left, here))
+            case Call("not", ()):
+                return untruth(self.named(here))
+        return truth(self.named(self.value(node, here)))
+
+    def logic(self, node: Binary, here: str, sink: Sink) -> None:
+        """``left and right`` or ``left or right``; the left one is asked first and may decide alone."""
+        if node in self.module.singles:
+            sink.write(self._decided(node, here))
+            return
+        if not sink.short:
+            self.stream(node, here, sink)
+            return
+        decided = "False" if node.operator == "and" else "True"
+
+        def write(own: str) -> None:
+            with self.block(f"if {_unless(node, truth(self.named(own)))}:"):
+                self.each(node.right, here, Sink(lambda other: sink.write(self.bind(truth(self.named(other))))))
+            with self.block("else:"):
+                sink.write(decided)
+
+        self.each(node.left, here, Sink(write))
+
+    def _decided(self, node: Binary, here: str) -> str:
+        """``and`` or ``or`` of two expressions with one output; a variable that holds a boolean."""
+        own = self.condition(node.left, here)
+        result = own if is_name(own) else self.bind(own)
+        with self.block(f"if {_unless(node, result)}:"):
+            self.line(f"{result} = {self.condition(node.right, here)}")
+        return result
+
+    def alternative(self, node: Alternative, here: str, sink: Sink) -> None:
+        """``left // right``: the true outputs of ``left``, or ``right`` when there is none.
+
+        Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
+        """
+        if node in self.module.singles:
+            left = self.named(self.value(node.left, here))
+            result = self.own(left, here)
+            with self.block(f"if {untruth(result)}:"):
+                right = self.value(node.right, here)
+                self.line(f"{result} = {right}")
+            sink.write(self.chosen(result, left, right))
+        elif is_empty(node.right):
+            self.each(node.left, here, Sink(lambda output: self._present(output, sink)))
+        elif not sink.short:
+            self.stream(node, here, sink)
+        elif node.left in self.module.singles:
+            left = self.named(self.value(node.left, here))
+            self.choose(untruth(left), lambda: self.others(node.right, left, here, sink), lambda: sink.write(left))
+        else:
+            self.first_or_others(node, here, sink)
+
+    def chosen(self, result: str, left: str, right: str) -> str:
+        """An atom for the output of ``left // right``: the result is the left one where that is true."""
+        del left, right
+        return result
+
+    def others(self, right: Node, left: str, here: str, sink: Sink) -> None:
+        """Write what is done with the outputs of ``right`` where ``left`` is null or false."""
+        self.each(right, here, Sink(lambda output: sink.write(self.chosen(output, left, output)), sink.short))
+
+    def _present(self, output: str, sink: Sink) -> None:
+        output = self.named(output)
+        with self.block(f"if {truth(output)}:"):
+            sink.write(output)
+
+    def first_or_others(self, node: Alternative, here: str, sink: Sink) -> None:
+        """Write ``left // right`` for a left side with any number of outputs."""
+        found = self.bind("False")
+
+        def write(output: str) -> None:
+            output = self.named(output)
+            with self.block(f"if {truth(output)}:"):
+                self.line(f"{found} = True")
+                sink.write(output)
+
+        self.each(node.left, here, Sink(write))
+        with self.block(f"if not {found}:"):
+            self.each(node.right, here, sink)
+
+    def conditional(self, node: If, here: str, sink: Sink) -> None:
+        """``if condition then ... else ... end``, once for every output of the condition."""
+        (condition, then), *others = node.branches
+        other = self._else(others, node.otherwise or Identity())
+        if node in self.module.singles:
+            result = self.new()
+            with self.block(f"if {self.condition(condition, here)}:"):
+                self.assign(result, self.value(then, here))
+            with self.block("else:"):
+                self.assign(result, self.value(other, here))
+            sink.write(result)
+        elif not (sink.short or is_empty(then) or is_empty(other)):
+            self.stream(node, here, sink)
+        else:
+            self.asked(
+                condition,
+                here,
+                lambda text: self.choose(
+                    text, lambda: self.each(then, here, sink), lambda: self.each(other, here, sink)
+                ),
+            )
+
+    def _else(self, branches: list[tuple[Node, Node]], otherwise: Node) -> Node:
+        """What ``elif`` stands for: an ``if`` inside of ``else``."""
+        for branch in reversed(branches):
+            otherwise = If((branch,), otherwise)
+            _ = (
+                otherwise in self.module.singles
+            )  # from the inside out: there may be more of them than Python can recurse
+        return otherwise
+
+    def asked(self, condition: Node, here: str, use: Callable[[str], None]) -> None:
+        """Write what is done with the answer to every output of a condition, Python that says whether it is true."""
+        if condition in self.module.singles:
+            use(self.condition(condition, here))
+        else:
+            self.each(condition, here, Sink(lambda output: use(truth(self.named(output)))))
+
+    def choose(self, condition: str, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """Write an ``if`` of Python, without the branch that is empty."""
+        with self.block(f"if {condition}:"):
+            then()
+        size = len(self.lines)
+        with self.block("else:"):
+            otherwise()
+        if self.lines[size + 1 :] == [f"{self.lines[-1][: -len('pass')]}pass"]:
+            del self.lines[size:]
+
+    def attempt(self, node: Try, here: str, sink: Sink) -> None:
+        """``try body``: its outputs up to the first error that can be caught; limits and missing references cannot."""
+        match node.body:
+            case _ if node.handler is not None:
+                raise ValueError("a handler is not plain")
+            case Index(Identity(), Literal(str())) as field:
+                here = self.named(here)
+                with self.block(f"if type({here}) is dict or {here} is None:"):
+                    sink.write(self.value(field, here))
+            case Iterate(Identity()):
+                self.elements(here, sink, "optional_elements")
+            case body if body in self.module.singles:
+                self._tried(lambda: self.bind(self.value(body, here)), sink)
+            case body:
+                self.streamed(lambda writer: writer.produce_tried(body), here, sink)
+
+    def produce_tried(self, body: Node) -> None:
+        """Write the body of a generator of all outputs up to the first error."""
+        self._tried(lambda: self.produce(body), None)
+
+    def _tried(self, write: Callable[[], str | None], sink: Sink | None) -> None:
+        with self.block("try:"):
+            output = write()
+        with self.block("except UNCAUGHT:"):
+            self.line("raise")
+        with self.block("except QueryEvaluationError:"):
+            pass
+        if sink is not None and output is not None:
+            with self.block("else:"):
+                sink.write(output)
+
+
+def _unless(node: Binary, own: str) -> str:
+    """Python that says whether the left side does not decide alone."""
+    return own if node.operator == "and" else f"not ({own})"
+
+
+_EXACT: Final = 2**53
+_SAFE: Final = 2**52
+_INTEGER: Final = re.compile(r"-?[0-9]{1,15}")
+MERGE: Final = "merge"
+"""The operator of a product of objects."""
+
+_FUNCTIONS: Final = {"+": "add", "-": "subtract", "*": "multiply", MERGE: "merge", "/": "divide", "%": "modulo"}
+_ORDERS: Final = {
+    "<": "less({left}, {right})",
+    ">": "less({right}, {left})",
+    "<=": "not less({right}, {left})",
+    ">=": "not less({left}, {right})",
+}
+
+
+def is_comparison(operator: str) -> bool:
+    """Whether an operator gives a boolean, whatever it is given."""
+    return operator in ("==", "!=") or operator in _ORDERS
+
+
+def arithmetic(operator: str, left: str, right: str, result: str) -> str:
+    """Python for ``left operator right``; ``result`` is the variable that will hold it.
+
+    >>> arithmetic("*", "t1", "2", "t2")
+    't2 if type(t1) is int and -9007199254740992 <= (t2 := t1 * 2) <= 9007199254740992 else multiply(t1, 2)'
+    """
+    general = f"{_FUNCTIONS[operator]}({left}, {right})"
+    variables = [atom for atom in (left, right) if not is_integer(atom)]
+    integers = "".join(f"type({atom}) is int and " for atom in variables)
+    if operator == "*":
+        return f"{result} if {integers}-{_EXACT} <= ({result} := {left} * {right}) <= {_EXACT} else {general}"
+    if operator in ("+", "-") and len(variables) == 1:
+        # Where the result is that small both operands are; a larger one would have been rounded before.
+        return f"{result} if {integers}-{_SAFE} < ({result} := {left} {operator} {right}) < {_SAFE} else {general}"
+    return general
+
+
+def comparison(operator: str, left: str, right: str) -> str:
+    """Python for a comparison; the left side has a name, or both are named or literals.
+
+    >>> comparison("!=", "t1", "None"), comparison("==", "t1", "'x'"), comparison(">", "t1", "0")
+    ('t1 is not None', "t1 == 'x'", 't1 > 0 if type(t1) is int else less(0, t1)')
+    """
+    if operator in _ORDERS:
+        general = _ORDERS[operator].format(left=left, right=right)
+        return f"{left} {operator} {right} if type({left}) is int else {general}" if is_integer(right) else general
+    if operator == "==":
+        return _equality(left, right)
+    inverse = f"{left} is not {right}" if right in ("None", "True", "False") else ""
+    return inverse or (f"{left} != {right}" if is_text(right) else f"not ({_equality(left, right)})")
+
+
+def _equality(left: str, right: str) -> str:
+    if right in ("None", "True", "False"):
+        return f"{left} is {right}"
+    if is_text(right):
+        return f"{left} == {right}"
+    if right in ("[]", "{}"):
+        return f"type({left}) is {'list' if right == '[]' else 'dict'} and not {left}"
+    general = f"equal({left}, {right})"
+    return f"{left} == {right} if type({left}) is int else {general}" if is_integer(right) else general
+
+
+def is_integer(atom: str) -> bool:
+    """Whether an atom is a small integer as it is written."""
+    return _INTEGER.fullmatch(atom) is not None
+
+
+def is_text(atom: str) -> bool:
+    """Whether an atom is a text as it is written."""
+    return atom[0] in "'\""

@@ -1,0 +1,274 @@
+"""Plain expressions, compiled to Python and run in this process.
+
+An expression becomes a function of its input: paths become look-ups, `//`, `if`, `and` and `or` the same in Python,
+and a generator becomes a loop around what is done with its outputs. What cannot be put in place, and what is rare, is
+called: the functions of the modules beside this one, and generators for parts of the expression. `source` shows it.
+
+The results are libjq's, with these differences. The first one is on purpose, some follow gojq, which definitions
+are written for, and the others keep the work of an expression bounded by its input:
+
+- ``.[]`` over null gives nothing instead of an error: a control plane holds objects without defaults.
+- Objects are read and printed in the order of their keys (gojq).
+- Computed numbers are normalised: 1.0 is 1, -0 is 0, integers beyond 2**53 are rounded to a double (gojq), and
+  they are printed in gojq's format. A number that is only passed on stays as it is.
+- A result beyond the range of a double is an error: JSON has no infinity. ``tonumber`` reads no ``nan``.
+- ``*`` multiplies numbers only, without repeating strings and merging objects.
+- ``.[array]`` does not search; ``flatten(depth)``, ``abs`` and ``reverse`` refuse inputs of a wrong type that
+  libjq lets through by chance.
+- Regular expressions are RE2's (gojq); see `karta_interpreter.jq.inprocess.regex`. ``sub`` takes null for an
+  empty text.
+- Arrays and objects of more than 10,000 elements are not iterated over, and ``contains`` makes at most 10,000
+  comparisons.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
+
+from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
+from karta_interpreter.jq.bounded.child import MOST_RESULTS
+from karta_interpreter.jq.inprocess import collection, regex
+from karta_interpreter.jq.inprocess.arity import Singles
+from karta_interpreter.jq.inprocess.emitter import Emitter
+from karta_interpreter.jq.inprocess.functions import ARGUMENTS, VALUES
+from karta_interpreter.jq.inprocess.operators import (
+    add,
+    divide,
+    elements,
+    field,
+    item,
+    merge,
+    modulo,
+    multiply,
+    negate,
+    part,
+    present_elements,
+    subtract,
+    total,
+)
+from karta_interpreter.jq.inprocess.values import equal, less, to_text
+from karta_interpreter.jq.inprocess.writer import Module
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.k8s.values import JSON, type_name
+
+One: TypeAlias = Callable[[JSON], JSON]
+Many: TypeAlias = Callable[[JSON], Iterator[JSON]]
+Outputs: TypeAlias = Callable[[JSON], list[JSON]]
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+_present: Final = ContextVar[Mapping[str, JSON]]("values of variables")
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """In the place of a value that is not known, and why."""
+
+    reason: str
+
+
+def giving(values: Mapping[str, JSON], function: Callable[[A], B]) -> Callable[[A], B]:
+    """The same function with values for the variables that are read while it runs."""
+
+    def run(argument: A) -> B:
+        token = _present.set(values)
+        try:
+            return function(argument)
+        finally:
+            _present.reset(token)
+
+    return run
+
+
+def given(name: str) -> JSON:
+    """The value of a variable; raises QueryReferenceError when it has none, which is not the same as null."""
+    value = _present.get().get(name, Unresolved(f"the reference ${name} has no value: nobody has looked it up"))
+    if isinstance(value, Unresolved):
+        raise QueryReferenceError(value.reason)
+    return value
+
+
+_NOTHING: Final = object()
+
+
+def refuse(message: str) -> NoReturn:
+    """Fail with the words of the definition's author."""
+    raise QueryRaisedError(message)
+
+
+def too_many() -> NoReturn:
+    """Fail because of the number of outputs."""
+    raise QueryLimitError(f"it gives more than {MOST_RESULTS} results")
+
+
+def optional_elements(value: JSON) -> Sequence[JSON]:
+    """``.[]?``: there is nothing in a value that has no elements."""
+    return present_elements(value) if isinstance(value, list | dict) else ()
+
+
+def leading_elements(value: JSON) -> Sequence[JSON]:
+    """``.[]``, of which no more is needed than it takes to know that there are too many results."""
+    return present_elements(value)[: MOST_RESULTS + 1]
+
+
+def key_of(key: JSON) -> str:
+    """A value as the key of an object."""
+    if isinstance(key, str):
+        return key
+    raise QueryEvaluationError(f"{type_name(key)} cannot be the key of an object")
+
+
+def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[str, JSON]]:
+    """``{key: value, ...}``, one object for every combination of keys and values."""
+    if not entries:
+        yield {}
+        return
+    (keys, items), *others = entries
+    for key in keys(value):
+        for one in items(value):
+            first = {key_of(key): one}
+            for rest in objects(others, value):
+                yield first | rest
+
+
+def texts(parts: Sequence[Many], value: JSON) -> Iterator[str]:
+    """A string with interpolations, for every combination of outputs; those of the first part are the inner loop."""
+    if not parts:
+        yield ""
+        return
+    *others, last = parts
+    for piece in last(value):
+        for before in texts(others, value):
+            yield before + to_text(piece)
+
+
+def map_values(value: JSON, body: Many) -> JSON:
+    """Replace each element by the first output for it, or drop it when there is none."""
+    firsts = (tuple(islice(body(element), 1)) for element in elements(value))
+    if isinstance(value, list):
+        return [new for outputs in firsts for new in outputs]
+    return {key: new for key, outputs in zip(sorted(value), firsts, strict=True) for new in outputs}
+
+
+def among(value: JSON, candidates: Iterable[JSON]) -> bool:
+    """Whether a value is one of several."""
+    return any(equal(value, candidate) for candidate in candidates)
+
+
+RUNTIME: Final[dict[str, Any]] = {
+    **{f"jq_{name}": function for name, function in VALUES.items()},
+    **{f"jq_{name}_1": function for name, function in ARGUMENTS.items()},
+    "NOTHING": _NOTHING,
+    "QueryEvaluationError": QueryEvaluationError,
+    "UNCAUGHT": (QueryLimitError, QueryReferenceError),
+    "add": add,
+    "among": among,
+    "dict": dict,
+    "computed_pattern": regex.computed_pattern,
+    "divide": divide,
+    "elements": elements,
+    "equal": equal,
+    "field": field,
+    "float": float,
+    "given": given,
+    "greatest": collection.greatest,
+    "group_by": collection.group_by,
+    "int": int,
+    "item": item,
+    "key_of": key_of,
+    "leading_elements": leading_elements,
+    "least": collection.least,
+    "len": len,
+    "less": less,
+    "list": list,
+    "map_values": map_values,
+    "max_by": collection.greatest_by,
+    "min_by": collection.least_by,
+    "modulo": modulo,
+    "merge": merge,
+    "multiply": multiply,
+    "negate": negate,
+    "objects": objects,
+    "optional_elements": optional_elements,
+    "part": part,
+    "present_elements": present_elements,
+    "refuse": refuse,
+    "regex_capture": regex.capture,
+    "regex_match": regex.match,
+    "regex_replace": regex.replace,
+    "regex_scan": regex.scan,
+    "regex_split": regex.split,
+    "regex_splits": regex.splits,
+    "regex_test": regex.test,
+    "sort_by": collection.sort_by,
+    "str": str,
+    "subtract": subtract,
+    "texts": texts,
+    "to_text": to_text,
+    "too_many": too_many,
+    "total": total,
+    "type": type,
+    "unique_by": collection.unique_by,
+}
+"""Functions of Python and of jq, by the names that they have in the Python of an expression."""
+
+
+def compile_many(node: Node) -> Many:
+    """Compile an expression that vetting calls plain to a generator of its outputs; ValueError for any other.
+
+    Outputs are lazy: the next one is computed when it is asked for, and an error appears exactly where jq has it.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> list(compile_many(parse(".a[] | .b // 1"))({"a": [{"b": 2}, {}]}))
+    [2, 1]
+    """
+    many: Many = _compiled(lambda writer: writer.produce(node), generates=True)
+    return many
+
+
+def compile_one(node: Node) -> One | None:
+    """The same to a function that gives the only output; None where there may be more, or none.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> compile_one(parse(".a[]")), (compile_one(parse(".a")) or print)({"a": 1})
+    (None, 1)
+    """
+    return _compiled(lambda writer: writer.give(node)) if node in Singles() else None
+
+
+def compile_list(node: Node) -> Outputs:
+    """The same to a function that gives a list of all outputs, and raises QueryLimitError for more than 999."""
+    outputs: Outputs = _compiled(lambda writer: writer.return_list(node))
+    return outputs
+
+
+def source(node: Node) -> str:
+    """The Python that `compile_list` makes of an expression.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> print(source(parse(".groups[] | select(.on) | .replicas // 1")))
+    def f1(v):
+        t1 = []
+        t2 = v.get('groups') if type(v) is dict else None if v is None else field(v, 'groups')
+        for t3 in t2 if type(t2) is list and len(t2) <= 10000 else present_elements(t2):
+            t4 = t3.get('on') if type(t3) is dict else None if t3 is None else field(t3, 'on')
+            if t4 is not None and t4 is not False:
+                t5 = t3.get('replicas') if type(t3) is dict else None if t3 is None else field(t3, 'replicas')
+                if t5 is None or t5 is False:
+                    t5 = 1
+                t1.append(t5)
+                if len(t1) > 999: too_many()
+        return t1
+    """
+    module = Module(RUNTIME, Singles())
+    Emitter(module).function(lambda writer: writer.return_list(node))
+    return module.source()
+
+
+def _compiled(write: Callable[[Emitter], None], *, generates: bool = False) -> Any:  # noqa: ANN401 - one of the above
+    module = Module(RUNTIME, Singles())
+    name = Emitter(module).function(write, generates=generates)
+    return module.functions()[name]

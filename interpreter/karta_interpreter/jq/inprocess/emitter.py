@@ -1,0 +1,230 @@
+"""Python for every construct of a plain expression."""
+
+from collections.abc import Callable
+from typing import Final
+
+from karta_interpreter.jq.inprocess.calls import Calls
+from karta_interpreter.jq.inprocess.choices import (
+    MERGE,
+    arithmetic,
+    comparison,
+    is_comparison,
+    is_integer,
+    is_text,
+)
+from karta_interpreter.jq.inprocess.flow import is_empty, terms_of
+from karta_interpreter.jq.inprocess.values import is_number, normal
+from karta_interpreter.jq.inprocess.writer import Sink, truth
+from karta_interpreter.jq.syntax import (
+    Alternative,
+    Array,
+    Binary,
+    Call,
+    Comma,
+    Identity,
+    If,
+    Index,
+    Iterate,
+    Literal,
+    Negate,
+    Node,
+    Object,
+    Pipe,
+    Slice,
+    Text,
+    Try,
+    Variable,
+)
+from karta_interpreter.jq.syntax.precedence import split_path
+from karta_interpreter.jq.syntax.traversal import is_merge
+
+_EXTREMES: Final = {"min": ("least", "<="), "max": ("greatest", ">=")}
+
+
+class Emitter(Calls):
+    """Writes any plain expression; ValueError for any other.
+
+    What becomes of a value is written by methods of their own: another emitter may write beside it where it comes from.
+    """
+
+    def construct(self, node: Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+        """Write Python for a node and its outputs."""
+        match node:
+            case Identity():
+                sink.write(here)
+            case Literal(value):
+                sink.write(self.module.constant(normal(value) if is_number(value) else value))
+            case Variable(name):
+                sink.write(self.bind(f"given({self.module.constant(name)})"))
+            case Index():
+                self._index(node, here, sink)
+            case Slice():
+                self._slice(node, here, sink)
+            case Iterate(target):
+                self.each(target, here, Sink(lambda whole: self.elements(whole, sink)))
+            case Pipe():
+                self._pipe(node, here, sink)
+            case Comma():
+                self._comma(node, here, sink)
+            case Alternative():
+                self.alternative(node, here, sink)
+            case Binary("and" | "or"):
+                self.logic(node, here, sink)
+            case Binary():
+                self._binary(node, here, sink)
+            case Negate(body):
+                self.each(body, here, Sink(lambda output: sink.write(self.bind(f"negate({output})"))))
+            case If():
+                self.conditional(node, here, sink)
+            case Try():
+                self.attempt(node, here, sink)
+            case Array(body):
+                sink.write("[]" if body is None else self.collected(body, here))
+            case Object():
+                self._object(node, here, sink)
+            case Text():
+                self._text(node, here, sink)
+            case Call():
+                self.call(node, here, sink)
+            case _:
+                raise ValueError(f"{type(node).__name__} is not plain")
+
+    def _index(self, node: Index, here: str, sink: Sink) -> None:
+        match node.key:
+            case Literal(str()):
+                target, names = split_path(node)
+                self.each(target, here, Sink(lambda whole: sink.write(self.field(whole, names))))
+            case Literal(key):
+                of = self.module.constant(key)
+                self.each(node.target, here, Sink(lambda whole: sink.write(self.item(whole, of))))
+            case key:
+                self._pairs(node.target, key, here, lambda whole, of: sink.write(self.item(whole, of)))
+
+    def field(self, whole: str, names: tuple[str, ...]) -> str:
+        """Write ``whole.a.b.c``, and return an atom for it."""
+        for name in names:
+            whole, key = self.named(whole), self.module.constant(name)
+            known = f"{whole}.get({key}) if type({whole}) is dict"
+            whole = self.bind(f"{known} else None if {whole} is None else field({whole}, {key})")
+        return whole
+
+    def item(self, whole: str, key: str) -> str:
+        """Write ``whole[key]``, and return an atom for it."""
+        if key not in ("0", "-1"):
+            return self.bind(f"item({whole}, {key})")
+        whole = self.named(whole)
+        return self.bind(f"{whole}[{key}] if type({whole}) is list and {whole} else item({whole}, {key})")
+
+    def _pairs(self, left: Node, right: Node, here: str, use: Callable[[str, str], None]) -> None:
+        """Write what is done with all pairs of outputs; the right ones are the outer loop."""
+        self.each(right, here, Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))))
+
+    def _slice(self, node: Slice, here: str, sink: Sink) -> None:
+        def cut(low: str, high: str) -> None:
+            self.each(node.target, here, Sink(lambda whole: sink.write(self.bind(f"part({whole}, {low}, {high})"))))
+
+        start, stop = node.start or Literal(None), node.stop or Literal(None)
+        if isinstance(start, Literal) and isinstance(stop, Literal):
+            cut(self.module.constant(start.value), self.module.constant(stop.value))
+            return
+        self.each(start, here, Sink(lambda low: self.each(stop, here, Sink(lambda high: cut(low, high)))))
+
+    def _pipe(self, node: Node, here: str, sink: Sink) -> None:
+        while isinstance(node, Pipe) and node.left in self.module.singles:
+            following = node.right.left if isinstance(node.right, Pipe) else node.right
+            if extreme := self._extreme(node.left, following, here):
+                if not isinstance(node.right, Pipe):
+                    sink.write(extreme)
+                    return
+                here, node = self.entered(extreme), node.right.right
+            else:
+                here, node = self.entered(self.value(node.left, here)), node.right
+        if isinstance(node, Pipe):
+            right = node.right
+            self.each(node.left, here, Sink(lambda output: self.each(right, self.entered(output), sink)))
+        else:
+            self.each(node, here, sink)
+
+    def entered(self, output: str) -> str:
+        """An output that becomes an input."""
+        return output
+
+    def _extreme(self, array: Node, function: Node, here: str) -> str | None:
+        """``[a, b] | min``, as bounds of replicas are written, without an array; ``b`` may be ``c // empty``."""
+        match array, function:
+            case Array(Comma(left, right)), Call("min" | "max" as name, ()) if left in self.module.singles:
+                is_optional = isinstance(right, Alternative) and is_empty(right.right)
+                second = right.left if isinstance(right, Alternative) and is_optional else right
+                if second in self.module.singles:
+                    own, bound = self.named(self.value(left, here)), self.value(second, here)
+                    bound = bound if is_integer(bound) and not is_optional else self.named(bound)
+                    return self.bounded(name, own, bound, is_optional=is_optional)
+        return None
+
+    def bounded(self, name: str, own: str, bound: str, *, is_optional: bool) -> str:
+        """Write ``[own, bound] | min`` or ``max``, and return an atom for it; an optional bound may be null."""
+        function, order = _EXTREMES[name]
+        integers = f"type({own}) is int" + ("" if is_integer(bound) else f" and type({bound}) is int")
+        both = f"({own} if {own} {order} {bound} else {bound}) if {integers} else {function}([{own}, {bound}])"
+        if not is_optional:
+            return self.bind(both)
+        result = self.bind(own)
+        with self.block(f"if {truth(bound)}:"):
+            self.line(f"{result} = {both}")
+        with self.block(f"elif type({own}) is not int:"):
+            self.line(f"{result} = {function}([{own}])")
+        return result
+
+    def _comma(self, node: Comma, here: str, sink: Sink) -> None:
+        terms = terms_of(node)
+        if sink.short:
+            for term in terms:
+                self.each(term, here, sink)
+        elif all(isinstance(term, Literal) for term in terms):
+            self.loop(f"({', '.join([self.value(term, here) for term in terms])})", sink)
+        else:
+            self.stream(node, here, sink)
+
+    def _binary(self, node: Binary, here: str, sink: Sink) -> None:
+        operator = MERGE if is_merge(node) else node.operator
+
+        def write(own: str, other: str) -> None:
+            if is_comparison(operator):
+                sink.write(self.bind(comparison(operator, self.named(own), other)))
+            else:
+                sink.write(self.computed(operator, own, other))
+
+        self._pairs(node.left, node.right, here, write)
+
+    def computed(self, operator: str, left: str, right: str) -> str:
+        """Write ``left + right`` or the like, and return an atom for it."""
+        result = self.new()
+        self.line(f"{result} = {arithmetic(operator, left, right, result)}")
+        return result
+
+    def _object(self, node: Object, here: str, sink: Sink) -> None:
+        if node in self.module.singles:
+            fields = [f"{self._key(entry.key, here)}: {self.value(entry.value, here)}" for entry in node.entries]
+            sink.write(self.bind(f"{{{', '.join(fields)}}}") if fields else "{}")
+            return
+        entries = [f"({self.generator(entry.key)}, {self.generator(entry.value)}), " for entry in node.entries]
+        self.loop(f"objects(({''.join(entries)}), {here})", sink)
+
+    def _key(self, node: Node, here: str) -> str:
+        key = self.value(node, here)
+        return key if is_text(key) else self.bind(f"key_of({key})")
+
+    def _text(self, node: Text, here: str, sink: Sink) -> None:
+        if node.format is not None:
+            raise ValueError("a format is not plain")
+        if node in self.module.singles:
+            pieces = [self._piece(part, here) for part in node.parts]
+            sink.write(self.bind(f"''.join(({''.join(f'{piece}, ' for piece in pieces)}))"))
+            return
+        parts = [self.generator(Literal(part) if isinstance(part, str) else part) for part in node.parts]
+        self.loop(f"texts(({''.join(f'{part}, ' for part in parts)}), {here})", sink)
+
+    def _piece(self, part: str | Node, here: str) -> str:
+        if isinstance(part, str):
+            return self.module.constant(part)
+        return self.bind(f"to_text({self.value(part, here)})")

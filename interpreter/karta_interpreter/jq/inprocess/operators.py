@@ -1,0 +1,286 @@
+"""Reading parts of a value: fields, elements, slices, iteration."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Final
+
+from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
+from karta_interpreter.jq.inprocess.values import Number, equal, is_number, kind, less, normal, to_json
+from karta_interpreter.k8s.values import JSON, type_name
+
+MOST_ELEMENTS: Final = 10_000
+"""The largest array or object that is iterated over."""
+
+
+def field(value: JSON, name: str) -> JSON:
+    """``.name`` of an object, or of null.
+
+    >>> field({"a": 1}, "a"), field({}, "a"), field(None, "a")
+    (1, None, None)
+    """
+    if type(value) is dict:
+        return value.get(name)
+    if value is None:
+        return None
+    raise QueryEvaluationError(f"{type_name(value)} has no field {name!r}")
+
+
+def item(value: JSON, key: JSON) -> JSON:
+    """``value[key]`` for a key that is only known now.
+
+    >>> item({"a": 1}, "a"), item([1, 2], -1), item([1], 5), item(None, "a")
+    (1, 2, None, None)
+    """
+    match key:
+        case str() if value is None or isinstance(value, dict):
+            return None if value is None else value.get(key)
+        case int() | float() if is_number(key) and (value is None or isinstance(value, list)):
+            return None if value is None else _element(value, key)
+        case {"start": start, "end": stop}:
+            return part(value, start, stop)
+        case dict() if value is None:
+            return None
+    raise QueryEvaluationError(f"{type_name(value)} cannot be indexed with {type_name(key)}")
+
+
+def at_path(value: JSON, path: JSON) -> JSON:
+    """``getpath(path)``: what is at a list of keys and indices; null inside of null.
+
+    >>> at_path({"a": [{"b": 1}]}, ["a", 0, "b"]), at_path({}, ["a", 0, "b"])
+    (1, None)
+    """
+    if not isinstance(path, list):
+        raise QueryEvaluationError(f"a path is a list, not {type_name(path)}")
+    for key in path:
+        value = item(value, key)
+    return value
+
+
+def _element(values: list[JSON], key: Number) -> JSON:
+    index = position(values, key)
+    return None if index is None else values[index]
+
+
+def position(values: Sequence[JSON], key: Number) -> int | None:
+    """The index from the start that a number means, None when there is no such element."""
+    index = math.trunc(normal(key))
+    index += len(values) if index < 0 else 0
+    return index if 0 <= index < len(values) else None
+
+
+def part(value: JSON, start: JSON, stop: JSON) -> JSON:
+    """``value[start:stop]`` of an array or a string, with null for an open end.
+
+    >>> part([1, 2, 3], 1, None), part("abc", None, -1)
+    ([2, 3], 'ab')
+    """
+    if value is None:
+        return None
+    if not isinstance(value, list | str):
+        raise QueryEvaluationError(f"{type_name(value)} cannot be sliced")
+    for bound in (start, stop):
+        if bound is not None and not is_number(bound):
+            raise QueryEvaluationError(f"{type_name(bound)} cannot be the bound of a slice")
+    first = None if start is None else math.floor(normal(start))
+    return value[first : None if stop is None else math.ceil(normal(stop))]
+
+
+def elements(value: JSON) -> Sequence[JSON]:
+    """What ``.[]`` gives in jq; the values of an object come in the order of its keys.
+
+    >>> elements({"b": 1, "a": 2})
+    [2, 1]
+    """
+    if not isinstance(value, (list, dict)):
+        raise QueryEvaluationError(f"cannot iterate over {type_name(value)}")
+    check_size(value)
+    return value if isinstance(value, list) else [value[key] for key in sorted(value)]
+
+
+def check_size(value: list[JSON] | dict[str, JSON]) -> None:
+    """Raise QueryLimitError for more elements than an expression may go through."""
+    if len(value) > MOST_ELEMENTS:
+        raise QueryLimitError(f"{type_name(value)} has more than {MOST_ELEMENTS} elements")
+
+
+def present_elements(value: JSON) -> Sequence[JSON]:
+    """What ``.[]`` gives here: nothing for null, because a control plane holds objects without defaults."""
+    return () if value is None else elements(value)
+
+
+_EXACT: Final = 2**53
+_SMALL: Final = 2**52  # two of them are no more than _EXACT together
+_INT64: Final = 2**63
+
+
+def add(left: JSON, right: JSON) -> JSON:
+    """``left + right``; null is neutral, arrays are joined, the right object wins.
+
+    >>> add(1, 2), add(None, "a"), add({"a": 1}, {"a": 2})
+    (3, 'a', {'a': 2})
+    """
+    if type(left) is int and type(right) is int and -_SMALL < left < _SMALL and -_SMALL < right < _SMALL:
+        return left + right
+    if left is None or right is None:
+        return right if left is None else left
+    if is_number(left) and is_number(right):
+        return _finite(normal(left) + normal(right))
+    if kind(left) == kind(right):
+        match left:
+            case str() | list():
+                return left + right
+            case dict():
+                return left | right
+    raise _cannot(left, right, "added")
+
+
+def subtract(left: JSON, right: JSON) -> JSON:
+    """``left - right`` of numbers, or the elements of ``left`` that are not in ``right``.
+
+    >>> subtract(1, 2), subtract([1, 2, 1], [1])
+    (-1, [2])
+    """
+    if type(left) is int and type(right) is int and -_SMALL < left < _SMALL and -_SMALL < right < _SMALL:
+        return left - right
+    if is_number(left) and is_number(right):
+        return _finite(normal(left) - normal(right))
+    if isinstance(left, list) and isinstance(right, list):
+        gone = set(map(to_json, right))
+        return [element for element in left if to_json(element) not in gone]
+    raise _cannot(left, right, "subtracted")
+
+
+def multiply(left: JSON, right: JSON) -> JSON:
+    """``left * right`` of numbers only.
+
+    >>> multiply(3, 2.5)
+    7.5
+    """
+    if type(left) is int and type(right) is int:
+        product = left * right
+        if -_EXACT <= product <= _EXACT:
+            return product
+    if is_number(left) and is_number(right):
+        return _finite(float(normal(left)) * normal(right))
+    raise _cannot(left, right, "multiplied")
+
+
+def merge(left: JSON, right: JSON) -> JSON:
+    """``left * right`` of objects, at every depth; of anything else it is their product.
+
+    >>> merge({"a": {"b": 1, "c": [2]}}, {"a": {"c": [3]}})
+    {'a': {'b': 1, 'c': [3]}}
+    """
+    if not (isinstance(left, dict) and isinstance(right, dict)):
+        return multiply(left, right)
+    merged = left | right
+    for key in left.keys() & right.keys():
+        if isinstance(left[key], dict) and isinstance(right[key], dict):
+            merged[key] = merge(left[key], right[key])
+    return merged
+
+
+def divide(left: JSON, right: JSON) -> JSON:
+    """``left / right`` of numbers, or a string split at another.
+
+    >>> divide(3, 2), divide("a,b", ",")
+    (1.5, ['a', 'b'])
+    """
+    if is_number(left) and is_number(right):
+        if right == 0:
+            raise QueryEvaluationError("cannot divide by zero")
+        return _finite(float(normal(left)) / normal(right))
+    if isinstance(left, str) and isinstance(right, str):
+        return split(left, right)
+    raise _cannot(left, right, "divided")
+
+
+def modulo(left: JSON, right: JSON) -> JSON:
+    """``left % right`` of the integer parts; the sign is that of ``left``.
+
+    >>> modulo(-5, 3), modulo(5.9, -3)
+    (-2, 2)
+    """
+    if not (is_number(left) and is_number(right)):
+        raise _cannot(left, right, "divided")
+    divisor = abs(_integer(right))
+    if divisor == 0:
+        raise QueryEvaluationError("cannot divide by zero")
+    dividend = _integer(left)
+    return normal(abs(dividend) % divisor * (-1 if dividend < 0 else 1))
+
+
+def negate(value: JSON) -> JSON:
+    """``-value`` of a number."""
+    if not is_number(value):
+        raise QueryEvaluationError(f"{type_name(value)} cannot be negated")
+    return normal(-value)
+
+
+def total(values: Iterable[JSON]) -> JSON:
+    """The sum of many values in time that grows with their size; null when there are none.
+
+    >>> total([1, None, 2]), total([["a"], ["b"]]), total([])
+    (3, ['a', 'b'], None)
+    """
+    terms = [value for value in values if value is not None]
+    if len(terms) < 2:  # noqa: PLR2004 - nothing to add
+        return terms[0] if terms else None
+    first = terms[0]
+    for term in terms:
+        if kind(term) != kind(first):
+            raise _cannot(first, term, "added")
+    match first:
+        case str():
+            return "".join(terms)
+        case list():
+            return list(chain.from_iterable(terms))
+        case dict():
+            return {key: value for term in terms for key, value in term.items()}
+    result = first
+    for term in terms[1:]:
+        result = add(result, term)
+    return result
+
+
+def split(text: str, separator: str) -> list[str]:
+    """The parts of a text between separators; its characters when the separator is empty.
+
+    >>> split("a--b", "-"), split("ab", ""), split("", "-")
+    (['a', '', 'b'], ['a', 'b'], [])
+    """
+    if not text:
+        return []
+    return text.split(separator) if separator else list(text)
+
+
+OPERATORS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+    "/": divide,
+    "%": modulo,
+    "==": equal,
+    "!=": lambda left, right: not equal(left, right),
+    "<": less,
+    "<=": lambda left, right: not less(right, left),
+    ">": lambda left, right: less(right, left),
+    ">=": lambda left, right: not less(left, right),
+}
+"""Every binary operator but ``and`` and ``or``."""
+
+
+def _finite(number: Number) -> Number:
+    if math.isfinite(number):
+        return normal(number)
+    raise QueryEvaluationError("the result is too large for a number")
+
+
+def _integer(number: Number) -> int:
+    """The integer part, kept within 64 bits."""
+    return max(-_INT64, min(_INT64 - 1, int(normal(number))))
+
+
+def _cannot(left: JSON, right: JSON, verb: str) -> QueryEvaluationError:
+    return QueryEvaluationError(f"{type_name(left)} and {type_name(right)} cannot be {verb}")

@@ -1,0 +1,202 @@
+"""A place in the tokens of an expression, and the errors for what is found there."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from karta_interpreter.errors import QuerySyntaxError
+from karta_interpreter.jq.syntax import (
+    ArrayPattern,
+    Literal,
+    Node,
+    ObjectPattern,
+    Pattern,
+    Span,
+    VariablePattern,
+)
+from karta_interpreter.jq.syntax.lexer import Kind, Token, tokenize
+
+NESTING_LIMIT = 128
+"""How deep the parser may recurse into itself; about 40 brackets inside of each other."""
+
+_HINTS = {
+    "?//": "`?//` separates patterns; to give a default, write `? //` with a space",
+    "as": "a binding, `... as $name | ...`, needs parentheses here",
+    "+": "jq has no sign for positive numbers",
+}
+_CLOSERS = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
+_CLOSING_KINDS = {Kind.SYMBOL: Kind.SYMBOL, Kind.OPEN_INTERPOLATION: Kind.CLOSE_INTERPOLATION}
+_SIGNS = {Kind.FIELD: ".", Kind.VARIABLE: "$", Kind.FORMAT: "@"}
+
+
+class Cursor:
+    """Reads tokens one after the other; ``next`` is the one in front."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = tokenize(text)
+        self._place = 0
+        self._depth = 0
+        self.next = self._tokens[0]
+
+    def advance(self) -> Token:
+        """Take the next token."""
+        token = self.next
+        if token.kind is not Kind.END:
+            self._place += 1
+            self.next = self._tokens[self._place]
+        return token
+
+    def at(self, *texts: str) -> bool:
+        """Whether the next token is one of these symbols or keywords."""
+        return self.next.text in texts and self.next.kind in (Kind.SYMBOL, Kind.KEYWORD)
+
+    def at_kind(self, kind: Kind) -> bool:
+        """Whether the next token is of this kind."""
+        return self.next.kind is kind
+
+    def follows(self, kind: Kind) -> bool:
+        """Whether the token after the next one is of this kind."""
+        return self._tokens[min(self._place + 1, len(self._tokens) - 1)].kind is kind
+
+    def after(self, text: str) -> bool:
+        """Whether the token taken last is this one."""
+        return bool(self._place) and self._tokens[self._place - 1].text == text
+
+    def accept(self, *texts: str) -> Token | None:
+        """Take the next token if it is one of these symbols or keywords."""
+        return self.advance() if self.at(*texts) else None
+
+    def accept_kind(self, kind: Kind) -> Token | None:
+        """Take the next token if it is of this kind."""
+        return self.advance() if self.next.kind is kind else None
+
+    def expect(self, text: str, what: str) -> Token:
+        """Take this symbol or keyword; ``what`` says where it belongs: "after the condition of `if`"."""
+        return self.accept(text) or self.fail(f"expected `{text}` {what}")
+
+    def close(self, opened: Token) -> Token:
+        """Take the bracket that closes ``opened``."""
+        closer = _CLOSERS[opened.text]
+        if self.next.text == closer and self.next.kind is _CLOSING_KINDS[opened.kind]:
+            return self.advance()
+        if self.next.kind is Kind.END:
+            raise self.error(f"`{opened.text}` opened here is never closed", opened.span)
+        return self.fail(f"expected `{closer}`")
+
+    def span(self, start: Token | Node) -> Span:
+        """From the start of something to the end of the token taken last."""
+        return Span(start.span.start, self._tokens[self._place - 1].span.end)
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Go one level deeper."""
+        if self._depth >= NESTING_LIMIT:
+            raise self.error("the expression is nested too deeply here", self.next.span)
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    def fail(self, message: str, hint: str = "") -> NoReturn:
+        """Complain about the next token."""
+        found = "the expression ends here" if self.next.kind is Kind.END else f"found `{_written(self.next)}`"
+        usual = _HINTS[self.next.text] if self.at(*_HINTS) else ""
+        raise self.error(f"{message}, but {found}", self.next.span, hint or usual)
+
+    def after_previous(self) -> str:
+        """The token taken last, for a message: "after `//`"."""
+        return f" after `{_written(self._tokens[self._place - 1])}`" if self._place else ""
+
+    @staticmethod
+    def error(message: str, span: Span, hint: str = "") -> QuerySyntaxError:
+        """An error at a place of the expression."""
+        return QuerySyntaxError(message, start=span.start, end=span.end, hint=hint)
+
+
+def _written(token: Token) -> str:
+    return _SIGNS.get(token.kind, "") + token.text
+
+
+class PatternParser(Cursor, ABC):
+    """Reads patterns; whole queries and strings may stand in them as keys."""
+
+    @abstractmethod
+    def query(self) -> Node:
+        """Read a whole query, as far as it goes."""
+
+    @abstractmethod
+    def string(self) -> Node:
+        """Read a string, the opening quote or the format of which is next."""
+
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Read one pattern or several alternatives, ``p ?// q``."""
+        found = [self.pattern()]
+        while self.accept("?//"):
+            found.append(self.pattern())
+        return tuple(found)
+
+    def pattern(self) -> Pattern:
+        """Read ``$name``, ``[p, q]`` or ``{key: p}``."""
+        with self.nested():
+            if opened := self.accept("["):
+                return ArrayPattern(self._elements(opened))
+            if opened := self.accept("{"):
+                return ObjectPattern(self._entries(opened))
+            return VariablePattern(self.variable_name("a pattern: `$name`, `[...]` or `{...}`"))
+
+    def variable_name(self, expected: str = "a variable") -> str:
+        """Read the name of a variable that is being defined."""
+        if not self.at_kind(Kind.VARIABLE):
+            self.fail(f"expected {expected}{self.after_previous()}")
+        if self.next.text == "__loc__":
+            raise self.error("`$__loc__` is built in and cannot be defined", self.next.span)
+        return self.advance().text
+
+    def parenthesised_key(self, opened: Token) -> Node:
+        """Read the rest of ``(expression)`` as a key of an object or of a pattern."""
+        key = self.query()
+        self.close(opened)
+        if isinstance(key, Literal) and not isinstance(key.value, str):
+            raise self.error("the key of an object has to be a string", key.span)
+        return key
+
+    def at_string(self) -> bool:
+        """Whether a string is next, plain or formatted."""
+        return self.at_kind(Kind.OPEN_TEXT) or (self.at_kind(Kind.FORMAT) and self.follows(Kind.OPEN_TEXT))
+
+    def accept_plain_key(self) -> Literal | None:
+        """Take a name or a keyword as a key."""
+        token = self.accept_kind(Kind.NAME) or self.accept_kind(Kind.KEYWORD)
+        return Literal(token.text, span=token.span) if token else None
+
+    def _elements(self, opened: Token) -> tuple[Pattern, ...]:
+        elements = [self.pattern()]
+        while self.accept(","):
+            elements.append(self.pattern())
+        self.close(opened)
+        return tuple(elements)
+
+    def _entries(self, opened: Token) -> tuple[tuple[Node | VariablePattern, Pattern], ...]:
+        entries = [self._entry()]
+        while self.accept(","):
+            entries.append(self._entry())
+        self.close(opened)
+        return tuple(entries)
+
+    def _entry(self) -> tuple[Node | VariablePattern, Pattern]:
+        if self.at_kind(Kind.VARIABLE):
+            span = self.next.span
+            variable = VariablePattern(self.variable_name())
+            if self.accept(":"):
+                return variable, self.pattern()
+            return Literal(variable.name, span=span), variable
+        key = self._key()
+        self.expect(":", "after the key of an object pattern")
+        return key, self.pattern()
+
+    def _key(self) -> Node:
+        if opened := self.accept("("):
+            return self.parenthesised_key(opened)
+        if self.at_string():
+            return self.string()
+        return self.accept_plain_key() or self.fail(f"expected a key{self.after_previous()}")

@@ -1,0 +1,287 @@
+"""The grammar of terms: everything that binds tighter than an operator, with its suffixes."""
+
+import sys
+from abc import abstractmethod
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from karta_interpreter.jq.syntax import (
+    Array,
+    Break,
+    Call,
+    Entry,
+    Foreach,
+    Format,
+    Identity,
+    If,
+    Index,
+    Iterate,
+    Literal,
+    Node,
+    Object,
+    Pattern,
+    Pipe,
+    RecursiveDescent,
+    Reduce,
+    Slice,
+    Text,
+    Try,
+    Variable,
+)
+from karta_interpreter.jq.syntax.cursor import PatternParser
+from karta_interpreter.jq.syntax.lexer import Kind, Token
+from karta_interpreter.jq.syntax.precedence import Step, optional_step
+
+_CONSTANTS = {"null": None, "true": True, "false": False}
+_EXACT_INTEGERS = 2**53
+
+
+class BlockParser(PatternParser):
+    """Reads blocks; each method is given the token that opened its block, already taken."""
+
+    @abstractmethod
+    def expression(self) -> Node:
+        """Read as far as operators go: up to a comma, a pipe or ``as``."""
+
+    def group(self, opened: Token) -> Node:
+        """Read the rest of ``(query)``; its parentheses belong to its place."""
+        inner = self.query()
+        self.close(opened)
+        return replace(inner, span=self.span(opened))
+
+    def array(self, opened: Token) -> Node:
+        """Read the rest of ``[query]``."""
+        body = None if self.at("]") else self.query()
+        self.close(opened)
+        return Array(body, span=self.span(opened))
+
+    def object(self, opened: Token) -> Node:
+        """Read the rest of ``{key: value, ...}``; a comma may follow the last entry."""
+        entries: list[Entry] = []
+        while not self.at("}"):
+            entries.append(self._entry_of_object())
+            if not self.accept(","):
+                break
+        self.close(opened)
+        return Object(tuple(entries), span=self.span(opened))
+
+    def condition(self, opened: Token) -> Node:
+        """Read the rest of ``if``."""
+        branches = [self._branch("if")]
+        while self.accept("elif"):
+            branches.append(self._branch("elif"))
+        otherwise = self.query() if self.accept("else") else None
+        if self.at_kind(Kind.END):
+            raise self.error("`if` opened here is never closed with `end`", opened.span)
+        self.expect("end", "to close `if`")
+        return If(tuple(branches), otherwise, span=self.span(opened))
+
+    def reduction(self, opened: Token) -> Node:
+        """Read the rest of ``reduce``."""
+        source, pattern, parenthesis = self._loop_head("reduce")
+        init = self.query()
+        self.expect(";", "between the two parts of `reduce`")
+        update = self.query()
+        self.close(parenthesis)
+        return Reduce(source, pattern, init, update, span=self.span(opened))
+
+    def loop(self, opened: Token) -> Node:
+        """Read the rest of ``foreach``."""
+        source, pattern, parenthesis = self._loop_head("foreach")
+        init = self.query()
+        self.expect(";", "between the parts of `foreach`")
+        update = self.query()
+        extract = self.query() if self.accept(";") else None
+        self.close(parenthesis)
+        return Foreach(source, pattern, init, update, extract, span=self.span(opened))
+
+    def escape(self, opened: Token) -> Node:
+        """Read the rest of ``break $name``."""
+        name = self.variable_name("the `$name` of a label")
+        return Break(name, span=self.span(opened))
+
+    def _branch(self, keyword: str) -> tuple[Node, Node]:
+        condition = self.query()
+        self.expect("then", f"after the condition of `{keyword}`")
+        return condition, self.query()
+
+    def _loop_head(self, keyword: str) -> tuple[Node, Pattern, Token]:
+        source = self.expression()
+        self.expect("as", f"after the source of `{keyword}`")
+        pattern = self.pattern()
+        return source, pattern, self.expect("(", f"after the pattern of `{keyword}`")
+
+    def _entry_of_object(self) -> Entry:
+        if self.at_kind(Kind.VARIABLE):
+            return self._variable_entry()
+        if opened := self.accept("("):
+            key = self.parenthesised_key(opened)
+            self.expect(":", "after the key of an object")
+            return Entry(key, self._value())
+        key = self.string() if self.at_string() else self._plain_key()
+        if self.accept(":"):
+            return Entry(key, self._value())
+        return Entry(key, Index(Identity(span=key.span), key, span=key.span))
+
+    def _variable_entry(self) -> Entry:
+        token = self.advance()
+        variable = Variable(token.text, span=token.span)
+        if token.text != "__loc__" and self.accept(":"):
+            return Entry(variable, self._value())
+        return Entry(Literal(token.text, span=token.span), variable)
+
+    def _plain_key(self) -> Node:
+        hint = 'a key is a name, a "string", a $variable or an (expression)'
+        return self.accept_plain_key() or self.fail(f"expected a key{self.after_previous()}", hint)
+
+    def _value(self) -> Node:
+        """Read pipes, but no comma: that one ends the entry."""
+        steps = [self.expression()]
+        while self.accept("|"):
+            steps.append(self.expression())
+        value = steps.pop()
+        while steps:
+            step = steps.pop()
+            value = Pipe(step, value, span=self.span(step))
+        return value
+
+
+class TermParser(BlockParser):
+    """Reads terms: paths, literals, calls, strings and blocks."""
+
+    def term(self) -> Node:
+        """Read a term and the suffixes behind it: ``.a``, ``[...]``, ``?``."""
+        with self.nested():
+            start = self.next
+            node = self._start()
+            while suffixed := self._suffix(start, node):
+                node = suffixed
+            return node
+
+    def string(self) -> Node:
+        """Read a string, plain or formatted, with its interpolations."""
+        start = self.next
+        name = self.accept_kind(Kind.FORMAT)
+        self.advance()
+        parts: list[str | Node] = []
+        while not self.accept_kind(Kind.CLOSE_TEXT):
+            parts.append(self._part())
+        joined = _joined(parts)
+        if name or any(isinstance(part, Node) for part in joined):
+            return Text(joined, name.text if name else None, span=self.span(start))
+        return Literal("".join(map(str, joined)), span=self.span(start))
+
+    def _start(self) -> Node:
+        token = self.next
+        if self.at_string():
+            return self.string()
+        match token.kind:
+            case Kind.FIELD:  # `.a` is a suffix of an identity that is not written
+                return Identity(span=token.span)
+            case Kind.VARIABLE:
+                return Variable(self.advance().text, span=token.span)
+            case Kind.NUMBER:
+                return Literal(_number(self.advance().text), span=token.span)
+            case Kind.FORMAT:
+                return Format(self.advance().text, span=token.span)
+            case Kind.NAME:
+                return self._call()
+            case _:
+                return self._block()
+
+    def _block(self) -> Node:
+        readers: dict[str, Callable[[Token], Node]] = {
+            ".": self._identity,
+            "..": lambda token: RecursiveDescent(span=token.span),
+            "(": self.group,
+            "[": self.array,
+            "{": self.object,
+            "if": self.condition,
+            "reduce": self.reduction,
+            "foreach": self.loop,
+            "break": self.escape,
+        }
+        if self.at(*readers):
+            return readers[self.next.text](self.advance())
+        if self.at("def", "label"):
+            message = f"`{self.next.text}` cannot stand{self.after_previous()}"
+            raise self.error(message, self.next.span, "put parentheses around it and what it is for")
+        return self.fail(f"expected an expression{self.after_previous()}")
+
+    def _call(self) -> Node:
+        name = self.advance()
+        if opened := self.accept("("):
+            arguments = [self.query()]
+            while self.accept(";"):
+                arguments.append(self.query())
+            self.close(opened)
+            return Call(name.text, tuple(arguments), span=self.span(name))
+        if name.text in _CONSTANTS:
+            return Literal(_CONSTANTS[name.text], span=name.span)
+        return Call(name.text, span=name.span)
+
+    def _identity(self, dot: Token) -> Node:
+        identity = Identity(span=dot.span)
+        if self.at_string():
+            return self._suffixed(Index(identity, self.string(), span=self.span(dot)))
+        if self.at_kind(Kind.NAME):
+            self.fail("expected an operator after `.`", f"write `.{self.next.text}` without a space")
+        return identity
+
+    def _suffix(self, start: Token, target: Node) -> Node | None:
+        """The target with the suffix that comes next; None where no suffix does."""
+        if field := self.accept_kind(Kind.FIELD):
+            key = Literal(field.text, span=field.span)
+            return self._suffixed(Index(target, key, span=self.span(start)))
+        if self.accept("?"):
+            return Try(target, span=self.span(start))
+        dot = self.accept(".")
+        if opened := self.accept("["):
+            return self._bracket(start, target, opened)
+        if not dot:
+            return None
+        if not self.at_string():
+            self.fail("expected a name, a string or `[` after `.`", 'write an unusual name as `.["..."]`')
+        return self._suffixed(Index(target, self.string(), span=self.span(start)))
+
+    def _bracket(self, start: Token, target: Node, opened: Token) -> Node:
+        if self.accept("]"):
+            return self._suffixed(Iterate(target, span=self.span(start)))
+        key = None if self.at(":") else self.query()
+        if key and not self.at(":"):
+            self.close(opened)
+            return self._suffixed(Index(target, key, span=self.span(start)))
+        self.advance()
+        stop = None if key and self.at("]") else self.query()
+        self.close(opened)
+        return self._suffixed(Slice(target, key, stop, span=self.span(start)))
+
+    def _suffixed(self, node: Step) -> Node:
+        """Take a ``?`` that belongs to this one suffix."""
+        return optional_step(node, self.span(node)) if self.accept("?") else node
+
+    def _part(self) -> str | Node:
+        opened = self.accept_kind(Kind.OPEN_INTERPOLATION)
+        if not opened:
+            return self.advance().text
+        inner = self.query()
+        self.close(opened)
+        return inner
+
+
+def _joined(parts: list[str | Node]) -> tuple[str | Node, ...]:
+    """The parts of a string with neighbouring pieces of text put together."""
+    joined: list[str | Node] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return tuple(joined)
+
+
+def _number(text: str) -> int | float:
+    """The value of a number literal: a double as in gojq, kept as an integer where it is one."""
+    value = min(float(text), sys.float_info.max)
+    return int(value) if value.is_integer() and value <= _EXACT_INTEGERS else value

@@ -1,0 +1,204 @@
+"""Walking a syntax tree, whatever its nodes are."""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from karta_interpreter.jq.syntax import (
+    Alternative,
+    Array,
+    ArrayPattern,
+    Binary,
+    Entry,
+    Identity,
+    If,
+    Index,
+    Literal,
+    Negate,
+    Node,
+    Object,
+    ObjectPattern,
+    Pipe,
+    Text,
+    Variable,
+)
+
+_IDENTITY: Final = Identity()
+_SHARED: Final = 512
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below one, in the order of the text; keys inside of patterns are among them."""
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            yield value
+        else:
+            yield from _nodes(value)
+
+
+@cache
+def _fields(kind: type[Node]) -> tuple[str, ...]:
+    """What of a kind of node may hold nodes."""
+    return tuple(name for name in kind.__match_args__ if kind.__annotations__[name] is not str)
+
+
+def is_deeper(node: Node, limit: int) -> bool:
+    """Whether the longest way down from a node passes more than ``limit`` nodes, itself among them.
+
+    Does not recurse, so that it can guard everything that does.
+    """
+    level = [node]
+    for _ in range(limit):
+        level = [child for parent in level for child in children(parent)]
+        if not level:
+            return False
+    return True
+
+
+def is_merge(node: Node) -> bool:
+    """Whether a node is a product that has an object on one side by its form, which merges two objects.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> is_merge(parse("(.a // {}) * .b")), is_merge(parse(".a * .b"))
+    (True, False)
+    """
+    return isinstance(node, Binary) and node.operator == "*" and (_is_object(node.left) or _is_object(node.right))
+
+
+def _is_object(node: Node) -> bool:
+    match node:
+        case Object():
+            return True
+        case Alternative(_, right):
+            return _is_object(right)
+        case _:
+            return is_merge(node)
+
+
+def without_places(node: Node) -> Node:
+    """The same tree for keeping: two thirds smaller without its places in the text, and with leaves that others have.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> tree = parse(".a")
+    >>> tree.span, without_places(tree).span, without_places(tree) == tree
+    (Span(start=0, end=2), Span(start=0, end=0), True)
+    """
+    kept: Node = _without_places(node)
+    return kept
+
+
+def _without_places(part: Any) -> Any:  # noqa: ANN401 - a node, or what stands in one
+    kind = type(part)
+    if kind is tuple:
+        return tuple([_without_places(each) for each in part])
+    if kind is Identity:
+        return _IDENTITY
+    if kind is Literal and type(part.value) is str:
+        return _text(part.value)
+    if isinstance(part, Struct):
+        return kind(*[_without_places(getattr(part, name)) for name in kind.__match_args__])
+    return part
+
+
+@lru_cache(_SHARED)
+def _text(value: str) -> Literal:
+    return Literal(value)
+
+
+def _nodes(value: object) -> Iterator[Node]:
+    match value:
+        case Node():
+            yield value
+        case tuple():
+            for item in value:
+                yield from _nodes(item)
+        case Entry(key, inner):
+            yield from (key, inner)
+        case ArrayPattern(elements):
+            yield from _nodes(elements)
+        case ObjectPattern(entries):
+            yield from _nodes(entries)
+
+
+def variables_in(node: Node) -> frozenset[str]:
+    """The names of all variables in an expression, whoever defines them."""
+    below = (variables_in(child) for child in children(node))
+    own = {node.name} if isinstance(node, Variable) else set()
+    return frozenset(own).union(*below)
+
+
+_NULL: Final = Literal(None)
+
+
+def field_of(node: Node, *names: str) -> Node:
+    """The expression of a field, or of one inside of that, of each output of an expression that gives objects.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.jq.syntax.printer import render
+    >>> render(field_of(parse(".pods | {metadata, spec: (.spec + {containers: []})}"), "spec", "tolerations"))
+    '.pods | .spec.tolerations'
+    """
+    for name in names:
+        node = _field(node, name)
+    return node
+
+
+def owner_of(node: Node) -> Node | None:
+    """The expression of the objects of which an expression gives one field; None where it may give others.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.jq.syntax.printer import render
+    >>> render(owner_of(parse(".tasks[] | select(.on) | .size")))
+    '.tasks[] | select(.on) | .'
+    """
+    match node:
+        case Pipe(left, right):
+            owner = owner_of(right)
+            return None if owner is None else Pipe(left, owner)
+        case Index(target, Literal(str())):
+            return target
+    return None
+
+
+def is_computed(node: Node) -> bool:
+    """Whether no output of an expression can be the value at a place.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> is_computed(parse(".a | [.b]")), is_computed(parse("if .a then null else .b end"))
+    (True, False)
+    """
+    match node:
+        case Pipe(_, right):
+            return is_computed(right)
+        case If(branches, otherwise):
+            return otherwise is not None and all(map(is_computed, (otherwise, *(then for _, then in branches))))
+    return isinstance(node, Array | Binary | Literal | Negate | Object | Text)
+
+
+def _field(node: Node, name: str) -> Node:
+    match node:
+        case Pipe(left, right):
+            return Pipe(left, _field(right, name))
+        case If(branches, otherwise):
+            found = tuple((condition, _field(then, name)) for condition, then in branches)
+            return If(found, _field(Identity() if otherwise is None else otherwise, name))
+        case Object(entries) if _are_named(entries):
+            return next((entry.value for entry in reversed(entries) if entry.key == Literal(name)), _NULL)
+        case Binary("+", left, Object(entries) as right) if _are_named(entries):
+            return _field(right if _has(entries, name) else left, name)
+        case Alternative(left, Object(entries)) if _are_named(entries) and not _has(entries, name):
+            return _field(left, name)
+        case Literal(None):
+            return node
+    return Index(node, Literal(name))
+
+
+def _has(entries: tuple[Entry, ...], name: str) -> bool:
+    return any(entry.key == Literal(name) for entry in entries)
+
+
+def _are_named(entries: tuple[Entry, ...]) -> bool:
+    return all(isinstance(entry.key, Literal) for entry in entries)

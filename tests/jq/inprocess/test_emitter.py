@@ -1,0 +1,119 @@
+"""The Python of expressions: that there is some for each, however deep or long."""
+
+import time
+from functools import reduce
+
+import pytest
+
+from karta_interpreter.jq.analysis import Verdict, vet
+from karta_interpreter.jq.inprocess.compiler import compile_list, source
+from karta_interpreter.jq.syntax.parser import parse
+from karta_interpreter.k8s.values import JSON
+
+
+def nested(form: str, innermost: str, times: int) -> str:
+    return reduce(lambda inside, _: form.replace("_", inside), range(times), innermost)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        pytest.param(".a" + "[]" * 190, {"a": 0}, None, id="iteration"),
+        pytest.param(".a" + "[]?" * 90, {"a": []}, [], id="optional iteration"),
+        pytest.param(" | ".join([".[]"] * 150), [], [], id="loops behind each other"),
+        pytest.param(" | ".join(["."] * 190), 1, [1], id="a pipe"),
+        pytest.param(" | ".join(["select(.)"] * 90), 1, [1], id="selected again and again"),
+        pytest.param(" | ".join(["select(.) // 2"] * 60), None, [2], id="and with a default"),
+        pytest.param(" + ".join(["."] * 190), 1, [190], id="a sum"),
+        pytest.param(" and ".join(["."] * 190), 1, [True], id="and"),
+        pytest.param(" // ".join([".a"] * 90) + " // 1", None, [1], id="defaults"),
+        pytest.param(", ".join(["."] * 190), 1, [1] * 190, id="a list"),
+        pytest.param("[" + ", ".join([".[]"] * 150) + "] | length", [1], [150], id="loops in a list"),
+        pytest.param("{" + ", ".join(f"k{i}: ." for i in range(300)) + "} | length", 1, [300], id="a large object"),
+        pytest.param('"' + "\\(.)" * 150 + '"', 1, ["1" * 150], id="a long text"),
+        pytest.param("if . then " + "elif . then ".join(["1 "] * 400) + "end", 1, [1], id="many branches"),
+        pytest.param("if . then . " + "elif .[] then 2 " * 60 + "end", None, [], id="branches that ask loops"),
+        pytest.param(nested("[_]", ".", 35), 1, None, id="arrays"),
+        pytest.param(nested("{a: _}", ".", 30), 1, None, id="objects"),
+        pytest.param(nested("(_ | not)", ".", 30), 1, [True], id="not"),
+        pytest.param(nested("if . then _ else 0 end", ".", 30), 1, [1], id="if inside of then"),
+        pytest.param(nested("if . then 0 else _ end", ".", 30), None, [None], id="if inside of else"),
+        pytest.param(nested("if _ then 1 else 0 end", ".", 30), 1, [1], id="if inside of a condition"),
+        pytest.param(nested("(. and _)", ".", 30), 1, [True], id="and inside of and"),
+        pytest.param(nested("(. // _)", ".", 30), None, [None], id="a default of a default"),
+        pytest.param(nested("(.[]? // _)", "7", 30), 1, [7], id="of loops"),
+        pytest.param(nested("[.[]? | _]", ".", 30), 1, [[]], id="loops inside of loops"),
+        pytest.param(nested("map(_)", ".", 30), [], [[]], id="map"),
+        pytest.param(nested("any(.[]; _)", ".", 30), [], [False], id="any"),
+        pytest.param(nested("first(_)", ".[]", 30), [1], [1], id="first"),
+        pytest.param(nested("try (_)", ".[]", 20), 1, [], id="try"),
+        pytest.param(nested("([_, 1] | max)", ".", 20), 0, [1], id="bounds"),
+        pytest.param(nested("(_ * 1)", ".", 30), 3, [3], id="products"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_depth_and_length_are_no_problem(text: str, value: JSON, expected: list[JSON] | None) -> None:
+    started = time.process_time()
+    run = compile_list(parse(text))
+    assert time.process_time() - started < 3
+    if expected is not None:
+        assert run(value) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(" | ".join(["(., .)"] * 8), id="lists behind lists"),
+        pytest.param(" | ".join(["(.a[]?, .b)"] * 40), id="with loops"),
+        pytest.param(" | ".join(["if . then .a[]? else .b end"] * 40), id="branches with loops"),
+        pytest.param(" | ".join(["(.a[]? // .b)"] * 40), id="defaults of loops"),
+        pytest.param(" | ".join(["(.a? and .b?)"] * 40), id="logic of loops"),
+        pytest.param(" | ".join(["select(.a?, .b?)"] * 40), id="conditions with loops"),
+    ],
+)
+def test_what_comes_behind_is_written_once(text: str) -> None:
+    half = text[: text.index(" | ", len(text) // 2)]
+    assert len(source(parse(text))) < 3 * len(source(parse(half)))
+
+
+def test_an_expression_as_long_as_plain_ones_get_is_compiled_in_no_time() -> None:
+    node = parse("[" + ", ".join(f'.a{i}.b == "{"x" * 300}"' for i in range(150)) + "] | any")
+    assert vet(node).verdict is Verdict.PLAIN
+    started = time.process_time()
+    assert compile_list(node)({"a149": {"b": "x" * 300}}) == [True]
+    assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        pytest.param(".a | [(. // 1), .]", {}, [[1, None]], id="the input of a default"),
+        pytest.param(".[] | [(. // 1), .]", [None], [[1, None]], id="an element"),
+        pytest.param(".a | (. // 1), .", {}, [1, None], id="in a list"),
+        pytest.param(".a | {x: (. // 1), y: .}", {}, [{"x": 1, "y": None}], id="in an object"),
+        pytest.param(".a | (. and 1) == .", {}, [False], id="of logic"),
+        pytest.param(".a | [., 3] | [(.[0] // 2), .[0]]", {}, [[2, None]], id="a part of an array"),
+        pytest.param(".a | [([., 2] | max), .]", {"a": 1}, [[2, 1]], id="of bounds"),
+        pytest.param(".a | [([., (3 // empty)] | max), .]", {"a": 1}, [[3, 1]], id="of optional bounds"),
+        pytest.param(".a | [. * 2, ., -., .]", {"a": 1}, [[2, 1, -1, 1]], id="of operators"),
+    ],
+)
+def test_an_input_stays_what_it_is(text: str, value: JSON, expected: list[JSON]) -> None:
+    assert compile_list(parse(text))(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param(".a", ["return [t1]"], id="one output"),
+        pytest.param("[.a, .b // empty] | min", ["if t2 is not None and t2 is not False:"], id="no array for bounds"),
+        pytest.param('.a | IN("x", "y")', ["t2 = t1 in ('x', 'y', )"], id="one of some texts"),
+        pytest.param(".a == null", ["t2 = t1 is None"], id="null"),
+        pytest.param(".a | not", ["t2 = t1 is None or t1 is False"], id="not"),
+    ],
+)
+def test_what_is_common_is_written_in_place(text: str, lines: list[str]) -> None:
+    written = source(parse(text))
+    assert written.count("def ") == 1
+    for line in lines:
+        assert f"    {line}\n" in f"{written}\n"

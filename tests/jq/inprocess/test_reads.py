@@ -1,0 +1,56 @@
+"""An expression gives the same outputs when all that it does not look at is missing."""
+
+from typing import Any
+
+from hypothesis import example, given, settings
+
+from karta_interpreter.errors import QueryEvaluationError
+from karta_interpreter.jq.inprocess.compiler import compile_many
+from karta_interpreter.jq.inprocess.reads import reach
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.syntax.parser import parse
+from karta_interpreter.k8s.extent import Extent
+from karta_interpreter.k8s.values import JSON
+from tests.jq.expressions import objects, plain_expressions
+
+
+def extent_of(node: Node) -> Extent:
+    extent = Extent()
+    for output in reach(node, (extent,)):
+        output.take()
+    return extent
+
+
+def cut(value: JSON, extent: Extent) -> JSON:
+    """Leave out all fields that are not looked at."""
+    if extent.is_whole or (extent.fields and extent.elements):
+        return value
+    if isinstance(value, dict):
+        if extent.elements:
+            return {key: cut(below, extent.elements) for key, below in value.items()}
+        return {key: cut(value[key], below) for key, below in extent.fields.items() if key in value}
+    if isinstance(value, list) and extent.elements:
+        return [cut(element, extent.elements) for element in value]
+    return value
+
+
+def outcome(node: Node, value: JSON) -> Any:
+    try:
+        return list(compile_many(node)(value))
+    except QueryEvaluationError as error:
+        return str(error)
+
+
+@settings(max_examples=300, deadline=None)
+@given(node=plain_expressions, value=objects)
+@example(node=parse(".a[] | select(.b) | .key"), value={"a": [{"b": {"c": 1}, "key": 2, "value": 3}], "b": 4})
+@example(node=parse("if .a then .b else empty end"), value={"a": {"b": 1}, "b": {"c": 2}})
+@example(node=parse("any(.a[]; .b == 1), all(.a[]?; .b)"), value={"a": [{"b": 1, "c": 2}]})
+def test_what_is_not_looked_at_may_be_missing(node: Node, value: JSON) -> None:
+    assert outcome(node, cut(value, extent_of(node))) == outcome(node, value)
+
+
+def test_of_a_path_only_the_path_is_looked_at() -> None:
+    value = {"spec": {"groups": [{"name": "a", "template": {}}, {"template": {}}], "paused": True}, "status": {}}
+    left = cut(value, extent_of(parse('.spec.groups[] | .name // "none"')))
+    assert left == {"spec": {"groups": [{"name": "a"}, {}]}}

@@ -1,0 +1,106 @@
+"""Functions of Python that hold what an expression's author wrote, and nothing that he could have them do."""
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karta_interpreter.errors import QueryRaisedError
+from karta_interpreter.jq.inprocess.arity import Singles
+from karta_interpreter.jq.inprocess.compiler import RUNTIME, compile_list, giving
+from karta_interpreter.jq.inprocess.writer import Module
+from karta_interpreter.jq.syntax import (
+    Binary,
+    Call,
+    Entry,
+    Identity,
+    Index,
+    Literal,
+    Node,
+    Object,
+    Text,
+    Variable,
+)
+from karta_interpreter.jq.syntax.parser import parse
+from karta_interpreter.k8s.values import JSON
+
+HOSTILE = [
+    *("'''", '"""', "\\", "\\'", "a\nb\rc", "{0}", "{}", "{", "%s", "#", "\x00", "\u2028", "\ud800", "\u202etxt"),
+    *("__import__('os').system('true')", "'): yield 1 #", "é\U0001f600", "t1", "v", "None", ""),
+]
+
+
+def _constant(value: Any) -> Any:
+    module = Module(RUNTIME, Singles())
+    name = module.function(lambda name: [f"def {name}(v):", f"    return {module.constant(value)}"])
+    return module.functions()[name](None)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(None, id="null"),
+        pytest.param(True, id="true"),
+        pytest.param(1, id="which 1 is not"),
+        pytest.param(-(2**53) + 1, id="the last one that is spelled out"),
+        pytest.param(2**64, id="a large number"),
+        pytest.param(10**5000, id="one that Python does not even print"),
+        pytest.param(1e300, id="a double"),
+        pytest.param(math.inf, id="which has no literal in Python"),
+        *HOSTILE,
+    ],
+)
+def test_a_constant_is_what_it_was(value: JSON) -> None:
+    result = _constant(value)
+    assert (result, type(result)) == (value, type(value))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text())
+def test_any_text_is_a_constant_in_ascii(text: str) -> None:
+    assert _constant(text) == text
+    assert Module(RUNTIME, Singles()).constant(text).isascii()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_names_and_texts_of_an_expression_are_no_python(text: str) -> None:
+    literal = Literal(text)
+    table: list[tuple[Node, JSON, JSON]] = [
+        (literal, None, text),
+        (Index(Identity(), literal), {text: 1}, 1),
+        (Object((Entry(literal, literal),)), None, {text: text}),
+        (Text((text, Identity(), text)), "-", f"{text}-{text}"),
+        (Binary("==", Identity(), literal), text, True),
+        (Call("IN", (literal,)), text, True),
+        (Call("startswith", (literal,)), f"{text}-", True),
+        (Variable(text), None, 2),
+    ]
+    for node, value, expected in table:
+        assert giving({text: 2}, compile_list(node))(value) == [expected], node
+    with pytest.raises(QueryRaisedError) as caught:
+        compile_list(Call("error", (literal,)))(None)
+    assert str(caught.value) == text
+
+
+def test_functions_see_nothing_but_what_they_name() -> None:
+    module = Module(RUNTIME, Singles())
+    name = module.function(lambda name: [f"def {name}(v):", "    return len(v)"])
+    space = module.functions()
+    assert space.keys() == {"__builtins__", "len", name}
+    assert space["__builtins__"] == {}
+    assert not {"eval", "exec", "open", "__import__", "getattr", "globals", "vars"} & RUNTIME.keys()
+
+
+def test_one_function_may_call_another_that_is_written_later() -> None:
+    module = Module(RUNTIME, Singles())
+    inner = module.function(lambda name: [f"def {name}(v):", "    return v"])
+    outer = module.function(lambda name: [f"def {name}(v):", f"    return [{inner}(v)]"])
+    assert module.functions()[outer](1) == [1]
+
+
+def test_an_expression_that_is_not_plain_is_refused_wherever_it_hides() -> None:
+    deep = parse("[" * 30 + "first(.a[]?, range(3))" + "]" * 30)
+    with pytest.raises(ValueError, match="range/1 is not plain"):
+        compile_list(deep)
