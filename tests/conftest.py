@@ -3,13 +3,22 @@
 import gc
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.waiting import Clock
 
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
 # Hypothesis' own, as for CI, stays what it is otherwise.
 _MATTERS_OF_CHANCE = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 settings.register_profile("suite", settings.default, deadline=None, suppress_health_check=_MATTERS_OF_CHANCE)
 settings.load_profile("suite")
+
+
+@pytest.fixture
+async def clock() -> Clock:
+    """The clock of the test's event loop."""
+    return Clock()
 
 
 def pytest_xdist_auto_num_workers() -> int:

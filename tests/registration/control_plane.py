@@ -29,6 +29,7 @@ class ControlPlane:
         self.available = True
         self.applied: list[Any] = []
         self.lists: list[str] = []
+        self.requests = 0
         self.url = ""
         self.completion: dict[str, str] = {}
         self.on_apply: Callable[[], object] = lambda: None
@@ -94,6 +95,7 @@ class ControlPlane:
         return file
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests += 1
         collection, name = request.path, ""
         if collection not in self.collections:
             collection, _, name = collection.rpartition("/")

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -59,15 +58,6 @@ class Rig:
 
     def said(self, level: str) -> list[str]:
         return [report.message for report in self.reports if report.level == level]
-
-
-async def until(holds: Callable[[], object], seconds: float = 30.0) -> float:
-    """Wait until something holds; return after how long."""
-    started = time.monotonic()
-    while not holds():
-        assert time.monotonic() - started < seconds, "it never happened"
-        await asyncio.sleep(0.01)
-    return time.monotonic() - started
 
 
 def crd(kind: str, *, version: str = "v1", status: bool = True) -> Any:

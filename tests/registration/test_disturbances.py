@@ -5,16 +5,20 @@ import asyncio
 import pytest
 
 from tests.registration.control_plane import CONFIGURATIONS, CRDS
-from tests.registration.rig import DOLL, NAME, Rig, crd, until
+from tests.registration.rig import DOLL, NAME, Rig, crd
+from tests.waiting import Clock, until
 
 pytestmark = pytest.mark.usefixtures("hurried")
 
+SOON, MINUTE = 2.0, 60.0
+"""Seconds by the clock of the test: until a change is applied, and until a change by a rival is put back again."""
 
-async def test_what_the_server_completes_is_no_change_by_others(rig: Rig) -> None:
+
+async def test_what_the_server_completes_is_no_change_by_others(rig: Rig, clock: Clock) -> None:
     rig.plane.completion = {"matchPolicy": "Exact"}
     async with rig.registrar():
         await until(lambda: rig.plane.applied)
-        await asyncio.sleep(0.4)
+        await clock.passes(SOON)
 
     assert len(rig.plane.applied) == 1
 
@@ -37,8 +41,7 @@ async def test_changes_by_others_are_put_back(rig: Rig) -> None:
     assert len(plane.applied) == 3
 
 
-async def test_one_that_insists_is_noticed(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("karta_interpreter.registration.registrar._MINUTE", 0.4)
+async def test_one_that_insists_is_noticed(rig: Rig, clock: Clock) -> None:
     plane = rig.plane
 
     def insist() -> None:
@@ -51,12 +54,15 @@ async def test_one_that_insists_is_noticed(rig: Rig, monkeypatch: pytest.MonkeyP
     async with rig.registrar() as registrar:
         await until(lambda: rig.said("error"))
         assert not registrar.in_step
-        before = len(plane.applied)
-        await until(lambda: len(plane.applied) > before)
+        assert len(plane.applied) == 1 + 5, "what was registered, and how often it is put back without a pause"
+        await clock.passes(SOON)
+        assert len(plane.applied) == 1 + 5
+        await clock.advance(MINUTE)
+        await until(lambda: len(plane.applied) > 1 + 5)
         plane.on_apply = lambda: None
+        await clock.advance(MINUTE)
         await until(lambda: "rival" not in str(plane.configuration["webhooks"]))
 
-    assert 5 <= before <= 7
     assert "changed by another karta-interpreter, to call https://rival.example/interpret" in rig.said("error")[0]
     assert "--registration-name" in rig.said("error")[0]
 
@@ -71,12 +77,12 @@ async def test_one_that_insists_is_noticed(rig: Rig, monkeypatch: pytest.MonkeyP
     ],
 )
 async def test_what_cannot_be_applied_is_said_once_and_tried_again(
-    rig: Rig, method: str, status: int, hint: str
+    rig: Rig, clock: Clock, method: str, status: int, hint: str
 ) -> None:
     rig.plane.refused[method, CONFIGURATIONS] = status
     async with rig.registrar() as registrar:
         await until(lambda: rig.said("error"))
-        await asyncio.sleep(0.4)
+        await clock.passes(SOON)
         (message,) = rig.said("error")
         assert not registrar.in_step
         rig.plane.refused.clear()
@@ -101,21 +107,21 @@ async def test_without_a_look_at_crds_everything_is_registered(rig: Rig) -> None
         await until(lambda: "AggregateStatus" not in (rig.plane.operations("Toy") or ()))
 
 
-async def test_without_a_look_at_configurations_it_is_applied_once(rig: Rig) -> None:
+async def test_without_a_look_at_configurations_it_is_applied_once(rig: Rig, clock: Clock) -> None:
     rig.plane.refused["GET", CONFIGURATIONS] = 403
     async with rig.registrar():
         await until(lambda: rig.plane.operations("Toy"))
-        await asyncio.sleep(0.4)
+        await clock.passes(SOON)
 
     assert len(rig.plane.applied) == 1
     assert rig.said("warning")[0].startswith("changes by others go unnoticed: ")
 
 
-async def test_a_server_that_is_away_at_first(rig: Rig) -> None:
+async def test_a_server_that_is_away_at_first(rig: Rig, clock: Clock) -> None:
     rig.plane.available = False
     async with rig.registrar():
         await until(lambda: rig.said("error"))
-        await asyncio.sleep(0.4)
+        await clock.passes(SOON)
         assert len(rig.said("error")) == 1
         rig.plane.available = True
         await until(lambda: rig.plane.operations("Toy"))

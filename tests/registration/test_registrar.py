@@ -1,6 +1,5 @@
 """The configuration on a control plane follows the definitions."""
 
-import asyncio
 import json
 
 import pytest
@@ -10,35 +9,41 @@ from karta_interpreter.sources.store import Store
 from tests.registration.admission_rules import objections
 from tests.registration.control_plane import CONFIGURATIONS, CRDS
 from tests.registration.definitions import TOY, karta, replicas
-from tests.registration.rig import DOLL, NAME, ONE, Rig, crd, until
+from tests.registration.rig import DOLL, NAME, ONE, Rig, crd
+from tests.waiting import Clock, until
+
+SOON = 2.0
+"""Seconds by the clock of the test in which every change is applied."""
 
 
-async def test_every_change_arrives_within_two_seconds(rig: Rig) -> None:
+async def test_every_change_arrives_within_two_seconds(rig: Rig, clock: Clock) -> None:
     plane = rig.plane
     async with rig.registrar() as registrar:
-        await until(lambda: plane.operations("Toy"), 2)
+        await until(lambda: plane.operations("Toy"))
         assert objections(plane.configuration) == []
 
         rig.define(DOLL)
-        await until(lambda: plane.operations("Doll"), 2)
+        assert await clock.within(SOON, lambda: plane.operations("Doll"))
 
         plane.write(CRDS, "toys", crd("Toy", status=False))
-        await until(lambda: "AggregateStatus" not in (plane.operations("Toy") or ()), 2)
+        assert await clock.within(SOON, lambda: "AggregateStatus" not in (plane.operations("Toy") or ()))
 
         rig.endpoint = Endpoint.of_url("https://elsewhere.example")
         registrar.wake()
-        await until(lambda: "elsewhere" in plane.configuration["webhooks"][0]["clientConfig"]["url"], 2)
+        assert await clock.within(
+            SOON, lambda: "elsewhere" in plane.configuration["webhooks"][0]["clientConfig"]["url"]
+        )
 
         rig.folder.joinpath("Doll.yaml").unlink()
         rig.store.load()
-        await until(lambda: plane.operations("Doll") is None, 2)
+        assert await clock.within(SOON, lambda: plane.operations("Doll") is None)
 
     assert len(plane.applied) == 5
     assert rig.said("error") == []
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_what_is_as_it_should_be_is_left_alone(rig: Rig) -> None:
+async def test_what_is_as_it_should_be_is_left_alone(rig: Rig, clock: Clock) -> None:
     async with rig.registrar():
         await until(lambda: rig.plane.operations("Toy"))
         rig.plane.write(CRDS, "others", crd("Other"))
@@ -46,19 +51,19 @@ async def test_what_is_as_it_should_be_is_left_alone(rig: Rig) -> None:
         rig.plane.write(CONFIGURATIONS, NAME, {**rig.plane.configuration, "metadata": labels})
         rig.plane.write(CONFIGURATIONS, "of-somebody-else", {"webhooks": []})
         async with rig.registrar():
-            await asyncio.sleep(0.4)
+            await clock.passes(SOON)
 
     assert len(rig.plane.applied) == 1
     assert rig.plane.configuration["metadata"]["labels"]["team"] == "a"
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_replicas_agree(rig: Rig) -> None:
+async def test_replicas_agree(rig: Rig, clock: Clock) -> None:
     async with rig.registrar(), rig.registrar(), rig.registrar():
         await until(lambda: rig.plane.operations("Toy"))
         rig.define(DOLL)
         await until(lambda: rig.plane.operations("Doll"))
-        await asyncio.sleep(0.3)
+        await clock.passes(SOON)
 
     # Each may apply once per change, when all see it at the same moment.
     assert 2 <= len(rig.plane.applied) <= 6
@@ -76,10 +81,10 @@ async def test_a_version_that_is_not_served_is_left_out(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_nothing_is_registered_before_all_definitions_are_read(rig: Rig) -> None:
+async def test_nothing_is_registered_before_all_definitions_are_read(rig: Rig, clock: Clock) -> None:
     ready = False
     async with rig.registrar(ready=lambda: ready):
-        await asyncio.sleep(0.3)
+        await clock.passes(SOON)
         assert rig.plane.applied == []
         ready = True
         await until(lambda: rig.plane.operations("Toy"))
@@ -87,7 +92,7 @@ async def test_nothing_is_registered_before_all_definitions_are_read(rig: Rig) -
     rig.plane.applied.clear()
     rig.store = Store([rig.folder], catalogue=False)
     async with rig.registrar():
-        await asyncio.sleep(0.3)
+        await clock.passes(SOON)
     assert rig.plane.applied == []
 
 

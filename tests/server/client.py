@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
-PATIENCE = 30.0
-"""Seconds after which a test has failed instead of waiting on."""
+from tests.waiting import HANG
 
 
 def as_karmada(data: bytes) -> bytes:
@@ -55,7 +54,7 @@ class Client:
         await self.writer.drain()
 
     async def receive(self) -> Answer:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(HANG):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
             status, *lines = head.rstrip().split("\r\n")
             headers = dict(line.lower().split(": ", 1) for line in lines)
@@ -68,13 +67,13 @@ class Client:
 
     async def ask_until(self, data: bytes, seen: Callable[[Answer], bool]) -> None:
         """Ask again and again, until an answer shows what is expected."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(HANG):
             while not seen(await self.ask(data)):
                 pass
 
     async def remainder(self) -> bytes:
         """Return what comes until the server closes the connection."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(HANG):
             try:
                 return await self.reader.read()
             except ConnectionError:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from tests.server.client import PATIENCE, Client, as_karmada, trusting
+from tests.server.client import Client, as_karmada, trusting
+from tests.waiting import HANG
 
 KARTAS = Path(__file__).parent / "testdata" / "kartas"
 
@@ -47,13 +48,13 @@ class Process:
     def logged(self, message: str) -> dict[str, Any]:
         """Wait for the next line of the log with that message, and return it."""
         while True:
-            line: dict[str, Any] = json.loads(self.lines.get(timeout=PATIENCE))
+            line: dict[str, Any] = json.loads(self.lines.get(timeout=HANG))
             if line["message"] == message:
                 return line
 
     def ended(self) -> int:
         """Wait for the end, and return the exit code."""
-        return self.child.wait(timeout=PATIENCE)
+        return self.child.wait(timeout=HANG)
 
 
 @contextmanager
@@ -69,7 +70,7 @@ def running(folder: Path = KARTAS, **options: Any) -> Iterator[Process]:
         reader.start()
         try:
             first = child.stdout.readline()
-            assert first, f"the server did not start: {lines.get(timeout=PATIENCE)!r}"
+            assert first, f"the server did not start: {lines.get(timeout=HANG)!r}"
             started = json.loads(first)
             yield Process(child, lines, started["port"], started["authority"].encode())
         finally:

@@ -1,11 +1,7 @@
 """The processes of a server, as the operating system has them."""
 
-import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-
-from tests.server.client import PATIENCE
 
 
 def descendants(pid: int) -> list[int]:
@@ -24,9 +20,3 @@ def is_there(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - it happens in another process
-            await asyncio.sleep(0.01)

@@ -18,7 +18,7 @@ from tests.registration.control_plane import running as running_control_plane
 from tests.server.client import Client, get, trusting
 from tests.server.process import KARTAS
 from tests.server.secrets import PATH, Secrets
-from tests.server.test_control_plane import until
+from tests.waiting import until
 
 SERVICE = "karmada-system/karta-interpreter:8443"
 SECRET = "karmada-system/karta-interpreter-tls"  # noqa: S105 - a name

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from karta_interpreter.server.settings import Settings
 from tests.registration.control_plane import CONFIGURATIONS, ControlPlane
 from tests.registration.control_plane import running as running_control_plane
 from tests.registration.definitions import karta, replicas
-from tests.server.client import PATIENCE, Client, get, post, trusting
+from tests.server.client import Client, get, post, trusting
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
+from tests.waiting import until
 
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 DOLL = GVK("toys.example.com", "v1", "Doll")
@@ -47,12 +48,6 @@ async def client(server: Server) -> AsyncIterator[Client]:
     client = await Client.connect(started.port, trusting(started.certificate.authority))
     yield client
     await client.close()
-
-
-async def until(holds: Callable[[], Any]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - what is waited for happens on the other side of a connection
-            await asyncio.sleep(0.02)
 
 
 def doll_karta(name: str = "doll") -> dict[str, Any]:

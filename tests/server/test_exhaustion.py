@@ -17,6 +17,7 @@ from karta_interpreter.server.renewal import Renewal
 from karta_interpreter.server.tls import Tls
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
+from tests.waiting import HANG
 
 NONE_LEFT = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
@@ -57,7 +58,7 @@ async def test_a_look_that_fails_is_not_the_last_one(error: Exception) -> None:
     renewed = asyncio.Event()
     with capture_logs() as said:
         task = asyncio.create_task(Renewal(tls, Metrics(), renewed.set).run(0.01))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG):
             await renewed.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.server.client import PATIENCE, as_others, get, post, question
+from tests.server.client import as_others, get, post, question
 from tests.server.wire import BODY_LIMIT, Bench, Outcome
+from tests.waiting import HANG
 
 CALL = post(question())
 HEAD = CALL[: -len(question())]
@@ -75,7 +76,7 @@ async def test_a_client_that_does_not_take_its_answer_is_disconnected() -> None:
     bench = Bench(exchange=0.05)
     await bench.feed([CALL])
     bench.connection.pause_writing()
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(HANG):
         while not bench.wire.closed:  # noqa: ASYNC110 - it does not say when
             await asyncio.sleep(0.01)
     bench.hang_up()

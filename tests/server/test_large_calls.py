@@ -12,8 +12,9 @@ import pytest
 
 from karta_interpreter.server.large_calls import is_large
 from karta_interpreter.server.settings import MIB
-from tests.server.client import PATIENCE, Answer, Client, get, post, question
+from tests.server.client import Answer, Client, get, post, question
 from tests.server.process import Process, running
+from tests.waiting import HANG
 from tests.wire.karmada import receive
 
 UID = "3f1d8f0e-6a0b-4f4e-9c1d-000000000001"
@@ -24,7 +25,7 @@ LARGE = question("GrainMill", "Retain") + b" " * 3 * MIB
 @pytest.fixture(scope="module")
 def server() -> Iterator[Process]:
     # Without TLS, so that the client in this process has no work that keeps it from measuring.
-    with running(plain_http=True, call_limit=PATIENCE) as process:
+    with running(plain_http=True, call_limit=HANG) as process:
         yield process
 
 
@@ -36,7 +37,7 @@ async def client(server: Process) -> AsyncIterator[Client]:
 
 
 async def ask(server: Process, body: bytes) -> Answer:
-    request = memoryview(post(body, f"/interpret?timeout={PATIENCE:.0f}s"))
+    request = memoryview(post(body, f"/interpret?timeout={HANG:.0f}s"))
     connected = await server.connect()
     for start in range(0, len(request), MIB):
         # In pieces, so that what else this process measures does not have to wait for all of them.
@@ -162,7 +163,7 @@ async def test_small_and_large_calls_count_requests_as_the_server_is_told(counti
     obj: dict[str, Any] = json.loads(question())["request"]["object"]
     obj["spec"]["template"] = {"spec": {"containers": [grinder], "initContainers": [sidecar]}}
     body = question(object=obj)
-    with running(plain_http=True, call_limit=PATIENCE, pod_requests=counting) as server:
+    with running(plain_http=True, call_limit=HANG, pod_requests=counting) as server:
         small, large = await ask(server, body), await ask(server, body + b" " * 3 * MIB)
     assert small.response["replicaRequirements"] == {"resourceRequest": {"cpu": cpu}}
     assert large.body == small.body

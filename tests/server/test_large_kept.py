@@ -21,7 +21,8 @@ from karta_interpreter.server.large_calls import LargeCalls
 from karta_interpreter.wire import decode, encode_results
 from tests.server.client import question
 from tests.server.process import KARTAS
-from tests.server.processes import is_there, until
+from tests.server.processes import is_there
+from tests.waiting import until
 
 MIB = 2**20
 SECONDS = 20.0

@@ -16,8 +16,9 @@ from karta_interpreter.server.large_calls import LargeCalls
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import MIB, Settings
 from karta_interpreter.sources.catalogue import load_catalogue
-from tests.server.client import PATIENCE, Answer, Client, post, question
+from tests.server.client import Answer, Client, post, question
 from tests.server.process import KARTAS
+from tests.waiting import HANG
 
 LARGE = question("GrainMill", "Retain") + b" " * 3 * MIB
 ABOUT: dict[str, Any] = {"uid": "u", "gvk": ["mill.example.org", "v1", "GrainMill"], "namespace": "", "name": "rye"}
@@ -89,8 +90,8 @@ async def test_a_process_that_ends_before_it_answers(
 
 async def ask_locally(in_vain: bool) -> Answer:
     """Ask a server in this process, into which a test can reach, and be patient if there is something to wait for."""
-    path = "/interpret?timeout=3s" if in_vain else f"/interpret?timeout={PATIENCE:.0f}s"
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=PATIENCE)
+    path = "/interpret?timeout=3s" if in_vain else f"/interpret?timeout={HANG:.0f}s"
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=HANG)
     async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)
         answer = await client.ask(post(LARGE, path))
@@ -101,8 +102,8 @@ async def ask_locally(in_vain: bool) -> Answer:
 async def test_two_large_calls_run_at_once_and_a_third_waits(program: Callable[[str], object]) -> None:
     program(f"{KNOWS}time.sleep(9)")
     calls = LargeCalls()
-    async with calls.call(LARGE, PATIENCE) as (one, _):
-        async with calls.call(LARGE, PATIENCE) as (other, _):
+    async with calls.call(LARGE, HANG) as (one, _):
+        async with calls.call(LARGE, HANG) as (other, _):
             assert one.pid != other.pid
             with pytest.raises(RequestError, match="2 other large calls") as caught:
                 async with calls.call(LARGE, 0.2):
@@ -116,7 +117,7 @@ async def test_two_large_calls_run_at_once_and_a_third_waits(program: Callable[[
 
 
 async def uid_of(calls: LargeCalls) -> str:
-    async with calls.call(LARGE, PATIENCE) as (_, request):
+    async with calls.call(LARGE, HANG) as (_, request):
         return request.uid
 
 

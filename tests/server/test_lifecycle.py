@@ -12,9 +12,10 @@ import pytest
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import MIB, Settings
-from tests.server.client import PATIENCE, get, post, question
+from tests.server.client import get, post, question
 from tests.server.process import KARTAS, PROGRAM, running
-from tests.server.processes import descendants, is_there, until
+from tests.server.processes import descendants, is_there
+from tests.waiting import HANG, until
 
 SLOW = post(question("Treadmill", "InterpretHealth"))
 
@@ -101,7 +102,7 @@ def failing(**options: object) -> str:
     """Return what a server that cannot start says."""
     settings = json.dumps({"folder": str(KARTAS), "port": 0} | options)
     command = [sys.executable, "-c", PROGRAM, settings]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 1
     said: str = json.loads(done.stderr.splitlines()[-1])["exception"]
     return said.splitlines()[-1]

@@ -11,8 +11,9 @@ import pytest
 
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
-from tests.server.client import PATIENCE, Client, post, question
+from tests.server.client import Client, post, question
 from tests.server.process import KARTAS
+from tests.waiting import HANG
 
 _RELOADS = 6
 
@@ -56,6 +57,6 @@ async def test_what_a_reload_replaces_is_freed_at_the_next_one(tmp_path: Path) -
             counts.append(_classes())
             reloaded.clear()
             write(version)
-            await asyncio.wait_for(reloaded.wait(), PATIENCE)
+            await asyncio.wait_for(reloaded.wait(), HANG)
         await client.close()
     assert counts[-1] <= counts[1], counts

@@ -11,9 +11,10 @@ from karta_interpreter.operations import Operation
 from karta_interpreter.server import listener
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
-from tests.server.client import PATIENCE, Client, get, post, question, trusting
+from tests.server.client import Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.process import KARTAS
+from tests.waiting import HANG
 from tests.wire.karmada import receive
 
 
@@ -60,14 +61,14 @@ async def test_one_file_of_many_broken_definitions_is_told_in_a_few_lines(tmp_pa
 
 
 async def test_idle_connections_are_closed_at_once_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "CLOSE_SECONDS", 2 * PATIENCE)
+    monkeypatch.setattr(listener, "CLOSE_SECONDS", 2 * HANG)
     async with Server(Settings(port=0, plain_http=True, grace_period=0.0)) as server:
         client = await Client.connect(server.started.port, None)
         assert (await client.ask(get("/healthz"))).status == 200
         await server.wind_down()
         begun = time.perf_counter()
     assert await client.remainder() == b""
-    assert time.perf_counter() - begun < PATIENCE, "a call that is sent meanwhile would be lost"
+    assert time.perf_counter() - begun < HANG, "a call that is sent meanwhile would be lost"
     await client.close()
 
 

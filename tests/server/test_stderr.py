@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from tests.server.client import PATIENCE, Client, post, question
+from tests.server.client import Client, post, question
 from tests.server.process import KARTAS, PROGRAM
+from tests.waiting import HANG
 
 LOGGING = """
 import logging, sys, threading, warnings
@@ -61,7 +62,7 @@ log.info("last")
 
 
 def read_in_time(stream: IO[bytes], give_up: Callable[[], None]) -> bytes:
-    timer = threading.Timer(PATIENCE, give_up)
+    timer = threading.Timer(HANG, give_up)
     timer.start()
     try:
         return stream.readline()
@@ -96,7 +97,7 @@ def test_a_log_that_nobody_reads_does_not_keep_a_process_from_ending() -> None:
     program = f'{LOGGING}\nfor _ in range({MANY}): log.info("line", text="x" * 100)'
     with popen(program, stderr=subprocess.PIPE) as child:
         try:
-            assert child.wait(PATIENCE) == 0
+            assert child.wait(HANG) == 0
         finally:
             child.kill()
 
@@ -114,7 +115,7 @@ class Broken:
 Broken()
 raise ValueError("two\\nlines")
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=PATIENCE)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=HANG)
     said = [json.loads(line) for line in done.stderr.splitlines()]
     assert "UserWarning: old" in said[0]["message"]
     assert [(line["level"], line["message"]) for line in said[1:]] == [
@@ -133,7 +134,7 @@ def without_files(command: list[str]) -> subprocess.Popen[bytes]:
 
 
 async def port_in(file: Path) -> int:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(HANG):
         while not (file.exists() and (text := file.read_text())):  # noqa: ASYNC110, ASYNC240 - written by another process
             await asyncio.sleep(0.05)
     port: int = json.loads(text)["port"]
@@ -150,7 +151,7 @@ async def test_a_server_without_standard_files_answers_and_ends_in_order(tmp_pat
             client = await Client.connect(await port_in(told), None)
             assert (await client.ask(post(question()))).response["successful"]
             child.send_signal(signal.SIGTERM)
-            assert child.wait(PATIENCE) == 0
+            assert child.wait(HANG) == 0
             await client.close()
         finally:
             child.kill()

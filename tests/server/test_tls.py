@@ -16,10 +16,11 @@ from karta_interpreter.errors import ServeError
 from karta_interpreter.server.listener import HANDSHAKE_SECONDS
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
-from tests.server.client import PATIENCE, Answer, Client, get, post, question, trusting
+from tests.server.client import Answer, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.server.process import KARTAS, Process
+from tests.waiting import HANG
 
 
 async def test_a_client_with_the_authority_gets_tls_1_3_and_http_1_1(client: Client) -> None:
@@ -82,7 +83,7 @@ def der(chain: bytes) -> bytes:
 
 async def connect_when(port: int, chain: bytes) -> Client:
     """Connect again and again, until the server shows that certificate."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(HANG):
         while True:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

@@ -11,10 +11,9 @@ from karta_interpreter.sources.cluster import Cluster
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from tests.sources.scripted_api import ScriptedApi, serving, write_kubeconfig
+from tests.waiting import HANG
 
 FAST = Pace(first=0.005, longest=0.02, absent=0.05, report=0.05)
-
-_PATIENCE = 30.0
 
 
 class RunningCluster:
@@ -34,7 +33,7 @@ class RunningCluster:
 
     async def until(self, says: Callable[[Snapshot], bool]) -> Snapshot:
         """The snapshot once it says something."""
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(HANG):
             while not says(self.store.snapshot):
                 self._moved.clear()
                 await self._moved.wait()
@@ -42,7 +41,7 @@ class RunningCluster:
 
     async def is_synced(self) -> None:
         """Return at the moment in which everything has been seen."""
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(HANG):
             while not self.cluster.synced:  # noqa: ASYNC110 - nothing tells of it
                 await asyncio.sleep(0)
 

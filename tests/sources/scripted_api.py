@@ -12,11 +12,11 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.waiting import HANG
+
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
 EVENTS = "/api/v1/namespaces/default/events"
-
-_PATIENCE = 30.0
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -105,7 +105,7 @@ class ScriptedApi:
         self._change("DELETED", path, self.collections[path][name])
 
     def expire(self) -> None:
-        """Forget all history: whoever watches from an older version has to list again."""
+        """Forget all history: a client that watches from an older version has to list again."""
         self._forgotten = self._version = self._version + 1
 
     def end_watches(self) -> None:
@@ -125,7 +125,7 @@ class ScriptedApi:
 
     async def was_asked(self, verb: str, path: str = "", times: int = 1) -> Asked:
         """The request of that number, once it has arrived."""
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(HANG):
             while len(self.requests(verb, path)) < times:
                 await self._next()
         return self.requests(verb, path)[times - 1]
@@ -183,6 +183,10 @@ class ScriptedApi:
                 if path == request.path and version > after:
                     after = version
                     await response.write(_line(kind, obj))
+            if turn != self._turn and after < self._forgotten:
+                # A bookmark of the present version would save the client from listing again.
+                await response.write(_line("ERROR", _status(410, "Expired", "too old resource version")))
+                return response
             if turn != self._turn:
                 bookmark = {"metadata": {"resourceVersion": str(self._version)}}
                 await response.write(_line("BOOKMARK", bookmark))

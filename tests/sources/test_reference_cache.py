@@ -10,6 +10,7 @@ from karta_interpreter.errors import QueryReferenceError
 from karta_interpreter.k8s.gvk import GVK
 from tests.sources.running import FAST, RunningCluster, running_cluster
 from tests.sources.scripted_api import ScriptedApi, status
+from tests.waiting import HANG
 
 HALL = GVK("toys.example.com", "v1", "Hall")
 HALLS = "/apis/toys.example.com/v1/hall"
@@ -50,7 +51,7 @@ def _api(*names: str, **metadata: str) -> ScriptedApi:
 
 
 async def _until(running: RunningCluster, holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG):
         while not _holds(holds):  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(FAST.first)
     assert running.store.reader is running.cluster.referenced
