@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karta_interpreter.cli.program import program
+from tests.waiting import HANG
 
 KARTA = """\
 apiVersion: run.ai/v1alpha1
@@ -107,6 +108,6 @@ def start() -> Callable[..., subprocess.CompletedProcess[str]]:
         arguments: Sequence[str], *, stdin: str = "", cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "karta_interpreter", *arguments]
-        return subprocess.run(command, input=stdin, cwd=cwd, text=True, capture_output=True, check=False, timeout=30)
+        return subprocess.run(command, input=stdin, cwd=cwd, text=True, capture_output=True, check=False, timeout=HANG)
 
     return start

@@ -14,10 +14,9 @@ from click.testing import Result
 
 from karta_interpreter.cli import serve
 from karta_interpreter.server import Settings
+from tests.waiting import HANG
 
 Run = Callable[..., Result]
-
-_PATIENCE = 20.0
 
 
 @pytest.fixture
@@ -127,7 +126,7 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
 def test_a_server_that_cannot_start_says_why() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", str(taken.getsockname()[1])]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG)
 
     assert (result.returncode, result.stdout) == (1, "")
     *_, last = result.stderr.splitlines()
@@ -145,7 +144,7 @@ def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., s
             answer = subprocess.run(said[-1], shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - that is what a user does with it
         finally:
             server.send_signal(signal.SIGTERM)
-        assert server.wait(_PATIENCE) == 0
+        assert server.wait(HANG) == 0
 
     assert json.loads(answer.stdout)["response"]["replicas"] == 3
     text = "".join(said)
@@ -158,7 +157,7 @@ def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., s
 def _read_until(server: "subprocess.Popen[str]", start: str) -> list[str]:
     assert server.stderr is not None
     lines: list[str] = []
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + HANG
     while time.monotonic() < deadline and (line := server.stderr.readline()):
         lines.append(line)
         if line.startswith(start):

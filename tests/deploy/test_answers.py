@@ -10,6 +10,7 @@ import pytest
 from karta_interpreter.server.self_signed import SelfSignedCertificates
 from tests.deploy.rendered import DEPLOY, ROOT
 from tests.server.process import Process, running
+from tests.waiting import HANG
 
 PROGRAM = DEPLOY / "helm" / "karta-interpreter" / "files" / "answers.py"
 
@@ -23,7 +24,7 @@ def server() -> Iterator[Process]:
 def ask(server: Process, authority: bytes, folder: Path, host: str = "localhost") -> subprocess.CompletedProcess[str]:
     (folder / "ca.crt").write_bytes(authority)
     command = [sys.executable, "-c", PROGRAM.read_text(), host, str(server.port), str(folder / "ca.crt")]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG)
 
 
 def test_a_server_that_answers_passes(server: Process, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from karta_interpreter.cli.program import program
+from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -72,7 +73,7 @@ def by_a_shell(command: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=HANG,
         check=False,
     ).stdout
 

@@ -1,7 +1,6 @@
 """Calls that take too long, need too much, or go wrong in ways that nobody foresaw."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.server.client import Answer, Client, get, post, question
 from tests.server.process import KARTAS, Process, running
+from tests.waiting import HANG
 
-SHORT = 0.25
-"""Seconds: half of what an expression may take, which is how long others would wait if they did."""
+MANY = 20
+"""Answers to others while hostile calls are in work: a server that made others wait would give one after each."""
 
 
 async def ask(server: Process, data: bytes) -> Answer:
@@ -29,19 +29,16 @@ async def ask(server: Process, data: bytes) -> Answer:
 @pytest.mark.parametrize("kind", ["Treadmill", "Balloon"])
 async def test_nobody_waits_for_a_hostile_definition(server: Process, client: Client, kind: str) -> None:
     hostile = post(question(kind, "InterpretHealth"), "/interpret?timeout=1s")
-    for _ in range(5):  # a busy machine makes everybody wait, but not always
-        attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(6)]
-        slowest, answered = 0.0, 0
-        while not all(attack.done() for attack in attacks):
-            start = time.perf_counter()
-            assert (await client.ask(post(question()))).response["successful"]
-            slowest, answered = max(slowest, time.perf_counter() - start), answered + 1
-        for attack in attacks:
-            assert not attack.result().response["successful"]
-        if slowest < SHORT:
-            break
-    assert slowest < SHORT
-    assert answered > 20
+    async with asyncio.timeout(HANG):
+        answered = 0
+        while answered < MANY:  # a busy machine gives fewer answers in the same time
+            attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(6)]
+            answered = 0
+            while not all(attack.done() for attack in attacks):
+                assert (await client.ask(post(question()))).response["successful"]
+                answered += 1
+            for attack in attacks:
+                assert not attack.result().response["successful"]
 
 
 async def test_the_expressions_of_one_definition_leave_a_process_to_all_others(tmp_path: Path) -> None:
@@ -50,26 +47,22 @@ async def test_the_expressions_of_one_definition_leave_a_process_to_all_others(t
     (tmp_path / "mills.yaml").write_text(f"{treadmill}\n---\n{quick}")
     with running(tmp_path, plain_http=True) as server:
         client = await server.connect()
-        attacks = [asyncio.create_task(ask(server, post(question("Treadmill", "InterpretHealth")))) for _ in range(6)]
-        answered = 0
-        while not all(attack.done() for attack in attacks):
-            assert (await client.ask(post(question("Gristmill", "InterpretHealth")))).response["healthy"]
-            answered += 1
+        hostile, other = (post(question(kind, "InterpretHealth")) for kind in ("Treadmill", "Gristmill"))
+        async with asyncio.timeout(HANG):
+            answered = 0
+            while answered < MANY / 2:  # nor does it wait until one of the other's is stopped
+                attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(6)]
+                answered = 0
+                while not all(attack.done() for attack in attacks):
+                    answered += (await client.ask(other)).response["successful"]
         await client.close()
     assert not any(attack.result().response["successful"] for attack in attacks)
-    assert answered > 10, "nor does it wait until one of the other's is stopped"
 
 
 async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
-    for _ in range(5):  # a busy machine answers late, but not always
-        start = time.monotonic()
-        answer = await ask(server, post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms"))
-        took = time.monotonic() - start
-        assert answer.response["status"]["code"] == 504
-        assert "treadmill: InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
-        if took < 0.7:
-            break
-    assert took < 0.7
+    answer = await ask(server, post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms"))
+    assert answer.response["status"]["code"] == 504
+    assert "treadmill: InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
 
 
 async def test_other_operations_of_a_hostile_definition_work(server: Process) -> None:

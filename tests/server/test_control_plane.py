@@ -1,6 +1,5 @@
 """A server that belongs to a control plane, from its settings to what it answers and registers."""
 
-import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator
@@ -19,7 +18,7 @@ from tests.registration.definitions import karta, replicas
 from tests.server.client import Client, get, post, trusting
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
-from tests.waiting import until
+from tests.waiting import Clock, until
 
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 DOLL = GVK("toys.example.com", "v1", "Doll")
@@ -122,7 +121,9 @@ async def test_admission_takes_posts_only(client: Client) -> None:
     assert (await client.ask(get("/admission/validate"))).status == 405
 
 
-async def test_a_server_that_stops_leaves_the_registration_to_the_others(plane: ControlPlane, tmp_path: Path) -> None:
+async def test_a_server_that_stops_leaves_the_registration_to_the_others(
+    plane: ControlPlane, tmp_path: Path, clock: Clock
+) -> None:
     kubeconfig = plane.kubeconfig(tmp_path)
     settings = Settings(port=0, kubeconfig=kubeconfig, register=True, service=SERVICE, grace_period=0.0)
     async with Server(settings) as server:
@@ -130,7 +131,7 @@ async def test_a_server_that_stops_leaves_the_registration_to_the_others(plane: 
         await server.wind_down()
         applied = len(plane.applied)
         plane.remove(CONFIGURATIONS, "karta-interpreter")
-        await asyncio.sleep(0.5)
+        await clock.passes(5)
         assert len(plane.applied) == applied
 
 

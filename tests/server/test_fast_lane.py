@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.server.client import as_others, get, post, question
 from tests.server.wire import BODY_LIMIT, Bench, Outcome
-from tests.waiting import HANG
+from tests.waiting import Clock, until
 
 CALL = post(question())
 HEAD = CALL[: -len(question())]
@@ -57,8 +57,7 @@ async def test_a_request_that_is_held_is_in_flight(bench: Bench) -> None:
 async def test_after_a_whole_request_for_aiohttp_the_lane_is_open_again(request_: bytes, answer: bytes) -> None:
     bench = Bench()
     bench.connection.data_received(request_)
-    while not bench.wire.written or bench.connection.is_busy:  # noqa: ASYNC110 - it does not say when
-        await asyncio.sleep(0.001)
+    await until(lambda: bench.wire.written and not bench.connection.is_busy)
     assert bench.wire.written.startswith(answer)
     await bench.feed([CALL, CALL])
     assert bench.by_aiohttp == 1
@@ -72,13 +71,15 @@ async def test_while_draining_aiohttp_answers_and_closes(bench: Bench) -> None:
     assert outcome.closed
 
 
-async def test_a_client_that_does_not_take_its_answer_is_disconnected() -> None:
-    bench = Bench(exchange=0.05)
+async def test_a_client_that_does_not_take_its_answer_is_disconnected(clock: Clock) -> None:
+    bench = Bench(exchange=60.0)
     await bench.feed([CALL])
     bench.connection.pause_writing()
-    async with asyncio.timeout(HANG):
-        while not bench.wire.closed:  # noqa: ASYNC110 - it does not say when
-            await asyncio.sleep(0.01)
+    await clock.advance(59)
+    assert not bench.wire.closed
+    for _ in range(2):
+        await clock.advance(61)
+    assert bench.wire.closed
     bench.hang_up()
 
 

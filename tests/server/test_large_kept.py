@@ -22,10 +22,10 @@ from karta_interpreter.wire import decode, encode_results
 from tests.server.client import question
 from tests.server.process import KARTAS
 from tests.server.processes import is_there
-from tests.waiting import until
+from tests.waiting import HANG, until
 
 MIB = 2**20
-SECONDS = 20.0
+SECONDS = HANG
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         pytest.param("import os; os.abort()", 413, "more than 1024 MiB of memory", id="no memory while it starts"),
         pytest.param(f"{READS}os.abort()", 413, "more than 1024 MiB of memory", id="no memory"),
         pytest.param(f"{READS}os.kill(os.getpid(), 9)", 503, "stopped from outside", id="killed"),
-        pytest.param(f"{READS}time.sleep(9)", 503, "not enough time", id="too slow"),
+        pytest.param(f"{READS}time.sleep(999)", 503, "not enough time", id="too slow"),
         pytest.param(f"{READS}raise SystemExit(3)", 500, "internal error", id="a bug"),
         pytest.param(f"{READS}say(b'X', b'secret')", 500, "internal error", id="a bug that says so"),
     ],
@@ -73,7 +73,7 @@ async def test_a_process_that_ends_before_the_uid_is_known(
             f"{KNOWS}os._exit({large_child.NO_MEMORY})", 422, "more than 1024 MiB of memory", id="no memory, told"
         ),
         pytest.param(f"{KNOWS}os.kill(os.getpid(), 9)", 503, "stopped from outside", id="killed"),
-        pytest.param(f"{KNOWS}time.sleep(9)", 504, "Retain took longer than 2.5 s", id="too slow"),
+        pytest.param(f"{KNOWS}time.sleep(999)", 504, "Retain took longer than 2.5 s", id="too slow"),
         pytest.param(f"{KNOWS}raise SystemExit(3)", 500, "internal error", id="a bug"),
         pytest.param(f"{KNOWS}say(b'X', b'secret')", 500, "internal error", id="a bug that says so"),
     ],
@@ -100,7 +100,7 @@ async def ask_locally(in_vain: bool) -> Answer:
 
 
 async def test_two_large_calls_run_at_once_and_a_third_waits(program: Callable[[str], object]) -> None:
-    program(f"{KNOWS}time.sleep(9)")
+    program(f"{KNOWS}time.sleep(999)")
     calls = LargeCalls()
     async with calls.call(LARGE, HANG) as (one, _):
         async with calls.call(LARGE, HANG) as (other, _):

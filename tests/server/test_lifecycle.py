@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -73,15 +72,13 @@ async def test_before_it_stops_the_server_says_that_it_is_not_ready_and_goes_on(
 
 
 async def test_a_second_signal_ends_the_server_at_once() -> None:
-    with running(grace_period=60.0, drain_timeout=60.0) as server:
+    with running(grace_period=2 * HANG, drain_timeout=2 * HANG) as server:
         client = await server.connect()
         await client.send(SLOW)
         server.signal(signal.SIGTERM)
         server.logged("stopping")
-        start = time.monotonic()
         server.signal(signal.SIGTERM)
         assert server.ended() == 0
-        assert time.monotonic() - start < 5
         await client.close()
 
 

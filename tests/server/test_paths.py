@@ -26,6 +26,7 @@ from karta_interpreter.wire import FastDecoder, decode
 from tests.server.client import as_others, post
 from tests.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, suite_cases
 from tests.server.wire import Wire
+from tests.waiting import until
 
 BODIES = int(os.environ.get("FUZZED_BODIES", "4000"))
 REQUESTS = int(os.environ.get("FUZZED_REQUESTS", "800"))
@@ -70,8 +71,8 @@ class Line:
             if not wire.closed:
                 connection.data_received(part)
                 await _settled(connection)
-        while patient and connection.is_busy:  # noqa: ASYNC110 - there is no event
-            await asyncio.sleep(0.001)
+        if patient:
+            await until(lambda: not connection.is_busy)
         found = _DATE.sub(b"", wire.written), wire.closed
         connection.connection_lost(None)
         await _settled(connection)

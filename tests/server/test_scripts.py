@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from tests.server.client import Answer, Client, post, question
 from tests.server.process import KARTAS, Process, running
+from tests.waiting import HANG
 
 OVERRIDES = KARTAS.with_name("overrides")
 MIB = 2**20
@@ -22,8 +22,8 @@ def server() -> Iterator[Process]:
         yield process
 
 
-SHORT = 0.25
-"""Seconds: half of what a call has until Karmada gives up, which is how long others would wait if they did."""
+MANY = 20
+"""Answers to others while hostile scripts run: a server that made others wait would give one after each."""
 
 
 async def ask(server: Process, kind: str, operation: str, path: str = "/interpret?timeout=3s") -> Answer:
@@ -81,34 +81,25 @@ BYSTANDERS = (
 async def test_nobody_waits_for_a_hostile_script(server: Process, hostile: str) -> None:
     client = await server.connect()
     others = itertools.cycle(post(question(*bystander)) for bystander in BYSTANDERS)
-    for _ in range(5):  # a busy machine makes everybody wait, but not always
-        attacks = [
-            asyncio.create_task(ask(server, hostile, "InterpretHealth", "/interpret?timeout=1s")) for _ in range(6)
-        ]
-        slowest, answered = 0.0, 0
-        while not all(attack.done() for attack in attacks):
-            start = time.perf_counter()
-            assert (await client.ask(next(others))).response["successful"]
-            slowest, answered = max(slowest, time.perf_counter() - start), answered + 1
-        for attack in attacks:
-            assert attack.result().response["status"]["code"] == 504
-        if slowest < SHORT:
-            break
-    assert slowest < SHORT
-    assert answered > 20
+    async with asyncio.timeout(HANG):
+        answered = 0
+        while answered < MANY:  # a busy machine gives fewer answers in the same time
+            attacks = [
+                asyncio.create_task(ask(server, hostile, "InterpretHealth", "/interpret?timeout=1s")) for _ in range(6)
+            ]
+            answered = 0
+            while not all(attack.done() for attack in attacks):
+                assert (await client.ask(next(others))).response["successful"]
+                answered += 1
+            for attack in attacks:
+                assert attack.result().response["status"]["code"] == 504
     await client.close()
 
 
 async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
-    for _ in range(5):  # a busy machine answers late, but not always
-        start = time.monotonic()
-        answer = await ask(server, "Wheel", "InterpretHealth", "/interpret?timeout=700ms")
-        took = time.monotonic() - start
-        assert answer.response["status"]["code"] == 504
-        assert "InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
-        if took < 0.7:
-            break
-    assert took < 0.7
+    answer = await ask(server, "Wheel", "InterpretHealth", "/interpret?timeout=700ms")
+    assert answer.response["status"]["code"] == 504
+    assert "InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
 
 
 async def test_a_large_call_is_answered_by_the_same_scripts(server: Process) -> None:
@@ -142,25 +133,20 @@ async def becomes(server: Process, replicas: int) -> None:
     await client.close()
 
 
-async def test_an_edit_is_served_within_two_seconds_and_a_broken_one_is_not(tmp_path: Path) -> None:
+async def test_an_edit_is_served_and_a_broken_one_is_not(tmp_path: Path) -> None:
     overrides = tmp_path / "overrides"
     shutil.copytree(OVERRIDES, overrides)
     mill = overrides / "mill.yaml"
     with running(overrides=[str(overrides)]) as server:
         assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 4
         good = mill.read_text()
-        for more in (2, 3, 4, 5, 6):  # a busy machine takes longer, but not always
-            mill.write_text(good.replace("replicas + 1", f"replicas + {more}"))
-            start = time.monotonic()
-            await becomes(server, 3 + more)
-            if (took := time.monotonic() - start) < 2:
-                break
-        assert took < 2
+        mill.write_text(good.replace("replicas + 1", "replicas + 2"))
+        await becomes(server, 5)
 
         mill.write_text(good.replace("replicas + 1", "replicas +"))
         quarantined = server.logged("definition quarantined")
         assert quarantined["source"] == str(mill)
-        assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 3 + more
+        assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 5
 
         mill.unlink()
         await becomes(server, 3)

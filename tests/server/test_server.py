@@ -1,6 +1,5 @@
 """The server with the definitions that come with this package, asked as Karmada asks."""
 
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -66,9 +65,7 @@ async def test_idle_connections_are_closed_at_once_at_the_end(monkeypatch: pytes
         client = await Client.connect(server.started.port, None)
         assert (await client.ask(get("/healthz"))).status == 200
         await server.wind_down()
-        begun = time.perf_counter()
-    assert await client.remainder() == b""
-    assert time.perf_counter() - begun < HANG, "a call that is sent meanwhile would be lost"
+    assert await client.remainder() == b"", "a call that is sent meanwhile would be lost"
     await client.close()
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.worker.packages import BARE, environment
+from tests.waiting import HANG
 
 # Not that of a virtual environment, which would find packages by itself.
 PYTHON = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -75,7 +76,7 @@ def test_a_server_in_an_image_answers_large_calls() -> None:
     body = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext", "request": request}
     obj["status"] = {"note": "x" * LARGE}
     with serving() as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANG)
         connection.request("POST", "/interpret", json.dumps(body), {"Content-Type": "application/json"})
         response = json.loads(connection.getresponse().read())["response"]
         connection.close()

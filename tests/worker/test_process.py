@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.worker.process import Process
+from tests.waiting import HANG
 
 ECHO = str(Path(__file__).parent / "echo.py")
 
@@ -21,7 +22,7 @@ def process() -> Iterator[Process]:
 
 
 def soon() -> float:
-    return time.monotonic() + 5
+    return time.monotonic() + HANG
 
 
 def test_requests_and_answers(process: Process) -> None:
