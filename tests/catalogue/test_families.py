@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.metadata import generation
+from karta_interpreter.k8s.fields import generation
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Operation, interpret
 from karta_interpreter.operations.aggregate.generation import observed_generation

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from karta_interpreter.doctor.customizations import Customization
+from karta_interpreter.doctor.precedence import Customization
 from karta_interpreter.doctor.webhooks import Webhook, read_webhooks
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.gvk import GVK

@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.doctor.admission import judge_admission
+from karta_interpreter.doctor.registration import judge_admission
 from karta_interpreter.doctor.result import Level
 from karta_interpreter.doctor.webhooks import read_webhooks
 from tests.doctor.karmada import BREW, Raw, configuration, rule

@@ -1,7 +1,6 @@
 import pytest
 
-from karta_interpreter.doctor.customizations import read_customization
-from karta_interpreter.doctor.precedence import judge_precedence
+from karta_interpreter.doctor.precedence import judge_precedence, read_customization
 from karta_interpreter.doctor.result import Level
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation

@@ -3,7 +3,7 @@ import pytest
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.instances import instance_ids
+from karta_interpreter.karta.evaluation import instance_ids
 
 
 def component(path: str | None) -> Component:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import StatusItem
-from karta_interpreter.operations.aggregate.status import aggregate_status
+from karta_interpreter.operations.aggregate import aggregate_status
 from karta_interpreter.sources.catalogue import find_in_catalogue
 from tests.operations.job_rules import complaints
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karta_interpreter import Karta, PodChanges, Workload
-from karta_interpreter.workload.merging import merge
-from karta_interpreter.workload.shapes import POD_TEMPLATE, Named, Shape, Struct
+from karta_interpreter.workload.merging import POD_TEMPLATE, Named, Shape, Struct, merge
 
 LAW = settings(max_examples=60, deadline=None)
 

@@ -2,8 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.workload.merging import merge, patch
-from karta_interpreter.workload.shapes import CONTAINERS, METADATA, POD_SPEC, POD_TEMPLATE, Shape
+from karta_interpreter.workload.merging import CONTAINERS, METADATA, POD_SPEC, POD_TEMPLATE, Shape, merge, patch
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
 """``karta-interpreter create``: a beginning for what is written by hand."""
 
-import click
+import textwrap
 
-from karta_interpreter.cli.crds import read_crds
+import click
+import yaml
+
 from karta_interpreter.cli.errors import UsageProblem
-from karta_interpreter.cli.render.draft import draft_text
+from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import count
 from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.drafting import CustomKind, draft
+from karta_interpreter.karta.drafting import CustomKind, Draft, draft
 from karta_interpreter.karta.loading import load_documents
 from karta_interpreter.suggestion import did_you_mean
 
@@ -50,3 +53,38 @@ def _crd(crds: list[Object], kind: str | None) -> Object:
     if found is None:
         raise UsageProblem(f"error: there is no CRD for the kind {kind}; {did_you_mean(kind, kinds)}")
     return found
+
+
+_WIDTH = 118
+
+
+def draft_text(draft: Draft, title: str) -> str:
+    """The Karta in the order of a person who writes one, each note in the lines above what it is about."""
+    text = yaml.dump(draft.karta, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    (document,) = read_documents(text, title)
+    lines = text.splitlines()
+    above: dict[int, list[str]] = {0: [title]}
+    for path, note in draft.notes:
+        above.setdefault(document.position(path)[0] - 1, []).append(note)
+    return "".join(f"{line}\n" for index, line in enumerate(lines) for line in [*_comments(above, index, lines), line])
+
+
+def _comments(above: dict[int, list[str]], index: int, lines: list[str]) -> list[str]:
+    indent = " " * (len(lines[index]) - len(lines[index].lstrip()))
+    return [part for note in above.get(index, ()) for part in _wrapped(note, f"{indent}# ")]
+
+
+def _wrapped(note: str, prefix: str) -> list[str]:
+    return textwrap.wrap(note, _WIDTH, initial_indent=prefix, subsequent_indent=prefix, break_on_hyphens=False)
+
+
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Lists are indented below what they belong to, as in the definitions of the catalogue."""
+        del indentless
+        super().increase_indent(flow, indentless=False)
+
+    def ignore_aliases(self, data: object) -> bool:
+        """Shared parts are written out."""
+        del data
+        return True

@@ -1,14 +1,16 @@
 """What the user hands over in files or on standard input."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.errors import InterpretationError, ManifestError
+from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import StatusItem
+from karta_interpreter.registration.discovery import CRD
 from karta_interpreter.sources.file_scan import list_files
 from karta_interpreter.sources.watched_file import decode
 
@@ -112,3 +114,17 @@ def _item(document: Document) -> StatusItem:
         return StatusItem.of(document.value, f"{document.source}:{document.line}: item")
     except InterpretationError as error:
         raise Problem(f"error: {error}") from error
+
+
+def read_crds(paths: Sequence[str]) -> list[Object]:
+    """Every CRD in files, folders and standard input; what else is in them is passed over."""
+    found = [obj for path in paths for obj in _crd_candidates(path) if edit.get(obj, ("kind",)) == CRD]
+    if not found:
+        raise UsageProblem(f"error: {', '.join(paths)}: there is no {CRD} in it")
+    return found
+
+
+def _crd_candidates(path: str) -> Iterator[JSON]:
+    for document in _documents(path):
+        items = edit.get(document.value, ("items",))
+        yield from items if isinstance(items, list) else [document.value]

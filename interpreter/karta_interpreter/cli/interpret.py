@@ -7,12 +7,14 @@ import click
 
 from karta_interpreter.cli.arguments import Arguments, operation_named
 from karta_interpreter.cli.call_result import Outcome, ask, outcomes_json
-from karta_interpreter.cli.check_scripts import check_scripts
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for
-from karta_interpreter.cli.errors import Problem
+from karta_interpreter.cli.definitions import Interpreter, interpreter_for, read_customizations
+from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
 from karta_interpreter.cli.render.answers import outcomes_table
+from karta_interpreter.cli.render.check import check_text
 from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.findings import Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.script import Script
@@ -167,3 +169,17 @@ def _full_name(obj: Object) -> str:
         return ""
     names = (metadata.get("namespace"), metadata.get("name"))
     return "/".join(name for name in names if isinstance(name, str) and name)
+
+
+def check_scripts(paths: Sequence[str]) -> None:
+    """Print what karmadactl prints, and all findings on stderr; exit with 1 when one is an error."""
+    if not paths:
+        raise UsageProblem("error: nothing to check: give customizations with -f")
+    customizations = [found for path in paths for found in read_customizations(path)]
+    if not customizations:
+        raise Problem("error: nothing to check: there is no document in the given files")
+    findings = [finding for each in customizations for finding in each.findings]
+    click.echo(check_text(customizations), nl=False)
+    click.echo(findings_text(findings), err=True, nl=False)
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        raise SystemExit(Problem.exit_code)

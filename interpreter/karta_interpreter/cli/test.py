@@ -10,8 +10,7 @@ from karta_interpreter.cli.call_result import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.render.document import to_json, to_yaml
-from karta_interpreter.cli.render.junit import junit
-from karta_interpreter.cli.render.suites import suites_json, suites_text, summary
+from karta_interpreter.cli.render.suites import junit, suites_json, suites_text, summary
 from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.suites import Case, Outcome, Report, find_suites, home_of, judge, judge_refusal, load_suite

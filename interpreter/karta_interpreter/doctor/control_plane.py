@@ -1,16 +1,17 @@
 """What karmada-apiserver holds, as far as it is about interpreters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Protocol
 
-from karta_interpreter.doctor.customizations import Customization, read_customization
 from karta_interpreter.doctor.definitions import Stored, read_stored
 from karta_interpreter.doctor.kinds import Served, group_path, served, version_path, versions_of
-from karta_interpreter.doctor.result import Result, problem, warning
-from karta_interpreter.doctor.webhooks import Service, Webhook, read_webhooks
+from karta_interpreter.doctor.precedence import Customization, read_customization
+from karta_interpreter.doctor.result import Result, counted, listed, ok, problem, warning
+from karta_interpreter.doctor.webhooks import Client, Service, Webhook, read_webhooks
 from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.admission_ca import PATHS
@@ -117,3 +118,25 @@ class ControlPlane:
     async def _items(self, path: str) -> list[Object]:
         items = (await self.api.list(path)).get("items")
         return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+_PULL_MODE = "clusters"
+
+
+def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Iterator[Result]:
+    """Warn about Pull-mode clusters, whose agents cannot be checked."""
+    pulling = [
+        str(edit.get(cluster, ("metadata", "name")))
+        for cluster in clusters
+        if edit.get(cluster, ("spec", "syncMode")) == "Pull"
+    ]
+    if not pulling:
+        yield ok(_PULL_MODE, f"{counted(len(clusters), 'member cluster')}, and none in Pull mode")
+        return
+    found = (
+        f"in Pull mode, karmada-agent calls from inside the cluster, for Retain, status and health: {listed(pulling)}"
+    )
+    advice = "make sure that its pods reach the address; run doctor in a pod there"
+    if any(client.service for client in clients):
+        advice = "register a URL that its pods can resolve and reach: a Service of the host cluster they cannot"
+    yield warning(_PULL_MODE, found, advice)

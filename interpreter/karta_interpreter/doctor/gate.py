@@ -7,7 +7,7 @@ workload is scaled to zero.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from karta_interpreter.doctor.customizations import Customization
+from karta_interpreter.doctor.precedence import Customization
 from karta_interpreter.doctor.result import Result, ok, problem, warning
 from karta_interpreter.doctor.webhooks import Webhook, kinds_of
 from karta_interpreter.k8s.gvk import GVK

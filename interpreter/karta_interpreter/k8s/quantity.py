@@ -6,6 +6,7 @@ rounded up (away from zero), and a sum is written the way its first operand was.
 
 import re
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal, Self
 
 from karta_interpreter.errors import QuantityError
@@ -124,3 +125,32 @@ def _factor(amount: int, base: int, limit: int) -> tuple[int, int]:
 
 def _divide_up(amount: int, divisor: int) -> int:
     return -(-amount // divisor) if amount >= 0 else amount // divisor
+
+
+_NANOSECONDS = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_TERM = r"([0-9]+(?:\.[0-9]*)?)(ns|us|µs|μs|ms|s|m|h)"
+_TERMS = re.compile(_TERM)
+_DURATION = re.compile(rf"(-?)((?:{_TERM})+)")
+_MAX_DURATION_LENGTH = 64
+
+
+def parse_duration(text: str) -> int | None:
+    """Return the nanoseconds of a Go duration, None for other text.
+
+    >>> parse_duration("1m0.5s"), parse_duration("soon")
+    (60500000000, None)
+    """
+    match = _DURATION.fullmatch(text) if len(text) <= _MAX_DURATION_LENGTH else None
+    if match is None:
+        return None
+    nanoseconds = int(sum(Fraction(number) * _NANOSECONDS[unit] for number, unit in _TERMS.findall(match[2])))
+    return -nanoseconds if match[1] else nanoseconds

@@ -8,13 +8,11 @@ from karta_interpreter.errors import QueryError, QueryWriteError
 from karta_interpreter.jq import Location, Query
 from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.additions import with_added
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.evaluation import query_failure
-from karta_interpreter.karta.instances import instance_ids, positions
+from karta_interpreter.karta.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.karta.naming import sole_name, unique_names
 from karta_interpreter.karta.scale import Scale, replica_counts, scales
-from karta_interpreter.karta.templates import templates
+from karta_interpreter.karta.templates import templates, with_added
 
 
 class PodSet(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any, Protocol, Self
 from karta_interpreter.errors import InterpretationError, QueryError, QueryReferenceError
 from karta_interpreter.jq import Query, Unresolved
 from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.fields import namespace as namespace_of
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.metadata import namespace as namespace_of
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference import LabelOperator, LabelRule, Reference

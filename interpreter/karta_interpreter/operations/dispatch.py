@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from karta_interpreter.k8s.metadata import namespace as namespace_of
+from karta_interpreter.k8s.fields import namespace as namespace_of
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations.aggregate import aggregate_status
 from karta_interpreter.operations.call import Call, Operation, Options, Results

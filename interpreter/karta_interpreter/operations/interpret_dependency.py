@@ -6,7 +6,7 @@ from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
 from karta_interpreter.k8s.edit import get, set_value
-from karta_interpreter.k8s.metadata import namespace as namespace_of
+from karta_interpreter.k8s.fields import namespace as namespace_of
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.definition import Definition

@@ -2,7 +2,7 @@
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.metadata import generation
+from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status

@@ -1,7 +1,7 @@
 """InterpretStatus: what of a live object's status Karmada keeps and later aggregates."""
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.metadata import annotation, generation
+from karta_interpreter.k8s.fields import annotation, generation
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 

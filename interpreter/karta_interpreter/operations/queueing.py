@@ -6,7 +6,7 @@ suspends the workload (``Merge`` and ``RestorePodSpec`` in ``pkg/podset``). A ga
 """
 
 from karta_interpreter.k8s.edit import get, set_value
-from karta_interpreter.k8s.metadata import label
+from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations.list_matching import Correspondence

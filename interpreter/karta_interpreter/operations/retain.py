@@ -7,7 +7,7 @@ from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Location, Query
 from karta_interpreter.jq.inprocess.values import truthy
 from karta_interpreter.k8s.edit import get, remove, set_value
-from karta_interpreter.k8s.metadata import label
+from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.karta.definition import Definition

@@ -14,10 +14,9 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.registration.admission_ca import AdmissionCA
 from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
-from karta_interpreter.registration.conflicts import rival
+from karta_interpreter.registration.conflicts import RateLimit, rival
 from karta_interpreter.registration.discovery import Served, served_kinds
 from karta_interpreter.registration.endpoint import Endpoint
-from karta_interpreter.registration.rate_limit import RateLimit
 from karta_interpreter.registration.removal import CONFIGURATIONS, advice
 from karta_interpreter.registration.report import Report
 from karta_interpreter.sources.api_server import ApiServer

@@ -14,7 +14,7 @@ from typing import Final
 from karta_interpreter.errors import RequestError
 from karta_interpreter.server.large_process import LargeProcess
 from karta_interpreter.wire import Request
-from karta_interpreter.wire.body_size import MOST_VALUES, values_in
+from karta_interpreter.wire.projection_decoder import MOST_VALUES, values_in
 
 # A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
 # nanoseconds for each byte: 30 ms. Objects have one every eight bytes or so, and an ordinary one of 100 KB takes 1 to

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Self
 from karta_interpreter import __version__
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.sources.api_decode import read_event, read_object
-from karta_interpreter.sources.api_errors import Request, refused, unreachable, unusable
+from karta_interpreter.sources.api_errors import Request, read_event, read_object, refused, unreachable, unusable
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientTimeout

@@ -9,8 +9,8 @@ from http import HTTPStatus
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.metadata import generation
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.backoff import Pace

@@ -9,8 +9,7 @@ shows to users.
 """
 
 from karta_interpreter.wire.fast_decoder import FastDecoded, FastDecoder
-from karta_interpreter.wire.http_status import encode_status
 from karta_interpreter.wire.request import Request, decode
-from karta_interpreter.wire.response import encode_failure, encode_results
+from karta_interpreter.wire.response import encode_failure, encode_results, encode_status
 
 __all__ = ["FastDecoded", "FastDecoder", "Request", "decode", "encode_failure", "encode_results", "encode_status"]

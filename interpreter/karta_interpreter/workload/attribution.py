@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from karta_interpreter.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.instances import UNNAMED, instance_ids
+from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
 from karta_interpreter.workload.document import check_json
 from karta_interpreter.workload.selectors import (
     extract_instance_id,

@@ -9,17 +9,14 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component as ComponentDefinition
 from karta_interpreter.karta.definition import Fragments, PodDefinition, PodSpec, PodTemplate
-from karta_interpreter.karta.instances import UNNAMED, instance_ids
+from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
 from karta_interpreter.karta.scale import Scale
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload import extraction, updates
-from karta_interpreter.workload.changes import PodChanges
-from karta_interpreter.workload.fragments import FragmentedPodSpec
-from karta_interpreter.workload.instance import Instance
-from karta_interpreter.workload.pod_updates import update_pods
-from karta_interpreter.workload.reading import named, reading
-from karta_interpreter.workload.scaling import scale_to
-from karta_interpreter.workload.suspension import apply_actions
+from karta_interpreter.workload.document import named, reading
+from karta_interpreter.workload.extraction import FragmentedPodSpec, Instance
+from karta_interpreter.workload.pod_updates import PodChanges, update_pods
+from karta_interpreter.workload.scaling import apply_actions, scale_to
 
 if TYPE_CHECKING:
     from karta_interpreter.workload.workload import Workload

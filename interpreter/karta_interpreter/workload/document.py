@@ -1,6 +1,7 @@
 """What an object must be before anything is asked of it, and what no change may make of it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 
 from karta_interpreter.errors import InterpretationError, WorkloadError
@@ -8,6 +9,7 @@ from karta_interpreter.k8s.assembly import MAX_DEPTH
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Path, field_path
+from karta_interpreter.karta.definition import Component
 
 IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), ("metadata", "name"), ("metadata", "uid"))
 """What a change of pods must leave alone: which object it is, and what is reported about it."""
@@ -73,3 +75,17 @@ def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
             pending += [((*path, key), each) for key, each in part.items()]
         elif type(part) is list:
             pending += [((*path, index), each) for index, each in enumerate(part)]
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Raise WorkloadError for what a definition cannot answer about an object."""
+    try:
+        yield
+    except InterpretationError as err:
+        raise WorkloadError(str(err)) from err
+
+
+def named(component: Component) -> str:
+    """A component as every error names it."""
+    return f"definition {component.definition}, component {component.name}"

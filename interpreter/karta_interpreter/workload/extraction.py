@@ -4,24 +4,95 @@ Source: `pkg/resource/accessor.go` and `component.go` of the Karta project; what
 docs/compatibility.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from karta_interpreter.errors import QueryError
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object, field_path, type_name
 from karta_interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate
-from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure
-from karta_interpreter.karta.instances import instance_ids
+from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure, instance_ids
 from karta_interpreter.karta.scale import Scale, scales
 from karta_interpreter.karta.templates import templates
-from karta_interpreter.workload.fragments import SCHEMA_FIELDS, TYPES, FragmentedPodSpec
-from karta_interpreter.workload.instance import Instance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FragmentedPodSpec:
+    """The pieces of a pod that a `fragmentedPodSpecDefinition` names (`FragmentedPodSpec` of Karta's library).
+
+    Read, None is a piece that is not there; written, None leaves a piece as it is and an empty value clears it.
+    """
+
+    scheduler_name: str | None = None
+    labels: Mapping[str, str] | None = None
+    annotations: Mapping[str, str] | None = None
+    resources: Object | None = None
+    resource_claims: Sequence[JSON] | None = None
+    pod_affinity: Object | None = None
+    node_affinity: Object | None = None
+    containers: Sequence[JSON] | None = None
+    container: Object | None = None
+    priority_class_name: str | None = None
+    image: str | None = None
+
+
+SCHEMA_FIELDS: Mapping[str, str] = {
+    "schedulerNamePath": "scheduler_name",
+    "labelsPath": "labels",
+    "annotationsPath": "annotations",
+    "resourcesPath": "resources",
+    "resourceClaimsPath": "resource_claims",
+    "podAffinityPath": "pod_affinity",
+    "nodeAffinityPath": "node_affinity",
+    "containersPath": "containers",
+    "containerPath": "container",
+    "priorityClassNamePath": "priority_class_name",
+    "imagePath": "image",
+}
+"""Which field of the schema says where each piece is."""
+
+TYPES: Mapping[str, type] = {
+    "scheduler_name": str,
+    "labels": dict,
+    "annotations": dict,
+    "resources": dict,
+    "resource_claims": list,
+    "pod_affinity": dict,
+    "node_affinity": dict,
+    "containers": list,
+    "container": dict,
+    "priority_class_name": str,
+    "image": str,
+}
+"""The JSON type of each piece."""
+
 
 Ids = tuple[str, ...]
 
 _WHOLE = ("podTemplateSpecPath", "podSpecPath")
 """Fields that must say something of every named instance; the others may say nothing at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One instance of a component (`ExtractedInstance` of Karta's library).
+
+    ``id`` is "" where the definition has no `instanceIdPath`. Of the pod fields only those are set whose paths the
+    definition has and for which the object has a value; ``scale`` is None where the definition has none, and where
+    the object has no pods of the whole component. ``has_pods``: the object describes pods of
+    this instance; ``replicas`` is how many units of it there are in the whole workload: its replicas, else its
+    minimum, else 1, and 0 where the definition knows its pods and the object does not.
+    """
+
+    id: str
+    has_pods: bool
+    replicas: int
+    scale: Scale | None = None
+    pod_template: Object | None = None
+    pod_spec: Object | None = None
+    pod_metadata: Object | None = None
+    fragmented_pod_spec: FragmentedPodSpec | None = None
 
 
 def extract_pod_templates(component: Component, obj: Object, ids: Ids) -> list[Object | None]:

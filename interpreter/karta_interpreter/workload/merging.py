@@ -1,10 +1,74 @@
 """How a new value becomes part of what an object has, without loss of what the new value cannot know."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from karta_interpreter.jq.inprocess.values import equal
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.workload.shapes import Named, Shape, Struct
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """An object; ``fields`` are those that Kubernetes has, each with its shape."""
+
+    fields: "Mapping[str, Shape]"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A list of objects with ``name`` as their key."""
+
+    element: Struct
+
+
+Shape: TypeAlias = Struct | Named | None
+"""None is a value that belongs to its writer as a whole."""
+
+
+def _shape_of(fields: str, **shapes: Shape) -> Struct:
+    return Struct({**dict.fromkeys(fields.split()), **shapes})
+
+
+METADATA = _shape_of(
+    "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation "
+    "labels managedFields name namespace ownerReferences resourceVersion selfLink uid"
+)
+
+RESOURCES = _shape_of("claims limits requests")
+
+CONTAINER = _shape_of(
+    "args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy "
+    "restartPolicy restartPolicyRules securityContext startupProbe stdin stdinOnce targetContainerName "
+    "terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir",
+    resources=RESOURCES,
+)
+
+CONTAINERS = Named(CONTAINER)
+
+AFFINITY_TERMS = _shape_of(
+    "preferredDuringSchedulingIgnoredDuringExecution requiredDuringSchedulingIgnoredDuringExecution"
+)
+"""Pod affinity and node affinity alike."""
+
+RESOURCE_CLAIMS = Named(_shape_of("name resourceClaimName resourceClaimTemplateName"))
+
+POD_SPEC = _shape_of(
+    "activeDeadlineSeconds automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks evictionResponders "
+    "hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets nodeName "
+    "nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy "
+    "runtimeClassName schedulerName schedulingGates schedulingGroup securityContext serviceAccount "
+    "serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations "
+    "topologySpreadConstraints volumes workloadRef",
+    affinity=_shape_of("podAntiAffinity", podAffinity=AFFINITY_TERMS, nodeAffinity=AFFINITY_TERMS),
+    containers=CONTAINERS,
+    initContainers=CONTAINERS,
+    ephemeralContainers=CONTAINERS,
+    resourceClaims=RESOURCE_CLAIMS,
+    resources=RESOURCES,
+)
+
+POD_TEMPLATE = Struct({"metadata": METADATA, "spec": POD_SPEC})
 
 
 def merge(old: JSON, new: JSON, shape: Shape) -> JSON:
@@ -13,7 +77,7 @@ def merge(old: JSON, new: JSON, shape: Shape) -> JSON:
     A null in the new value removes its field, also one that ``shape`` does not know. Named elements are merged with
     the old ones of their name, in the new order.
 
-    >>> from karta_interpreter.workload.shapes import CONTAINER
+    >>> from karta_interpreter.workload.merging import CONTAINER
     >>> merge({"name": "main", "image": "a", "tty": True, "gpus": 1}, {"name": "main", "image": "b"}, CONTAINER)
     {'name': 'main', 'image': 'b', 'gpus': 1}
     """

@@ -11,8 +11,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.requirements import PodRequirements
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.scale import Scale
-from karta_interpreter.workload.fragments import SCHEMA_FIELDS, FragmentedPodSpec
-from karta_interpreter.workload.instance import Instance
+from karta_interpreter.workload.extraction import SCHEMA_FIELDS, FragmentedPodSpec, Instance
 from karta_interpreter.workload.selectors import pod_name
 
 Wire = dict[str, JSON]

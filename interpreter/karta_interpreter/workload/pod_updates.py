@@ -1,18 +1,48 @@
 """Changes to pods, taken to where a definition has them: in a template, in a spec and its metadata, or in pieces."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 
 from karta_interpreter.errors import ComponentNotFoundError
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.workload.changes import PodChanges
-from karta_interpreter.workload.existence import check_pods_exist
-from karta_interpreter.workload.fragments import SCHEMA_FIELDS
+from karta_interpreter.workload.extraction import SCHEMA_FIELDS
 from karta_interpreter.workload.merging import name_of, patch
 from karta_interpreter.workload.updates import SHAPES, Target
-from karta_interpreter.workload.writing import Change, WritePlan
+from karta_interpreter.workload.writing import Change, WritePlan, check_pods_exist
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodChanges:
+    """What to change in the pods of an instance; None leaves a thing as it is, an empty text or list clears it.
+
+    ``labels``, ``annotations`` and ``node_selector`` are added to what is there, and a value None removes its key.
+    ``containers`` has a change for each container by its name, merged as RFC 7386 has it.
+    """
+
+    scheduler_name: str | None = None
+    priority_class_name: str | None = None
+    labels: Mapping[str, str | None] | None = None
+    annotations: Mapping[str, str | None] | None = None
+    node_selector: Mapping[str, str | None] | None = None
+    tolerations: Sequence[JSON] | None = None
+    pod_affinity: Object | None = None
+    node_affinity: Object | None = None
+    resource_claims: Sequence[JSON] | None = None
+    containers: Mapping[str, Object] | None = None
+
+    @property
+    def said(self) -> Mapping[str, JSON]:
+        """What is to be changed, by the name of its field.
+
+        >>> PodChanges(scheduler_name="kai", tolerations=[]).said
+        {'scheduler_name': 'kai', 'tolerations': []}
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
 
 _PLACES: Mapping[str, tuple[Path, type]] = {
     "scheduler_name": (("spec", "schedulerName"), str),

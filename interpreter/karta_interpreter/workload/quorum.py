@@ -8,14 +8,15 @@ replicas apart.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from karta_interpreter.errors import WorkloadError
-from karta_interpreter.k8s.values import Object
+from karta_interpreter.errors import InterpretationError, QueryError, WorkloadError
+from karta_interpreter.k8s.edit import set_value
+from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.instances import UNNAMED
+from karta_interpreter.karta.evaluation import UNNAMED
+from karta_interpreter.karta.pod_rules import PodQuery
 from karta_interpreter.karta.pods import scale_locations
 from karta_interpreter.karta.scale import scales
 from karta_interpreter.workload.attribution import Attribution, replica_maker
-from karta_interpreter.workload.division import divides_components, divides_instances, divides_replicas
 from karta_interpreter.workload.membership import EffectiveMember, candidates
 from karta_interpreter.workload.subtree import minimum
 
@@ -105,3 +106,58 @@ def _replicas(maker: Component, obj: Object) -> int:
         "there are is not known; the replicaSelector belongs to a component of its own, without pods and instances, "
         "whose scaleDefinition counts the replicas"
     )
+
+
+_OTHER = "another-one"
+
+Keys = tuple[PodQuery, ...]
+
+
+def divides_components(keys: Keys, component: Component, pod: Object) -> bool:
+    """Whether pods of a component have other keys than pods of another one."""
+    selector = component.selector.component_type
+    if selector is None:
+        return False
+    labels: list[Path] = [("metadata", "labels", name) for name in selector.labels]
+    return _changes(keys, labels, pod) or _divides(keys, selector.key, pod)
+
+
+def divides_instances(keys: Keys, component: Component, pod: Object) -> bool:
+    """Whether pods of one instance of a component have other keys than those of another instance."""
+    return _divides(keys, component.selector.instance_id, pod)
+
+
+def divides_replicas(keys: Keys, component: Component, pod: Object) -> bool:
+    """Whether pods of one replica of a component have other keys than those of another replica."""
+    return _divides(keys, component.selector.replica_key, pod)
+
+
+def _divides(keys: Keys, selector: PodQuery | None, pod: Object) -> bool:
+    if selector is None:
+        return False
+    try:
+        locations = selector.query.locate_each(pod)
+    except QueryError:
+        locations = []
+    places = [location.path for location in locations if location is not None]
+    if places:
+        return _changes(keys, places, pod)
+    # What a computed selector reads is unknown; a key with the same text gives the same.
+    return any(key.text == selector.text for key in keys)
+
+
+def _changes(keys: Keys, places: Iterable[Path], pod: Object) -> bool:
+    changed: JSON = pod
+    try:
+        for place in places:
+            changed = set_value(changed, place, _OTHER)
+    except InterpretationError:
+        return False
+    return any(_answer(key, changed) != _answer(key, pod) for key in keys)
+
+
+def _answer(key: PodQuery, pod: JSON) -> list[JSON] | None:
+    try:
+        return key.query.evaluate(pod)
+    except QueryError:
+        return None

@@ -1,6 +1,7 @@
 """New counts for the instances of a component."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from karta_interpreter.errors import (
     PathNotWritableError,
@@ -13,11 +14,10 @@ from karta_interpreter.jq import Location, Query
 from karta_interpreter.jq.inprocess.values import equal
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.evaluation import failure, query_failure
-from karta_interpreter.karta.instances import instance_ids
+from karta_interpreter.karta.evaluation import failure, instance_ids, query_failure
 from karta_interpreter.karta.scale import LARGEST, replica_counts
-from karta_interpreter.workload.existence import check_pods_exist
-from karta_interpreter.workload.reading import named
+from karta_interpreter.workload.document import named
+from karta_interpreter.workload.writing import check_pods_exist
 
 _FIELD = "replicasPath"
 
@@ -82,3 +82,23 @@ def _read_back(component: Component, query: Query, obj: Object, expected: Mappin
             f"the replicas of {wrong or 'the component'} would become {found.get(wrong)}, not {expected.get(wrong)}"
         )
         raise WriteVerificationError(str(failure(component, _FIELD, query, f"{reason}; nothing was changed")))
+
+
+Direction = Literal["suspend", "resume"]
+
+
+def apply_actions(components: Iterable[Component], direction: Direction, obj: Object) -> Object:
+    """The object after the actions of the components, in sequence; the same where that changes nothing.
+
+    Raises PathNotWritableError for an action whose path names no place.
+    """
+    changed = obj
+    for component in components:
+        actions = component.suspend if direction == "suspend" else component.resume
+        for index, action in enumerate(actions):
+            try:
+                changed = action.path.assign(changed, action.value)
+            except QueryError as err:
+                field = f"{direction}Actions[{index}].path"
+                raise PathNotWritableError(str(query_failure(component, field, action.path, err))) from err
+    return obj if equal(obj, changed) else changed

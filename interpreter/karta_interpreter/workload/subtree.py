@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from karta_interpreter.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.instances import instance_ids
+from karta_interpreter.karta.evaluation import instance_ids
 from karta_interpreter.karta.pods import ScaleLocation, scale_locations
 from karta_interpreter.karta.scale import Scale, scales
 

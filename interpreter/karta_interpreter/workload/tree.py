@@ -17,8 +17,8 @@ from karta_interpreter.karta.pods import pod_sets
 from karta_interpreter.karta.status import StatusMatch
 from karta_interpreter.workload.attribution import attribute, checked_pod
 from karta_interpreter.workload.component import Component
+from karta_interpreter.workload.document import reading
 from karta_interpreter.workload.nodes import ComponentNode, InstanceNode, PodNode
-from karta_interpreter.workload.reading import reading
 from karta_interpreter.workload.selectors import pod_name
 from karta_interpreter.workload.workload import Workload
 

@@ -12,11 +12,9 @@ from karta_interpreter.errors import PathNotWritableError, WorkloadError
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate
-from karta_interpreter.workload.document import check_directives, check_json
-from karta_interpreter.workload.fragments import SCHEMA_FIELDS, TYPES, FragmentedPodSpec
-from karta_interpreter.workload.merging import merge
-from karta_interpreter.workload.reading import named
-from karta_interpreter.workload.shapes import (
+from karta_interpreter.workload.document import check_directives, check_json, named
+from karta_interpreter.workload.extraction import SCHEMA_FIELDS, TYPES, FragmentedPodSpec
+from karta_interpreter.workload.merging import (
     AFFINITY_TERMS,
     CONTAINER,
     CONTAINERS,
@@ -26,6 +24,7 @@ from karta_interpreter.workload.shapes import (
     RESOURCE_CLAIMS,
     RESOURCES,
     Shape,
+    merge,
 )
 from karta_interpreter.workload.writing import Change, WritePlan
 

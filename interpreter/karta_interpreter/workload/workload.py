@@ -12,12 +12,11 @@ from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload import attribution, gang, subtree
 from karta_interpreter.workload.attribution import Attribution, checked_pod
 from karta_interpreter.workload.component import Component
-from karta_interpreter.workload.document import check_object
+from karta_interpreter.workload.document import check_object, reading
 from karta_interpreter.workload.gang import PodGroup
 from karta_interpreter.workload.karta import Karta
 from karta_interpreter.workload.membership import EffectiveMember, effective_member
-from karta_interpreter.workload.reading import reading
-from karta_interpreter.workload.suspension import Direction, apply_actions
+from karta_interpreter.workload.scaling import Direction, apply_actions
 
 
 @dataclass(frozen=True, slots=True)

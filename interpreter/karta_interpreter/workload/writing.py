@@ -3,7 +3,7 @@
 Source: the merge write plan that Karta's library is getting (`writePlan` in `pkg/resource`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,11 +19,10 @@ from karta_interpreter.jq import Location, Query
 from karta_interpreter.jq.inprocess.values import equal
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path
-from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.evaluation import evaluate, failure, query_failure
-from karta_interpreter.karta.instances import instance_ids
-from karta_interpreter.workload.document import IDENTITY
-from karta_interpreter.workload.reading import named
+from karta_interpreter.karta.definition import Component, Fragments
+from karta_interpreter.karta.evaluation import evaluate, failure, instance_ids, query_failure
+from karta_interpreter.karta.templates import templates
+from karta_interpreter.workload.document import IDENTITY, named
 
 Change = Callable[[JSON], JSON]
 """From what is at a place, None for nothing, to what will be there."""
@@ -146,3 +145,19 @@ class WritePlan:
                 if write.field is field and not equal(read[write.position], get(changed, field.place(write.position))):
                     reason = f"does not read {field_path(write.place)} back as it was written; nothing was changed"
                     raise WriteVerificationError(field.said(reason))
+
+
+def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) -> None:
+    """Raise PathNotWritableError for an instance whose pods the object does not have.
+
+    A change to them would bring half of them into being: a count without a template, a scheduler without
+    containers. Pods given in pieces have no such half.
+    """
+    if component.pods is None or isinstance(component.pods, Fragments):
+        return
+    ids = instance_ids(component, obj)
+    found = dict(zip(ids, templates(component, component.pods, obj, ids), strict=True))
+    for name in names:
+        if found[name] is None:
+            instance = f" of {name}" if name else ""
+            raise PathNotWritableError(f"{named(component)}: the workload has no pods{instance} to change")

@@ -1,7 +1,7 @@
 import click
 import pytest
 
-from karta_interpreter.cli.render.diagnosis import diagnosis_text, summary
+from karta_interpreter.cli.doctor import diagnosis_text, summary
 from karta_interpreter.doctor import Level, Result
 
 RESULTS = [

@@ -9,7 +9,7 @@ from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Fragments, PodSpec, PodTemplate
 from karta_interpreter.karta.pod_rules import PodQuery
-from karta_interpreter.workload.fragments import SCHEMA_FIELDS
+from karta_interpreter.workload.extraction import SCHEMA_FIELDS
 from karta_interpreter.workload.selectors import extract_group_keys
 from tests.conformance.gojq import rules
 from tests.conformance.gojq.asking import Answer, Ask

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.drafting import CustomKind, draft
-from karta_interpreter.karta.instances import instance_ids
+from karta_interpreter.karta.evaluation import instance_ids
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.pods import pod_sets
 from tests.karta.drafting.test_draft import TEMPLATE, fields

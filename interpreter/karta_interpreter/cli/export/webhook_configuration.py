@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.crds import read_crds
 from karta_interpreter.cli.errors import Problem, UsageProblem
+from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.render.document import to_yaml
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import count

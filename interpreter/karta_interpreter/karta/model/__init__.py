@@ -6,11 +6,11 @@ Source: `pkg/api/runai/v1alpha1` of the Karta project. The advice to schedulers 
 
 from karta_interpreter.karta.model.component import (
     ComponentDefinition,
+    GroupVersionKind,
     ScaleDefinition,
     SuspendAction,
     SuspendDefinition,
 )
-from karta_interpreter.karta.model.kind import GroupVersionKind
 from karta_interpreter.karta.model.pods import (
     ComponentInstanceSelector,
     ComponentTypeSelector,
@@ -18,13 +18,6 @@ from karta_interpreter.karta.model.pods import (
     PodSelector,
     ReplicaSelector,
     SpecDefinition,
-)
-from karta_interpreter.karta.model.reference import (
-    LabelRequirement,
-    LabelValue,
-    ListReference,
-    LookupReference,
-    ResourceReference,
 )
 from karta_interpreter.karta.model.status import (
     ConditionMatcher,
@@ -35,7 +28,16 @@ from karta_interpreter.karta.model.status import (
     StatusMappings,
     StatusMatcher,
 )
-from karta_interpreter.karta.model.structure import Karta, Spec, StructureDefinition
+from karta_interpreter.karta.model.structure import (
+    Karta,
+    LabelRequirement,
+    LabelValue,
+    ListReference,
+    LookupReference,
+    ResourceReference,
+    Spec,
+    StructureDefinition,
+)
 
 __all__ = [
     "ComponentDefinition",

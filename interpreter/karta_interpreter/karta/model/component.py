@@ -2,10 +2,20 @@
 
 from typing import Annotated, Any
 
-from karta_interpreter.karta.model.kind import GroupVersionKind
 from karta_interpreter.karta.model.pods import PodSelector, SpecDefinition
 from karta_interpreter.karta.model.status import StatusDefinition
 from karta_interpreter.karta.notation import AtLeastOne, Expression, OptionalExpression, Schema, for_api_server
+
+
+class GroupVersionKind(Schema):
+    """The type of a Kubernetes object; the group of core kinds is empty."""
+
+    group: str
+    """API group; empty for core kinds."""
+    version: str
+    """API version."""
+    kind: str
+    """Kind."""
 
 
 class ScaleDefinition(Schema):

@@ -8,7 +8,7 @@ from typing import Any
 
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.model import Spec
-from karta_interpreter.karta.publication.model_schema import REFERENCE, model_schema
+from karta_interpreter.karta.publication.json_schema import REFERENCE, model_schema
 
 CONDITIONS: Object = {
     "description": "Validated: the definition is good. CRDExists: its kind is there. Ready: both.",

@@ -7,8 +7,7 @@ from functools import lru_cache, reduce
 from operator import add
 
 from karta_interpreter.errors import InterpretationError, QuantityError
-from karta_interpreter.k8s.duration import parse_duration
-from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.k8s.quantity import Quantity, parse_duration
 from karta_interpreter.k8s.values import JSON, type_name
 from karta_interpreter.karta.annotations import AggregateRule
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.k8s.edit import get, set_value
-from karta_interpreter.k8s.metadata import generation
+from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.definition import Definition
