@@ -36,7 +36,6 @@ FOR_NOBODY = {
     "rich": "colours for people",
 }
 FOR_SOME = {
-    "cryptography": "signs; files are read with ssl, and another process signs for who has none",
     "karta_interpreter.registration": "for who has a control plane",
     "karta_interpreter.sources.cluster": "for who has a control plane",
     "kubernetes_asyncio": "for who has a control plane",

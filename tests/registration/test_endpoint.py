@@ -9,6 +9,16 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.registration import Endpoint
+from karta_interpreter.registration.endpoint import certificates
+from tests.server.pairs import chain_pem, key_pem, new_key
+
+KEY = new_key()
+ONE, OTHER = chain_pem(KEY, ("one",)), chain_pem(KEY, ("other",))
+DER = x509.load_pem_x509_certificate(ONE).public_bytes(Encoding.DER)
+
+
+def block(content: bytes) -> bytes:
+    return b"-----BEGIN CERTIFICATE-----\n%s-----END CERTIFICATE-----\n" % base64.encodebytes(content)
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +108,36 @@ def test_a_bundle_without_certificate_is_refused(key: ec.EllipticCurvePrivateKey
 
 def test_without_a_bundle_the_roots_of_the_system_are_trusted() -> None:
     assert "caBundle" not in Endpoint.of_url("https://a.example", b"\n").client_config()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param(ONE, [ONE], id="one"),
+        pytest.param(ONE + OTHER + ONE, [ONE, OTHER, ONE], id="several, in their order"),
+        pytest.param("# für uns\n".encode() + ONE, [ONE], id="a comment in any language"),
+        pytest.param(key_pem(KEY) + ONE + b"rest", [ONE], id="no key, and nothing behind"),
+        pytest.param(ONE.replace(b"\n", b"\r\n"), [ONE], id="lines as Windows ends them"),
+        pytest.param(block(DER), [ONE], id="lines of another length"),
+    ],
+)
+def test_certificates_are_what_is_between_the_lines(text: bytes, found: list[bytes]) -> None:
+    assert certificates(text) == b"".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param(key_pem(KEY), "Unable to load PEM", id="only a key"),
+        pytest.param(ONE[:-30], "Unable to load PEM", id="the only one is cut off"),
+        pytest.param(ONE + OTHER[:300], "one has no end", id="the second one is cut off"),
+        pytest.param(ONE + block(b"junk"), "error parsing asn1", id="the second one is no certificate"),
+        pytest.param(block(DER + b"more"), "error parsing asn1", id="something behind it"),
+        pytest.param(block(DER[:-5]), "error parsing asn1", id="its end is missing"),
+        pytest.param(block(b""), "error parsing asn1", id="nothing between the lines"),
+        pytest.param(ONE.replace(b"M", "ü".encode(), 1), "Unable to load PEM", id="no ASCII"),
+    ],
+)
+def test_what_holds_no_certificates_is_refused(text: bytes, reason: str) -> None:
+    with pytest.raises(ServeError, match=reason):
+        certificates(text)

@@ -1,17 +1,14 @@
 """Certificates in files: which are taken, and what is said about the others."""
 
 import os
-import time
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.pki import pair
-from karta_interpreter.server.certificate_files import CertificateFiles
+from karta_interpreter.server.certificate_sources import CertificateFiles
 from karta_interpreter.server.tls import Tls
 from tests.server.pairs import chain_pem, key_pem, new_key
 
@@ -89,17 +86,12 @@ def test_a_key_is_not_shown(tmp_path: Path) -> None:
     assert "PRIVATE KEY" not in repr(certificate)
 
 
-def test_what_has_not_changed_is_good_until_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = files(tmp_path, chain_pem(KEY), key_pem(KEY))
+def test_what_has_not_changed_is_good_until_it_ends(tmp_path: Path) -> None:
+    files(tmp_path, chain_pem(KEY), key_pem(KEY))
+    now = [datetime.now(UTC)]
+    source = CertificateFiles(tmp_path / "tls.crt", tmp_path / "tls.key", clock=lambda: now[0])
     certificate = source.read()
     assert source.read() is certificate
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Any:
-            return datetime.fromtimestamp(certificate.not_after, tz)
-
-    monkeypatch.setattr(time, "time", lambda: certificate.not_after)
-    monkeypatch.setattr(pair, "datetime", Later)
+    now[0] = datetime.fromtimestamp(certificate.not_after, UTC)
     with pytest.raises(ServeError, match="expired"):
         source.read()

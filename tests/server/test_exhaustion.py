@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import RequestError, ServeError
-from karta_interpreter.pki.certificate import Certificate
-from karta_interpreter.pki.pair import check_pair
+from karta_interpreter.server.certificate import Certificate, check_pair
 from karta_interpreter.server.large_process import LargeProcess
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.renewal import Renewal
-from karta_interpreter.server.tls import Tls
+from karta_interpreter.server.tls import Renewal, Tls
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.waiting import HANG

@@ -1,14 +1,11 @@
-import time
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server import self_signed
-from karta_interpreter.server.self_signed import SelfSignedCertificates
+from karta_interpreter.server.certificate_sources import SelfSignedCertificates
 
 NAME = "interpreter.karmada-system.svc"
 
@@ -54,21 +51,23 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
     assert str(raised.value).startswith(f'"{name}" is neither a DNS name nor an IP address')
 
 
-def test_the_certificate_is_renewed_in_time_by_the_same_authority(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = SelfSignedCertificates()
+async def test_the_certificate_is_renewed_in_time_by_the_same_authority() -> None:
+    now = [datetime.now(UTC).replace(microsecond=0)]
+    source = SelfSignedCertificates(clock=lambda: now[0])
     first = source.read()
-    assert source.read() is first
-    assert first.not_after - time.time() == pytest.approx(90 * 86400, abs=60)
-    later = datetime.now(UTC) + timedelta(days=61)
+    now[0] += timedelta(days=60)
+    assert await source.look() is first
+    assert first.not_after == (now[0] + timedelta(days=30)).timestamp()
 
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            del tz
-            return later
-
-    monkeypatch.setattr(self_signed, "datetime", Clock)
-    renewed = source.read()
-    assert renewed.not_after == pytest.approx((later + timedelta(days=90)).timestamp(), abs=1)
+    now[0] += timedelta(days=1)
+    renewed = await source.look()
+    assert renewed.not_after == (now[0] + timedelta(days=90)).timestamp()
     assert renewed.authority == first.authority
     assert renewed.key != first.key
+    authority = x509.load_pem_x509_certificate(first.authority)
+    for each in (first, renewed):
+        x509.load_pem_x509_certificate(each.chain).verify_directly_issued_by(authority)
+
+
+def test_a_key_is_not_shown() -> None:
+    assert "PRIVATE" not in repr(SelfSignedCertificates().read())

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
 from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.pki.pem import read_certificates
 
 PATH = "/interpret"
 """Where the server answers."""
@@ -90,6 +92,10 @@ def certificates(pem: bytes) -> bytes:
     if not pem.strip():
         return b""
     try:
-        return b"".join(read_certificates(pem))
+        found = x509.load_pem_x509_certificates(pem)
     except ValueError as error:
         raise ServeError(f"the CA bundle holds no PEM certificate: {error}") from error
+    # A block without an end is skipped by the parser: a program may not have finished to write the file.
+    if len(found) < pem.count(b"-----BEGIN CERTIFICATE-----"):
+        raise ServeError("the CA bundle holds no PEM certificate: one has no end")
+    return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in found)

@@ -18,10 +18,10 @@ from typing import Self
 from karta_interpreter.errors import ClusterError, ServeError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.pki.certificate import Certificate
-from karta_interpreter.server.keyring import KEYS, Keyring, read_keyring
+from karta_interpreter.server.ca_rotation import Rotation
+from karta_interpreter.server.certificate import Certificate
 from karta_interpreter.server.log import log
-from karta_interpreter.server.rotation import Rotation
+from karta_interpreter.server.secret_format import KEYS, Keyring, read_keyring
 from karta_interpreter.sources.api_server import MANAGER, ApiServer
 
 _ATTEMPTS = 5

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Self
 from karta_interpreter import admission
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
-from karta_interpreter.pki.certificate import Certificate
 from karta_interpreter.server.application import MUTATE, VALIDATE, Application
 from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.certificates import certificate_source
+from karta_interpreter.server.certificate import Certificate, CertificateSource
+from karta_interpreter.server.certificate_sources import certificate_source
 from karta_interpreter.server.connection import Limits
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import Readiness
@@ -21,10 +21,9 @@ from karta_interpreter.server.listener import Listener
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.no_control_plane import NoControlPlane
-from karta_interpreter.server.renewal import Renewal
 from karta_interpreter.server.runtime import collect_replaced
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.tls import CertificateSource, Tls
+from karta_interpreter.server.tls import Renewal, Tls
 from karta_interpreter.sources.kind_filter import Selection
 from karta_interpreter.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.sources.store import Store

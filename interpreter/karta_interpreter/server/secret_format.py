@@ -21,9 +21,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.pki.authority import Authority
-from karta_interpreter.pki.certificate import Certificate
-from karta_interpreter.pki.pair import check_pair
+from karta_interpreter.server.authority import Authority
+from karta_interpreter.server.certificate import Certificate, check_pair
 
 _CHAIN, _KEY, _BUNDLE = "tls.crt", "tls.key", "ca.crt"
 _ROLES = ("authority", "successor")

@@ -11,9 +11,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.pki.authority import Authority
-from karta_interpreter.pki.certificate import Certificate
-from karta_interpreter.pki.pair import check_pair
+from karta_interpreter.server.authority import Authority
+from karta_interpreter.server.certificate import Certificate, check_pair
 from tests.server.pairs import chain_pem, key_pem, new_key
 
 SOURCES = {"chain": "tls.crt", "key": "tls.key"}

@@ -1,7 +1,4 @@
-"""An authority that signs certificates for servers.
-
-To be imported by who signs, and by nobody else: see the top of this room.
-"""
+"""A CA that signs certificates for servers."""
 
 import ipaddress
 import re
@@ -22,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.pki.certificate import Certificate
+from karta_interpreter.server.certificate import Certificate, names_of
 
 _CLOCK_SKEW = timedelta(hours=1)
 """How far the clock of a client may be behind."""
@@ -33,14 +30,14 @@ _LONGEST_NAME = 253
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """The certificate of an authority with its private key."""
+    """The certificate of a CA with its private key."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey = field(repr=False)
 
     @classmethod
     def create(cls, now: datetime, life: timedelta) -> Self:
-        """A new authority, which nobody knows yet."""
+        """A new CA, which no client trusts yet."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "karta-interpreter authority")])
         identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
@@ -55,7 +52,7 @@ class Authority:
 
     @classmethod
     def load(cls, certificate: bytes, key: bytes) -> Self:
-        """The authority of a PEM certificate and its PEM key; raises ValueError when they are none."""
+        """The CA of a PEM certificate and its PEM key; raises ValueError when they are no pair."""
         loaded = x509.load_pem_x509_certificate(certificate)
         private = _private_key(key)
         if private.public_key() != loaded.public_key():
@@ -64,7 +61,7 @@ class Authority:
 
     @property
     def pem(self) -> bytes:
-        """The certificate, which clients have to trust."""
+        """The certificate, which clients need to trust."""
         return self.certificate.public_bytes(Encoding.PEM)
 
     @property
@@ -73,7 +70,7 @@ class Authority:
         return _key_pem(self.key)
 
     def issue(self, names: Iterable[str], now: datetime, life: timedelta) -> Certificate:
-        """Sign a certificate for names and addresses, which ends with its authority if that ends sooner."""
+        """Sign a certificate for names and addresses, which ends with its CA if that ends sooner."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "karta-interpreter")])
         authority_identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
@@ -90,14 +87,14 @@ class Authority:
         return Certificate(
             chain=leaf.public_bytes(Encoding.PEM),
             key=_key_pem(key),
-            names=_names_of(leaf),
+            names=names_of(leaf),
             not_after=leaf.not_valid_after_utc.timestamp(),
             authority=self.pem,
         )
 
 
 def issued_at(certificate: x509.Certificate) -> datetime:
-    """When an authority signed a certificate, or itself; to the second."""
+    """When a CA signed a certificate, or itself; to the second."""
     return certificate.not_valid_before_utc + _CLOCK_SKEW
 
 
@@ -139,13 +136,6 @@ def _general_name(name: str) -> x509.GeneralName:
             f'"{name}" is neither a DNS name nor an IP address: it has letters, digits, - and _ between dots'
         )
     return x509.DNSName(name)
-
-
-def _names_of(leaf: x509.Certificate) -> tuple[str, ...]:
-    """Return the DNS names and then the addresses that a certificate is valid for."""
-    names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    addresses = names.get_values_for_type(x509.IPAddress)
-    return (*names.get_values_for_type(x509.DNSName), *map(str, addresses))
 
 
 def _private_key(pem: bytes) -> ec.EllipticCurvePrivateKey:

@@ -16,8 +16,8 @@ from datetime import datetime, timedelta
 
 from cryptography import x509
 
-from karta_interpreter.pki.authority import Authority, issued_at
-from karta_interpreter.server.keyring import Keyring, signer_of
+from karta_interpreter.server.authority import Authority, issued_at
+from karta_interpreter.server.secret_format import Keyring, signer_of
 
 _RENEWED_AFTER, _SPREAD = 2 / 3, 1 / 20
 _PUBLISHED_FOR = 1 / 3
