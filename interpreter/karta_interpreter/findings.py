@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import Path, field_path
+
+if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
@@ -31,12 +34,12 @@ class Finding:
     line: int = 0
     column: int = 0
     expression: str = ""
-    span: Span | None = None
+    span: "Span | None" = None
 
     def __str__(self) -> str:
         where = f"{format_path(self.path)}: " if self.path else ""
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{self.severity}: {where}{self.message}{hint} [{self.rule}]"
+        return escaped(f"{self.severity}: {where}{self.message}{hint} [{self.rule}]")
 
 
 def error(rule: str, path: Path, message: str, hint: str = "") -> Finding:
@@ -56,3 +59,19 @@ def format_path(path: Path) -> str:
     'spec.structureDefinition.childComponents[0].name'
     """
     return field_path(path) if path else ""
+
+
+def escaped(text: str, keep: str = "") -> str:
+    r"""Return a text with its control characters and line breaks as escapes, but for those in ``keep``.
+
+    Names and messages from files and clusters may hold them: printed as they are, they forge lines and steer
+    terminals.
+
+    >>> print(escaped("gr\u00fcn \x1b[2J\n"))
+    grün \x1b[2J\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each in keep else each.encode("unicode_escape").decode() for each in text
+    )

@@ -45,11 +45,53 @@ def test_forms(brew: Raw, form: Raw) -> None:
         pytest.param(None, {"name": "PyFlow"}, "pyflow", id="else that of the root component"),
         pytest.param({}, {"kind": {"kind": "PyFlow"}}, "pyflow", id="else its kind"),
         pytest.param({"name": 3}, {}, "", id="else none"),
+        pytest.param({"name": "a\nb\x1b"}, {}, r"a\nb\x1b", id="escaped, as it is printed"),
+        pytest.param({}, {"name": "A\nB"}, r"a\nb", id="so is that of the root component"),
     ],
 )
 def test_names(metadata: Any, root: Raw, name: str) -> None:
     raw = {"metadata": metadata, "spec": {"structureDefinition": {"rootComponent": root}}}
     assert name_of(raw) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        pytest.param("ray.io-rayjob-v1", "", id="a subdomain"),
+        pytest.param("1", "", id="one digit"),
+        pytest.param("a." * 126 + "a", "", id="as long as can be"),
+        pytest.param("", "", id="none: the API server makes one of generateName"),
+        pytest.param("a\n2026 ERROR forged", r"a\n2026 ERROR forged", id="a line break"),
+        pytest.param("a\n", r"a\n", id="a line break at the end"),
+        pytest.param("RayJob", "RayJob", id="upper case"),
+        pytest.param("-a", "-a", id="a dash at the beginning"),
+        pytest.param("a-.b", "a-.b", id="a dash before a dot"),
+        pytest.param("a..b", "a..b", id="two dots"),
+        pytest.param("a_b", "a_b", id="an underscore"),
+        pytest.param("\u0661", "\u0661", id="a digit of another script"),
+        pytest.param("a" * 254, "a" * 253 + "…", id="too long"),
+    ],
+)
+def test_a_name_is_one_that_kubernetes_accepts(brew: Raw, findings_of: FindingsOf, name: str, message: str) -> None:
+    findings = findings_of(edit.set_value(brew, ("metadata", "name"), name))
+    assert [(each.severity, each.rule, each.path, each.message) for each in findings] == (
+        [
+            (
+                Severity.ERROR,
+                "name-invalid",
+                ("metadata", "name"),
+                f'"{message}" is not a name that Kubernetes accepts',
+            )
+        ]
+        if message
+        else []
+    )
+    assert all("lower-case letters, digits, - and ." in each.hint for each in findings)
+
+
+def test_a_name_is_a_string(brew: Raw, findings_of: FindingsOf) -> None:
+    (finding,) = findings_of(edit.set_value(brew, ("metadata", "name"), 3))
+    assert (finding.message, finding.hint) == ("must be a string, not a number", "write it in quotes")
 
 
 def test_defaults_of_the_schema_are_applied(orchestra: Raw) -> None:

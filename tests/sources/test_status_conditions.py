@@ -80,6 +80,11 @@ def test_a_definition_without_a_kind_has_no_crd() -> None:
     assert found["CRDExists"]["message"] == "the definition does not name a kind"
 
 
+def test_a_message_is_one_line() -> None:
+    message = _conditions(_broken("a\nforged: True\x1b[2J"))["Validated"]["message"]
+    assert r"a\nforged: True\x1b[2J" in message
+
+
 def test_messages_fit_into_a_condition_and_an_event() -> None:
     after = conditions_of(_broken("x" * 40_000), True, 1, _NOW, None)
 

@@ -8,6 +8,7 @@ import click
 
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.errors import InterpretationError, LuaError
+from karta_interpreter.findings import escaped
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.resolution import Known, resolved
@@ -49,19 +50,7 @@ def _say(line: str) -> None:
 
 def _shown(text: str) -> str:
     """Escape a script's text for stderr: a terminal must not act on control characters."""
-    return visible(text) if sys.stderr.isatty() else text
-
-
-def visible(text: str) -> str:
-    r"""Text whose control characters, but for tabs and newlines, are written as escapes.
-
-    >>> print(visible("gr\u00fcn \x1b[2J"))
-    grün \x1b[2J
-    """
-    return "".join(
-        letter if letter.isprintable() or letter in "\t\n" else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
+    return escaped(text, keep="\t\n") if sys.stderr.isatty() else text
 
 
 def _place(definition: Definition, call: Call, error: InterpretationError) -> str:

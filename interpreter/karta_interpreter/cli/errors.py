@@ -4,6 +4,8 @@ from typing import IO, Any
 
 import click
 
+from karta_interpreter.findings import escaped
+
 
 class Problem(click.ClickException):
     """Something that failed, exit code 1; the message is shown as it is."""
@@ -12,7 +14,7 @@ class Problem(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the message to stderr."""
-        click.echo(self.message, file=file, err=True)
+        click.echo(escaped(self.message, keep="\t\n"), file=file, err=True)
 
 
 class UsageProblem(Problem):

@@ -14,6 +14,7 @@ from karta_interpreter.cli.render.answers import outcomes_table
 from karta_interpreter.cli.render.check import check_text
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.cli.render.table import one_line
 from karta_interpreter.findings import Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
@@ -144,11 +145,12 @@ def _document(entry: Entry, obj: Object, outcomes: Sequence[Outcome]) -> JSON:
 def _title(entry: Entry, obj: Object) -> str:
     title = click.style(f"{obj['kind']} {_full_name(obj)}", bold=True)
     scripts = [
-        f"{operation} by the script of {_names(entry.definition.scripts.of(operation))}\n"
+        f"{operation} by the script of {_names(entry.definition.scripts.of(operation))}"
         for operation in Operation
         if entry.definition.has_karta and entry.definition.scripts.of(operation)
     ]
-    return f"{title}, interpreted by {entry.definition.name} ({entry.origin})\n{''.join(scripts)}\n"
+    head = f"{title}, interpreted by {entry.definition.name} ({entry.origin})"
+    return "".join(f"{one_line(line)}\n" for line in (head, *scripts)) + "\n"
 
 
 def _names(scripts: Sequence[Script]) -> str:

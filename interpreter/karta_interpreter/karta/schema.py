@@ -1,12 +1,13 @@
 """From a JSON object to a Karta: which forms are read, and findings for what does not fit the schema."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from karta_interpreter.findings import Finding, error, warning
+from karta_interpreter.findings import Finding, error, escaped, warning
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
@@ -20,6 +21,14 @@ RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
 
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
 _SPEC = ("spec",)
+
+_NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+"""A DNS-1123 subdomain, as ``metadata.name`` of a custom resource must be one."""
+
+_LONGEST_NAME = 253
+_NAME_HINT = (
+    f"write at most {_LONGEST_NAME} lower-case letters, digits, - and . that begin and end with a letter or a digit"
+)
 
 _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
@@ -62,13 +71,13 @@ def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
 
 
 def name_of(value: Object) -> str:
-    """The name of a definition; one without a name is called after its root component, in lower case."""
+    """Return the name of a definition, escaped; one without a name has that of its root component, in lower case."""
     name = edit.get(value, ("metadata", "name"))
     if isinstance(name, str) and name:
-        return name
+        return escaped(name)
     root = edit.get(value, ("spec", "structureDefinition", "rootComponent"))
     name = edit.get(root, ("name",)) or edit.get(root, ("kind", "kind"))
-    return name.lower() if isinstance(name, str) else ""
+    return escaped(name.lower()) if isinstance(name, str) else ""
 
 
 def gvk_of(value: Object) -> GVK | None:
@@ -99,6 +108,7 @@ def _metadata_findings(metadata: JSON) -> Iterator[Finding]:
     if not isinstance(metadata, dict):
         yield error("schema", ("metadata",), f"must be an object, not {type_name(metadata)}")
         return
+    yield from _name_findings(metadata.get("name"))
     annotations = metadata.get("annotations") or {}
     if not isinstance(annotations, dict):
         yield error("schema", ("metadata", "annotations"), f"must be an object, not {type_name(annotations)}")
@@ -108,6 +118,17 @@ def _metadata_findings(metadata: JSON) -> Iterator[Finding]:
             path = ("metadata", "annotations", key)
             hint = "write its value in quotes, or as a block that starts with |"
             yield error("schema", path, f"an annotation must be a string, not {type_name(text)}", hint)
+
+
+def _name_findings(name: JSON) -> Iterator[Finding]:
+    path = ("metadata", "name")
+    if name is None or name == "":
+        return
+    if not isinstance(name, str):
+        yield error("schema", path, f"must be a string, not {type_name(name)}", _type_hint("a string", name))
+    elif not _NAME.fullmatch(name):
+        shown = escaped(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…")
+        yield error("name-invalid", path, f'"{shown}" is not a name that Kubernetes accepts', _NAME_HINT)
 
 
 def _annotations(value: Object) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from karta_interpreter.errors import InterpretationError, ManifestError
-from karta_interpreter.findings import Finding, Severity, error, warning
+from karta_interpreter.findings import Finding, Severity, error, escaped, warning
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document, read_documents
@@ -110,7 +110,7 @@ def _what(value: JSON) -> str:
 
 def _name(value: JSON) -> str:
     name = edit.get(value, ("metadata", "name"))
-    return name if isinstance(name, str) else ""
+    return escaped(name) if isinstance(name, str) else ""
 
 
 def _target(value: Object) -> GVK | None:

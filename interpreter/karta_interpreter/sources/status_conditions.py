@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from hashlib import sha256
 
-from karta_interpreter.findings import Severity
+from karta_interpreter.findings import Severity, escaped
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.loading import Loaded
 
@@ -160,4 +160,5 @@ def _timestamp(moment: datetime) -> str:
 
 
 def _cut(text: str, length: int) -> str:
+    text = escaped(text)
     return text if len(text) <= length else f"{text[: length - 2]} …"

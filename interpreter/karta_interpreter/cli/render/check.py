@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from karta_interpreter.cli.arguments import ORDER
+from karta_interpreter.findings import escaped
 from karta_interpreter.lua.customization import LoadedCustomization
 
 _RULE: Final = "-" * 35
@@ -58,7 +59,8 @@ class _Columns:
 
     def text(self, lines: Iterable[tuple[str, ...]]) -> str:
         """The lines with their cells padded."""
-        return "".join(f"{line}\n" for line in self._padded(lines, 0))
+        escaped_lines = (tuple(map(escaped, line)) for line in lines)
+        return "".join(f"{line}\n" for line in self._padded(escaped_lines, 0))
 
     def _padded(self, lines: Iterable[tuple[str, ...]], column: int) -> Iterator[str]:
         for is_padded, neighbours in groupby(lines, key=lambda cells: len(cells) > column + 1):

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 
 import click
 
+from karta_interpreter.cli.render.table import one_line
 from karta_interpreter.findings import Finding, Severity, format_path
 from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import JSON
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a terminal would act on them
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MARGIN = "    "
 _WIDTH = 92
 
@@ -53,7 +54,7 @@ def _finding(finding: Finding) -> str:
         lines += _underlined(finding.expression, finding.span)
     if finding.hint:
         lines.append(f"{_MARGIN}hint: {finding.hint}")
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{one_line(line)}\n" for line in lines)
 
 
 def _place(finding: Finding) -> str:
@@ -66,6 +67,7 @@ def _place(finding: Finding) -> str:
 def _underlined(expression: str, span: Span) -> list[str]:
     """The line of the expression that the span begins in, and carets under the span."""
     begin = expression.rfind("\n", 0, span.start) + 1
+    # One character for each, or the carets would stand elsewhere.
     line = _CONTROL.sub("\ufffd", expression[begin:].split("\n", 1)[0].replace("\t", " "))
     start = min(span.start - begin, len(line))
     length = max(1, min(span.end - span.start, len(line) - start))

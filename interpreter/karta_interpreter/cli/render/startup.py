@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from karta_interpreter.cli.render.findings import findings_text
-from karta_interpreter.cli.render.table import count, indent, table
+from karta_interpreter.cli.render.table import count, indent, one_line, table
 from karta_interpreter.findings import Finding
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
@@ -70,7 +70,7 @@ def _quarantined(snapshot: Snapshot) -> str:
         usable = "Not wholly usable" if broken.in_part else "Not usable"
         kept = "; its last good version is served" if broken.serving_last_good else ""
         name = f"{broken.name} from {broken.source}" if broken.name else broken.source
-        text += _section(f"{usable}: {name}{kept}", broken.findings)
+        text += _section(one_line(f"{usable}: {name}{kept}"), broken.findings)
     return text
 
 

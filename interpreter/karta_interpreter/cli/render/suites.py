@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import click
 
 from karta_interpreter.cli.render.document import to_yaml
-from karta_interpreter.cli.render.table import count, indent, table
+from karta_interpreter.cli.render.table import count, indent, one_line, table
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.suites import Outcome, Report, Totals, by_kind
@@ -70,10 +70,11 @@ def _sides(outcome: Outcome) -> tuple[JSON, JSON]:
 def _failure(outcome: Outcome) -> str:
     case = outcome.case
     place = click.style(f"{case.source}:{case.line}:", bold=True)
-    lines = [f"{click.style('FAILED', fg='red', bold=True)} {place} {case.call.operation}: {case.name}"]
-    lines += [indent(line) for line in (case.description,) if line]
-    lines += _coloured(difference(outcome)) or [indent(failure) for failure in outcome.failures]
-    return "".join(f"{line}\n" for line in [*lines, ""])
+    title = f"{click.style('FAILED', fg='red', bold=True)} {place} {case.call.operation}: {case.name}"
+    details = [indent(line) for line in (case.description,) if line]
+    details += _coloured(difference(outcome)) or [indent(failure) for failure in outcome.failures]
+    lines = [title, *(line for detail in details for line in detail.split("\n")), ""]
+    return "".join(f"{one_line(line)}\n" for line in lines)
 
 
 def _coloured(text: str) -> list[str]:

@@ -1,10 +1,15 @@
 """Text in columns."""
 
+import re
 from collections.abc import Sequence
 
 import click
 
+from karta_interpreter.findings import escaped
+
 _GAP = "  "
+_STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
+"""What `click.style` writes for the colours and the bold text of this program."""
 
 
 def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
@@ -15,9 +20,18 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
     a   long
     bb  x
     """
-    lines = [header, *rows] if header else rows
+    lines = [*([header] if header else []), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     return "".join(_line(cells, widths) for cells in lines)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as one line, control characters and line breaks escaped, its colours as they are.
+
+    >>> print(one_line("a\nb\x1b[2J"))
+    a\nb\x1b[2J
+    """
+    return "".join(part if place % 2 else escaped(part) for place, part in enumerate(_STYLE.split(text)))
 
 
 def indent(text: str, prefix: str = "  ") -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from karta_interpreter.cli.render.table import count, table
+from karta_interpreter.cli.render.table import count, one_line, table
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.karta.scale import Scale
 from karta_interpreter.workload.nodes import ComponentNode, InstanceNode, PodNode
@@ -33,7 +33,7 @@ def tree_text(tree: WorkloadTree) -> str:
     """The tree drawn with lines, pods as its leaves."""
     root = _branch(tree.root)
     head = f"{click.style(_title(tree), bold=True)}: {', '.join(filter(None, (_status(tree), _said(root))))}"
-    return "".join(f"{line}\n" for line in (head, *_drawn(root)))
+    return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
 
 
 def tree_table(tree: WorkloadTree) -> str:
@@ -45,14 +45,15 @@ def tree_table(tree: WorkloadTree) -> str:
     header = ("COMPONENT", "KIND", "REPLICAS", "EACH", "PODS")
     width = len(header) if any(pods for *_, pods in rows) else len(header) - 1
     columns = table([row[:width] for row in rows], header=header[:width])
-    return f"{click.style(_title(tree), bold=True)}: {_status(tree)}, {count(tree.replicas, 'pod')}\n\n{columns}"
+    head = f"{click.style(_title(tree), bold=True)}: {_status(tree)}, {count(tree.replicas, 'pod')}"
+    return f"{one_line(head)}\n\n{columns}"
 
 
 def mermaid(tree: WorkloadTree) -> str:
     """The tree as a Mermaid flowchart, which many forges draw in Markdown."""
     root = _branch(tree.root)
     boxes = _boxes(replace(root, name=_title(tree)), "part", _status(tree))
-    return "".join(f"{line}\n" for line in ("flowchart TD", *boxes))
+    return "".join(f"{one_line(line)}\n" for line in ("flowchart TD", *boxes))
 
 
 def _title(tree: WorkloadTree) -> str:
