@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import Path, field_path
 
 if TYPE_CHECKING:
+    from karta_interpreter.jq.syntax import Span
 
 
 class Severity(StrEnum):

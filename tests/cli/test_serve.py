@@ -1,12 +1,16 @@
 import dataclasses
+import http
 import json
+import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +21,7 @@ from karta_interpreter.server import Settings
 from tests.waiting import HANG
 
 Run = Callable[..., Result]
+Stderr = AbstractContextManager[int]
 
 
 @pytest.fixture
@@ -152,6 +157,84 @@ def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., s
     assert f"  {files}/karta.yaml\n" in text
     assert f"Not usable: bad from {files}/bad.yaml" in text
     assert "bad.yaml:16:" in text
+
+
+@contextmanager
+def _full_disk() -> Iterator[int]:
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+        yield full.fileno()
+
+
+@contextmanager
+def _closed_pipe() -> Iterator[int]:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        yield writing
+    finally:
+        os.close(writing)
+
+
+@contextmanager
+def _full_pipe() -> Iterator[int]:
+    """A pipe that holds as much as it can, and that nothing reads."""
+    reading, writing = os.pipe()
+    try:
+        os.set_blocking(writing, False)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writing, b"x" * 4096)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writing, b"x")
+        os.set_blocking(writing, True)
+        yield writing
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+STDERRS = [
+    pytest.param(_full_disk, id="a full disk"),
+    pytest.param(_closed_pipe, id="a pipe without a reader"),
+    pytest.param(_full_pipe, id="a full pipe"),
+]
+
+
+@pytest.mark.parametrize("stderr", STDERRS)
+def test_a_server_starts_and_ends_in_order_whatever_stderr_is(stderr: Callable[[], Stderr]) -> None:
+    port = _free_port()
+    command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", str(port), "--grace-period", "0"]
+    with stderr() as handle, subprocess.Popen([*command, "--plain-http"], stderr=handle) as server:
+        try:
+            assert _answers(server, port)
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(HANG) == 0
+        finally:
+            server.kill()
+
+
+@pytest.mark.parametrize("stderr", STDERRS)
+def test_a_server_that_cannot_start_ends_whatever_stderr_is(stderr: Callable[[], Stderr]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, stderr() as handle:
+        command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", str(taken.getsockname()[1])]
+        assert subprocess.run(command, stderr=handle, check=False, timeout=HANG).returncode == 1
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    return port
+
+
+def _answers(server: "subprocess.Popen[bytes]", port: int) -> bool:
+    """Wait until the server answers, or has ended."""
+    deadline = time.monotonic() + HANG
+    while server.poll() is None and time.monotonic() < deadline:
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
+            return bool(answer.status == http.HTTPStatus.OK)
+        time.sleep(0.05)
+    return False
 
 
 def _read_until(server: "subprocess.Popen[str]", start: str) -> list[str]:

@@ -39,6 +39,7 @@ log.info("c", value=2**70)
 log.info("d", value={1: 2})
 log.info("e", value=Broken())
 log.info("f", **{"half \\ud800": 1})
+log.info("g", value="a\\nb\\x7f\\x9b2J\\u2028 \\xe4")
 logging.getLogger("a.library").warning("half \\ud800")
 """
 
@@ -88,7 +89,16 @@ def test_the_level_is_the_least_that_is_told(lines: list[dict[str, Any]]) -> Non
 
 def test_whatever_is_logged_there_is_a_line() -> None:
     lines = logged(HOSTILE)
-    assert [line["message"] for line in lines] == [*"abcdef", "half ?"]
+    assert [line["message"] for line in lines] == [*"abcdefg", "half ?"]
     assert [line.get("value") for line in lines[:5]] == ["half ?", r"['half \ud800']", str(2**70), "{1: 2}", "<Broken>"]
     assert lines[1]["name"] == "kept"
     assert lines[5]["half ?"] == "1"
+    assert lines[6]["value"] == "a\nb\x7f\x9b2J\u2028 \xe4"
+
+
+def test_no_value_steers_a_terminal_or_forges_a_line() -> None:
+    command = [sys.executable, "-c", HOSTILE]
+    done = subprocess.run(command, capture_output=True, check=True)
+    lines = done.stderr.decode().split("\n")
+    assert r'"a\nb\u007f\u009b2J\u2028 ä"' in lines[6]
+    assert all(line.isprintable() for line in lines)

@@ -1,14 +1,21 @@
 """``karta-interpreter serve``: the webhook server."""
 
 import math
+import os
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
+from karta_interpreter.cli.errors import Problem
 from karta_interpreter.cli.render.startup import startup_text
+from karta_interpreter.errors import InterpreterError
+from karta_interpreter.findings import escaped
 from karta_interpreter.server import Settings, Started, run
+from karta_interpreter.server.log import flush_log, print_text
 
+_STDERR = 2
+_LAYOUT = "\t\n"
 _DEFAULT = Settings()
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, path_type=Path)
@@ -163,11 +170,20 @@ def serve(**settings: object) -> None:
     ResourceInterpreterCustomizations, whose scripts answer instead of the definitions. With --register the server
     keeps Karmada's ResourceInterpreterWebhookConfiguration in step with them.
     """
-    run(Settings(**cast("dict[str, Any]", settings)), started=_say_hello)
+    chosen = Settings(**cast("dict[str, Any]", settings))
+    try:
+        run(chosen, started=_introduce)
+    except InterpreterError as error:
+        # Not by click, which waits for the reader of a full pipe and fails without one.
+        print_text(f"error: {escaped(str(error), keep=_LAYOUT)}\n")
+        flush_log()
+        raise SystemExit(Problem.exit_code) from error
 
 
-def _say_hello(started: Started) -> None:
-    click.echo(startup_text(f"{started.url}/interpret", started.snapshot), err=True, nl=False)
+def _introduce(started: Started) -> None:
+    text = startup_text(f"{started.url}/interpret", started.snapshot)
+    is_coloured = click.get_current_context().color is not False and os.isatty(_STDERR)
+    print_text(text if is_coloured else click.unstyle(text))
 
 
 command = click.Command("serve", callback=serve, params=_OPTIONS, help=serve.__doc__)

@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from karta_interpreter import jq
 from karta_interpreter.errors import InterpretationError, LuaWaitError
@@ -61,7 +61,7 @@ class Calls:
         self._reader = reader
         self._metrics = metrics
         self._options = options
-        self._tell_all = log.is_enabled_for(logging.DEBUG)
+        self._tell_all = log.isEnabledFor(logging.DEBUG)
         self._large = LargeCalls()
         self._detours = Detours()
         self._glanced: Snapshot | None = None
@@ -198,7 +198,7 @@ class Calls:
         self._metrics.answered(operation, known, code, seconds)
         if code == _SUCCESS and seconds < _SLOW and not self._tell_all:
             return
-        about = {
+        about: dict[str, Any] = {
             "uid": request.uid,
             "operation": request.operation_name,
             "kind": str(request.gvk),

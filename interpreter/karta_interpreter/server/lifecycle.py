@@ -29,7 +29,7 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
         with runner() as running:
             running.run(_serve(settings, started))
     finally:
-        flush_log()  # what is said next comes last
+        flush_log()
 
 
 def _open_standard_files() -> None:

@@ -1,143 +1,174 @@
 """The log: one JSON object per line on stderr, never with the content of an object in it."""
 
 import logging
+import os
+import re
+import select
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
+from logging.handlers import QueueHandler, QueueListener
+from queue import Full, Queue
+from typing import Any, Final
 
 import orjson
-
-from karta_interpreter.server.stderr import Stderr
 
 NAME = "karta_interpreter.server"
 """The name of the logger of this room, for `logging`."""
 
-_logger = logging.getLogger(NAME)
-_plain = logging.Formatter()
+_STDERR: Final = 2
+_MOST_WAITING: Final = 1000
+_FLUSH_SECONDS: Final = 1.0
+_CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
+"""Control characters and line separators that JSON allows in a string and a terminal obeys, in UTF-8."""
 
 
-class Log:
-    """Tells of things by a message that is always the same, and fields that are not."""
+class _Log(logging.LoggerAdapter[logging.Logger]):
+    """Logs a constant message with fields, which are the keyword arguments."""
 
-    def debug(self, message: str, **fields: object) -> None:
-        """Tell what only matters to somebody who looks for a mistake."""
-        _tell(logging.DEBUG, message, fields)
-
-    def info(self, message: str, **fields: object) -> None:
-        """Tell what is as it should be."""
-        _tell(logging.INFO, message, fields)
-
-    def warning(self, message: str, **fields: object) -> None:
-        """Tell what somebody should look at."""
-        _tell(logging.WARNING, message, fields)
-
-    def error(self, message: str, *, exc_info: BaseException | None = None, **fields: object) -> None:
-        """Tell what somebody has to mend."""
-        _tell(logging.ERROR, message, fields, exc_info)
-
-    def exception(self, message: str, **fields: object) -> None:
-        """Tell the same of the exception that is being handled."""
-        _tell(logging.ERROR, message, fields, sys.exception())
-
-    def log(self, level: int, message: str, /, **fields: object) -> None:
-        """Tell something at a level of `logging`."""
-        _tell(level, message, fields)
-
-    def is_enabled_for(self, level: int) -> bool:
-        """Whether something at that level is told at all."""
-        return _logger.isEnabledFor(level)
+    def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
+        """Move the fields to where `_Json` finds them."""
+        return msg, {"exc_info": kwargs.pop("exc_info", None), "extra": {"fields": kwargs}}
 
 
-log = Log()
+log = _Log(logging.getLogger(NAME))
 """The logger of this room."""
 
 
 def configure_log(level: str, **everywhere: object) -> None:
-    """Write everything of that level or above as JSON lines, also what libraries log by `logging` and Python itself.
+    """Write records of that level or above as JSON lines, also those of libraries and of Python itself.
 
     ``everywhere`` are fields that every line has.
     """
     least = getattr(logging, level.upper())
-    # Libraries narrate at info what only their authors want to know.
+    # Libraries log at info what only their authors want to know.
     logging.basicConfig(handlers=[_Lines(everywhere)], level=max(logging.WARNING, least), force=True)
-    _logger.setLevel(least)
-    # Python would write of these on several lines, and wait for whoever reads them.
+    log.setLevel(least)
+    # Python would write these on several lines, and block while the pipe is full.
     logging.captureWarnings(capture=True)
     sys.excepthook = lambda _, error, __: log.error("the process fails", exc_info=error)
-    sys.unraisablehook = lambda said: log.error("failed unexpectedly", exc_info=said.exc_value)
-    threading.excepthook = lambda said: log.error("a thread fails", exc_info=said.exc_value)
+    sys.unraisablehook = lambda failed: log.error("failed unexpectedly", exc_info=failed.exc_value)
+    threading.excepthook = lambda failed: log.error("a thread fails", exc_info=failed.exc_value)
+
+
+def print_text(text: str) -> None:
+    """Print a text for people on stderr, after the lines that were logged before it."""
+    for lines in _all_lines():
+        lines.enqueue(text)
 
 
 def flush_log() -> None:
-    """Return when what was logged is written, or after a second."""
-    for handler in logging.getLogger().handlers:
-        handler.flush()
+    """Return when the log is written, or after a second."""
+    for lines in _all_lines():
+        lines.flush()
 
 
-def _tell(level: int, message: str, fields: Mapping[str, object], cause: BaseException | None = None) -> None:
-    if _logger.isEnabledFor(level):
-        _logger.log(level, message, exc_info=cause, extra={"fields": fields})
+class _Lines(QueueHandler):
+    """Hands lines to the thread that writes them; drops and counts those for which there is no room.
+
+    stderr blocks its writer while a pipe is full or a log driver hangs. A server must go on then.
+    """
+
+    queue: Queue[Any]
+
+    def __init__(self, everywhere: Mapping[str, object]) -> None:
+        super().__init__(Queue(_MOST_WAITING))
+        self.setFormatter(_Json(everywhere))
+        self.dropped = 0
+        _Writer(self).start()
+
+    def prepare(self, record: logging.LogRecord) -> str:
+        return f"{self.format(record)}\n"
+
+    def enqueue(self, record: object) -> None:
+        try:
+            self.queue.put_nowait(record)
+        except Full:
+            self.dropped += 1
+
+    def flush(self) -> None:
+        with self.queue.all_tasks_done:
+            self.queue.all_tasks_done.wait_for(lambda: not self.queue.unfinished_tasks, _FLUSH_SECONDS)
 
 
-class _Lines(logging.Handler):
-    """Writes lines that are the same whatever the terminal or the locale is."""
+class _Writer(QueueListener):
+    """The thread that writes what waits. It ends with the process: `stop` would wait for a reader of the pipe."""
+
+    def __init__(self, lines: _Lines) -> None:
+        super().__init__(lines.queue)
+        self._lines = lines
+        self._failed = self._reported = 0
+
+    def handle(self, record: Any) -> None:  # noqa: ANN401 - a record for `logging`, a text here
+        self._failed += not _write(record)
+        lost = self._lines.dropped + self._failed - self._reported
+        if lost and self._lines.queue.empty() and _write(self._lines.prepare(_loss(lost))):
+            self._reported += lost
+
+
+def _loss(lines: int) -> logging.LogRecord:
+    record = logging.LogRecord(NAME, logging.WARNING, "", 0, "lines of the log were not written in time", None, None)
+    record.fields = {"lost": lines}
+    return record
+
+
+def _write(text: str) -> bool:
+    # Not by `sys.stderr`: a blocked writer holds its lock, which Python needs to end.
+    left = text.encode(errors="replace")
+    while left:
+        try:
+            left = left[os.write(_STDERR, left) :]
+        except BlockingIOError:  # another process has made the shared pipe non-blocking
+            select.select([], [_STDERR], [])
+        except OSError:  # the pipe is closed, or the disk is full
+            return False
+    return True
+
+
+class _Json(logging.Formatter):
+    """Formats a record as one line of JSON, the same in every terminal and locale."""
 
     def __init__(self, everywhere: Mapping[str, object]) -> None:
         super().__init__()
         self._everywhere = everywhere
-        self._stderr = Stderr()
 
-    def emit(self, record: logging.LogRecord) -> None:
-        if self._stderr.lost and self._stderr.has_room:
-            lost, self._stderr.lost = self._stderr.lost, 0
-            self._stderr.write(_line(self._event(_loss(lost))))
-        self._stderr.write(_line(self._event(record)))
-
-    def flush(self) -> None:
-        self._stderr.flush()
-
-    def close(self) -> None:
-        self._stderr.close()
-        super().close()
-
-    def _event(self, record: logging.LogRecord) -> dict[str, object]:
+    def format(self, record: logging.LogRecord) -> str:
         event = {**self._everywhere, **getattr(record, "fields", {})}
         event["level"] = record.levelname.lower()
         event["time"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
         if record.exc_info:
             # A plain traceback: it names functions and lines, but no values.
-            event["exception"] = _plain.formatException(record.exc_info)
+            event["exception"] = self.formatException(record.exc_info)
         event["message"] = _message(record)
-        return event
+        return _CONTROLS.sub(_escape, _json(event)).decode()
 
 
-def _loss(lines: int) -> logging.LogRecord:
-    said = logging.LogRecord(
-        NAME, logging.WARNING, __file__, 0, "lines of the log were not written in time", None, None
-    )
-    said.fields = {"lost": lines}
-    return said
+def _all_lines() -> list[_Lines]:
+    return [handler for handler in logging.getLogger().handlers if isinstance(handler, _Lines)]
 
 
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001 - a library has said something that does not fit together
+    except Exception:  # noqa: BLE001 - the arguments of a library do not fit its message
         return _text(record.msg)
 
 
-def _line(event: Mapping[str, object]) -> bytes:
+def _json(event: Mapping[str, object]) -> bytes:
     try:
-        return orjson.dumps(event, default=str, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # a value that JSON has no form for: log it as text, rather than fail what was to be logged
-        texts = {_text(name): _text(value) for name, value in event.items()}
-        return orjson.dumps(texts, option=orjson.OPT_APPEND_NEWLINE)
+        return orjson.dumps(event, default=str)
+    except TypeError:  # a value that JSON has no form for is logged as text
+        return orjson.dumps({_text(name): _text(value) for name, value in event.items()})
 
 
 def _text(value: object) -> str:
-    """A value as text that can be written, whatever it is: half a surrogate pair becomes a question mark."""
+    """Return any value as text that can be encoded: half a surrogate pair becomes a question mark."""
     try:
         return str(value).encode(errors="replace").decode()
     except Exception:  # noqa: BLE001 - its own __str__ may do anything
         return f"<{type(value).__name__}>"
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(found[0].decode())
