@@ -17,7 +17,7 @@ from tests.waiting import HANG
 LOGGING = """
 import logging, sys, threading, warnings
 from karta_interpreter.server.log import configure_log, log
-configure_log("info", worker=1)
+configure_log("info")
 """
 MANY = 5000
 
@@ -50,7 +50,7 @@ log.info("last")
             found += lines(child.stderr)
         finally:
             child.kill()
-    assert (found[0]["number"], found[0]["worker"]) == (0, 1)
+    assert found[0]["number"] == 0
     assert "last" in [line["message"] for line in found], "there was room again"
     numbers = [line["number"] for line in found if "number" in line]
     assert numbers == sorted(numbers), "what waits is written in order"
@@ -142,7 +142,6 @@ raise ValueError("two\\nlines")
         ("error", "the process fails"),
     ]
     assert said[0]["level"] == "warning"
-    assert said[-1]["worker"] == 1
     assert "two\nlines" in said[-1]["exception"]
 
 

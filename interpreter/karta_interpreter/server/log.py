@@ -36,14 +36,11 @@ log = _Log(logging.getLogger(NAME))
 """The logger of this room."""
 
 
-def configure_log(level: str, **everywhere: object) -> None:
-    """Write records of that level or above as JSON lines, also those of libraries and of Python itself.
-
-    ``everywhere`` are fields that every line has.
-    """
+def configure_log(level: str) -> None:
+    """Write records of that level or above as JSON lines, also those of libraries and of Python itself."""
     least = getattr(logging, level.upper())
     # Libraries log at info what only their authors want to know.
-    logging.basicConfig(handlers=[_Lines(everywhere)], level=max(logging.WARNING, least), force=True)
+    logging.basicConfig(handlers=[_Lines()], level=max(logging.WARNING, least), force=True)
     log.setLevel(least)
     # Python would write these on several lines, and block while the pipe is full.
     logging.captureWarnings(capture=True)
@@ -72,9 +69,9 @@ class _Lines(QueueHandler):
 
     queue: Queue[Any]
 
-    def __init__(self, everywhere: Mapping[str, object]) -> None:
+    def __init__(self) -> None:
         super().__init__(Queue(_MOST_WAITING))
-        self.setFormatter(_Json(everywhere))
+        self.setFormatter(_Json())
         self.dropped = 0
         _Writer(self).start()
 
@@ -129,12 +126,8 @@ def _write(text: str) -> bool:
 class _Json(logging.Formatter):
     """Formats a record as one line of JSON, the same in every terminal and locale."""
 
-    def __init__(self, everywhere: Mapping[str, object]) -> None:
-        super().__init__()
-        self._everywhere = everywhere
-
     def format(self, record: logging.LogRecord) -> str:
-        event = {**self._everywhere, **getattr(record, "fields", {})}
+        event = dict(getattr(record, "fields", {}))
         event["level"] = record.levelname.lower()
         event["time"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
         if record.exc_info:
