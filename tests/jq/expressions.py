@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from karta_interpreter.jq.inprocess.functions import ARGUMENTS, FILTERS, VALUES
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
+from karta_interpreter.jq.inprocess.record import Argument, Function
 from karta_interpreter.jq.syntax import (
     Alternative,
     Array,
@@ -29,6 +30,7 @@ NAMES = ["a", "b", "replicas", "value", "key", "é", "b-c"]
 TEXTS = ["", "a", "b", "ab", "a,b", "worker-0", "É\U0001f600", "12", "-3", "1.5e1", '\x7f\n"\\', "null"]
 NUMBERS = [0, 1, 2, 3, -1, -2, 7, 100, 0.5, -1.5, 2.25]
 OPERATORS = ["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "and", "or"]
+REPLACEMENTS: list[Node] = [Literal("x"), Text(("<", Identity(), ">"))]
 PATTERNS = ["a", "^a", "b$", "^worker-[0-9]+$", "a|b", "(a|12)b?"]
 
 scalars = st.one_of(
@@ -59,8 +61,7 @@ _leaves = st.one_of(
     _paths,
     st.just(Iterate(Identity())),
     st.builds(Iterate, _fields),
-    st.builds(Call, st.sampled_from(sorted(VALUES))),
-    st.builds(Call, st.sampled_from(sorted(name for name, arity in FILTERS if arity == 0))),
+    st.builds(Call, st.sampled_from(sorted(name for name, arity in FUNCTIONS if arity == 0))),
     st.builds(lambda text: Call("test", (Literal(text),)), st.sampled_from(PATTERNS)),
     st.just(Call("error", (Literal("refused"),))),
 )
@@ -70,13 +71,15 @@ def _may_be_a_key(node: Node) -> bool:
     return not isinstance(node, Literal) or isinstance(node.value, str)
 
 
+def function_id(function: Function) -> str:
+    """The name of a test's parameter."""
+    return f"{function.name}-{len(function.arguments)}"
+
+
 def _calls(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
-    unary = [*ARGUMENTS, *(name for name, arity in FILTERS if arity == 1)]
-    binary = [name for name, arity in FILTERS if arity == 2]
-    return st.one_of(
-        st.builds(lambda name, body: Call(name, (body,)), st.sampled_from(sorted(unary)), inner),
-        st.builds(lambda name, *bodies: Call(name, bodies), st.sampled_from(sorted(binary)), inner, inner),
-    )
+    any_expression = {Argument.ONCE, Argument.EACH}
+    taking = [each for each in FUNCTIONS.values() if each.arguments and any_expression.issuperset(each.arguments)]
+    return st.one_of(st.builds(Call, st.just(each.name), st.tuples(*[inner] * len(each.arguments))) for each in taking)
 
 
 def _compound(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:

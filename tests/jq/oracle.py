@@ -4,6 +4,7 @@ The documented differences are taken out of the expression before libjq gets it:
 replaced by a jq function that does what this project says it does.
 """
 
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -34,26 +35,32 @@ def our_abs: numbers_only(abs);
 def our_ceil: numbers_only(ceil);
 def our_round: numbers_only(round);
 def our_flatten(d): d as $d | if ($d | type) == "number" then flatten($d) else {_REFUSE} end;
+def our_getpath(p): p as $p | if any($p[]?; type == "array") then {_REFUSE} else getpath($p) end;
 def alike(f): if type == "array" and ([.[] | values | type] | unique | length) > 1 then {_REFUSE} else f end;
 def our_min: alike(min);
 def our_max: alike(max);
 def our_reverse: if type == "array" or . == null then reverse else {_REFUSE} end;
 """
-_OURS = {("abs", 0), ("ceil", 0), ("round", 0), ("flatten", 1), ("reverse", 0), ("min", 0), ("max", 0)}
+_OURS = {("abs", 0), ("ceil", 0), ("round", 0), ("flatten", 1), ("getpath", 1), ("reverse", 0), ("min", 0), ("max", 0)}
 _OPERATORS = {"*": "times", "/": "over"}
 
 
 def libjq(node: Node, value: JSON, most: int = 1000) -> list[JSON] | None:
     """The outputs of libjq for an expression and an input, None when it fails."""
-    text = _PRELUDE + render(_comparable(node), lenient=True)
     try:
-        return list(islice(jq.compile(text).input_text(to_json(value)), most))
+        return list(islice(libjq_program(node)(value), most))
     except ValueError as error:
         if "compile error" not in str(error):
             return None
         if "as object key" in str(error):
             reject()  # libjq computes constants when it compiles, where no `try` can help
         raise
+
+
+def libjq_program(node: Node) -> Callable[[JSON], Iterator[JSON]]:
+    """An expression as a function of its input; that and the outputs' iterator raise ValueError where it fails."""
+    program = jq.compile(_PRELUDE + render(_comparable(node), lenient=True))
+    return lambda value: iter(program.input_text(to_json(value)))
 
 
 def _comparable(node: Node) -> Node:

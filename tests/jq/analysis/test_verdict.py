@@ -9,14 +9,13 @@ from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.analysis import Verdict, Vetting, vet
 from karta_interpreter.jq.analysis.builtins import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
 from karta_interpreter.jq.inprocess.compiler import compile_many
-from karta_interpreter.jq.inprocess.costs import MEASURES
-from karta_interpreter.jq.inprocess.functions import LITERALS, PLAIN_FUNCTIONS
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.growth import SIZE_LIMIT
-from karta_interpreter.jq.inprocess.regex import REGEX_FUNCTIONS
-from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.inprocess.record import Argument, Function
+from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON
-from tests.jq.expressions import objects, plain_expressions
+from tests.jq.expressions import function_id, objects, plain_expressions
 from tests.jq.syntax.corpus import ACCEPTED
 
 
@@ -341,9 +340,45 @@ def test_every_format_exists_in_libjq() -> None:
         assert "is not a valid format" not in str(jq.compile(f"try @{name} catch .").input_value("").first())
 
 
-def test_every_plain_function_is_a_builtin_and_is_measured() -> None:
-    assert PLAIN_FUNCTIONS <= BUILTINS
-    assert {*MEASURES, *LITERALS, *REGEX_FUNCTIONS} == PLAIN_FUNCTIONS
+def test_every_plain_function_is_a_builtin() -> None:
+    assert FUNCTIONS.keys() <= BUILTINS
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=function_id)
+def test_a_variable_that_is_read_once_costs_what_the_input_costs(function: Function) -> None:
+    def verdict(argument: str) -> Verdict:
+        samples: dict[Argument, Node] = {
+            Argument.ONCE: parse(argument),
+            Argument.EACH: parse(".a"),
+            Argument.PATTERN: parse(argument),
+            Argument.SINGLE: Literal("x"),
+            Argument.FLAGS: Literal(None),
+            Argument.TEXT: Literal("x"),
+        }
+        node = Call(function.name, tuple(samples[kind] for kind in function.arguments))
+        return vet(node, variables=frozenset({"v"})).verdict
+
+    assert verdict("$v.x") is verdict(".x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"{name}($v.x)" for name in ("startswith", "endswith", "ltrimstr", "rtrimstr", "split", "flatten")),
+        *(f"{name}($v.x)" for name in ("contains", "has", "getpath", "first", "last", "isempty", "select", "test")),
+        *("add($v.x[])", "any($v.x[]; . == 1)", "all($v.x[]; .a)", 'sub($v.x; "")', "match($v.x)"),
+    ],
+)
+def test_functions_that_read_a_variable_once_are_plain(text: str) -> None:
+    assert vet(parse(text), variables=frozenset({"v"})).verdict is Verdict.PLAIN
+
+
+@pytest.mark.parametrize(
+    "function", [each for each in FUNCTIONS.values() if Argument.EACH in each.arguments], ids=function_id
+)
+def test_an_argument_that_runs_for_each_element_may_not(function: Function) -> None:
+    arguments = (parse(".[]") if argument is Argument.ONCE else parse("$v.x") for argument in function.arguments)
+    assert vet(Call(function.name, tuple(arguments)), variables=frozenset({"v"})).verdict is Verdict.BOUNDED
 
 
 @pytest.mark.parametrize(

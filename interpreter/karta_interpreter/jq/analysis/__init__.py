@@ -20,9 +20,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from karta_interpreter.jq.analysis.cost import find_notes
+from karta_interpreter.jq.analysis.cost import Note, find_notes
 from karta_interpreter.jq.analysis.refusals import Refusal, find_refusals
-from karta_interpreter.jq.inprocess.growth import Note
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.jq.syntax.traversal import without_places

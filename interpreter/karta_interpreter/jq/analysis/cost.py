@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from functools import singledispatch
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from karta_interpreter.jq.inprocess.costs import NOT_HERE, measure_call
+from karta_interpreter.jq.inprocess.arity import Singles
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.growth import (
     CONSTANT,
     ELEMENTS,
@@ -15,7 +17,6 @@ from karta_interpreter.jq.inprocess.growth import (
     SIZE_LIMIT,
     WORK_LIMIT,
     Growth,
-    Note,
     chosen,
     clash,
     collected,
@@ -26,6 +27,7 @@ from karta_interpreter.jq.inprocess.growth import (
     text,
     written,
 )
+from karta_interpreter.jq.inprocess.record import Argument
 from karta_interpreter.jq.syntax import (
     Alternative,
     Array,
@@ -49,16 +51,17 @@ from karta_interpreter.jq.syntax import (
     Pipe,
     Reduce,
     Slice,
+    Span,
     Text,
     Try,
     Variable,
 )
 from karta_interpreter.jq.syntax.traversal import is_merge
 
+NOT_HERE: Final = "does not run in this process"
+_REPEATED: Final = (Argument.EACH, Argument.SINGLE)
 _LIGHT_OPERATORS: Final = frozenset(("*", "%", "and", "or"))
 _COMPARISONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">="))
-_ONCE: Final = frozenset(("IN", "contains", "first", "has", "isempty", "last", "select", "split", "startswith", "test"))
-"""Functions that read their argument once for each input."""
 _NAMES: Final = {
     Alternative: "//",
     Array: "[...]",
@@ -80,6 +83,14 @@ _NAMES: Final = {
     Text: '"..."',
     Try: "catch",
 }
+
+
+class Note(Struct, frozen=True, gc=False):
+    """A construct that keeps an expression from being plain: its text or name, its place, and why."""
+
+    construct: str
+    span: Span
+    message: str
 
 
 def find_notes(node: Node, variables: frozenset[str] = frozenset()) -> tuple[Note, ...]:
@@ -260,9 +271,27 @@ def _(node: Text, meter: Meter) -> Growth:
 
 @_measure.register
 def _(node: Call, meter: Meter) -> Growth:
-    arguments = [meter.measure(argument, repeated=node.name not in _ONCE) for argument in node.arguments]
-    growth = measure_call(node, arguments)
+    function = FUNCTIONS.get((node.name, len(node.arguments)))
+    kinds = function.arguments if function else [Argument.EACH] * len(node.arguments)
+    pairs = list(zip(node.arguments, kinds, strict=True))
+    growths = [meter.measure(argument, repeated=kind in _REPEATED) for argument, kind in pairs]
+    problem = next(filter(None, (_problem(argument, kind) for argument, kind in pairs)), "")
+    growth = NOT_HERE if function is None else problem or function.cost(node, growths)
     return growth if isinstance(growth, Growth) else meter.note(node, growth)
+
+
+def _problem(argument: Node, kind: Argument) -> str:
+    """Why an argument is not of its kind; empty if it is."""
+    match kind, argument:
+        case Argument.SINGLE, _ if argument not in Singles():
+            return "has a replacement that may not have exactly one output"
+        case (Argument.TEXT, Literal(str())) | (Argument.FLAGS, Literal(str() | None)):
+            return ""
+        case Argument.TEXT, _:
+            return "has a message that is not a literal text"
+        case Argument.FLAGS, _:
+            return "has flags that are not a literal text"
+    return ""
 
 
 def _is_number(node: Node) -> bool:

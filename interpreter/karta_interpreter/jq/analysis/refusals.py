@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from karta_interpreter.jq.analysis.builtins import FORBIDDEN, FORMATS, ONLY_JQ, Function, arities, closest, is_known
-from karta_interpreter.jq.inprocess.regex import slip_in_pattern
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
+from karta_interpreter.jq.inprocess.record import Argument
+from karta_interpreter.jq.inprocess.regex import compile_pattern
 from karta_interpreter.jq.syntax import (
     ArrayPattern,
     Assign,
@@ -180,8 +182,8 @@ class _Search:
             self._refuse(node, name, f"`{name}` is not allowed: {FORBIDDEN[name]}")
         elif not is_known((name, arity), scope.functions):
             self._unknown(node, scope)
-        elif slip := slip_in_pattern(node):
-            self._refuse(node, name, f"the pattern of `{name}` is no regular expression: {slip}")
+        elif error := _pattern_error(node):
+            self._refuse(node, name, f"the pattern of `{name}` is no regular expression: {error}")
 
     def _unknown(self, node: Call, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)
@@ -216,3 +218,19 @@ class _Search:
 def _choice(sign: str, name: str, known: frozenset[str]) -> str:
     near = get_close_matches(name, sorted(known), n=1)
     return f"did you mean `{sign}{near[0]}`?" if near else ""
+
+
+def _pattern_error(node: Call) -> str:
+    """What is wrong with the literal pattern or the literal flags of a call; empty if nothing is."""
+    function = FUNCTIONS.get((node.name, len(node.arguments)))
+    kinds = function.arguments if function else ()
+    texts = {
+        kind: argument.value
+        for kind, argument in zip(kinds, node.arguments, strict=False)
+        if isinstance(argument, Literal) and isinstance(argument.value, str)
+    }
+    try:
+        compile_pattern(texts.get(Argument.PATTERN, ""), texts.get(Argument.FLAGS, ""))
+    except ValueError as error:
+        return str(error)
+    return ""

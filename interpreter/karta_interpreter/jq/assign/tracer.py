@@ -5,6 +5,7 @@ from typing import Final, NamedTuple, Self
 
 from karta_interpreter.jq.inprocess.choices import is_integer
 from karta_interpreter.jq.inprocess.emitter import Emitter
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.operators import MOST_ELEMENTS
 from karta_interpreter.jq.inprocess.writer import INPUT, Module, Sink, is_name, truth, untruth
 from karta_interpreter.jq.syntax import Alternative, Node
@@ -14,16 +15,6 @@ _ORIGIN: Final = "o"
 
 _LONGEST: Final = 1000
 """How long an origin may be as it is written; Python nests no more than 200 parentheses."""
-
-_APPLIED: Final = {
-    "first": "step({origin}, {here}, 0, {result})",
-    "last": "step({origin}, {here}, -1, {result})",
-    "max": "greatest_of({origin}, {here})",
-    "min": "least_of({origin}, {here})",
-    "to_entries": "entry_origins({origin}, {here})",
-    "tonumber": "numeral({origin})",
-}
-"""Functions of the input alone that hand on what they are given."""
 
 _LIMITS: Final = {"max": "raised", "min": "lowered"}
 
@@ -210,9 +201,10 @@ class Tracer(Emitter):
     def applied(self, name: str, here: str) -> str:
         """Some functions hand on what they are given."""
         result, origin = super().applied(name, here), self._origin(here)
-        if origin is NOWHERE or name not in _APPLIED:
+        source = FUNCTIONS[name, 0].origin
+        if origin is NOWHERE or source is None:
             return result
-        return self._with(result, OriginText(_APPLIED[name].format(origin=origin.text, here=here, result=result)))
+        return self._with(result, OriginText(source.format(origin=origin.text, here=here, result=result)))
 
     def array(self, outputs: list[str]) -> str:
         """Beside an array there is one of the origins of its elements."""

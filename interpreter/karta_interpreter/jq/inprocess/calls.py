@@ -1,14 +1,19 @@
-"""Python for calls of functions."""
+"""Python for calls of functions; each function here is the ``write`` of some records.
 
-from abc import ABC
-from typing import Final
+All have the parameters of `karta_interpreter.jq.inprocess.record.Write`.
+"""
 
-from karta_interpreter.jq.inprocess.choices import Choices
-from karta_interpreter.jq.inprocess.flow import terms_of
-from karta_interpreter.jq.inprocess.functions import ARGUMENTS, SELECTIONS, VALUES
-from karta_interpreter.jq.inprocess.regex import LONGEST_KEPT, RegexCall
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from karta_interpreter.jq.inprocess.record import Write, called
+from karta_interpreter.jq.inprocess.regex import LONGEST_KEPT, Parse
 from karta_interpreter.jq.inprocess.writer import INPUT, Sink, untruth
 from karta_interpreter.jq.syntax import Call, Identity, If, Literal, Node
+from karta_interpreter.jq.syntax.traversal import terms_of
+
+if TYPE_CHECKING:
+    from karta_interpreter.jq.inprocess.emitter import Emitter
 
 _TYPES: Final = {
     "null": "{0} is None",
@@ -18,144 +23,200 @@ _TYPES: Final = {
     "array": "type({0}) is list",
     "object": "type({0}) is dict",
 }
-_ORDERED: Final = frozenset(("group_by", "max_by", "min_by", "sort_by", "unique_by"))
 _EMPTY: Final = Call("empty")
 
 
-class Calls(Choices, ABC):
-    """Writes calls: those of functions of values as calls in Python, those of filters as what they do."""
+def of_input(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Call the implementation with the input."""
+    sink.write(emitter.applied(node.name, here))
 
-    def call(self, node: Call, here: str, sink: Sink) -> None:
-        """Write a call; ValueError for a function that is not plain."""
-        match node.name, node.arguments:
-            case _ if (call := RegexCall.of(node)) and call.flags is not None:
-                self._matched(call, here, sink)
-            case "not", ():
-                sink.write(self.bind(untruth(self.named(here))))
-            case name, () if name in VALUES:
-                sink.write(self.applied(name, here))
-            case name, () if name in SELECTIONS:
-                here = self.named(here)
-                with self.block(f"if {' or '.join(_TYPES[kind] for kind in SELECTIONS[name]).format(here)}:"):
-                    sink.write(here)
-            case name, (argument,) if name in ARGUMENTS:
-                self.each(argument, here, Sink(lambda value: sink.write(self.bind(f"jq_{name}_1({here}, {value})"))))
-            case "select", (condition,):
-                self.construct(If(((condition, Identity()),), _EMPTY), here, sink)
-            case (("first" | "last"), (source,)):
-                self._end(node.name, source, here, sink)
-            case _:
-                sink.write(self._answer(node, here))
 
-    def _end(self, name: str, source: Node, here: str, sink: Sink) -> None:
-        if source in self.module.singles:
-            sink.write(self.value(source, here))
-            return
-        if name == "first":
-            output = self.called(lambda writer: writer.return_first(source), here)
-        else:
-            output = self.new()
-            self.assign(output, "NOTHING")
-            self.each(source, here, Sink(lambda each: self.assign(output, each), short=True))
-        with self.block(f"if {output} is not NOTHING:"):
-            sink.write(output)
+def of_values(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Call the implementation with the input and each output of the argument."""
+    name = called(node.name, 1)
+    emitter.each(node.arguments[0], here, Sink(lambda value: sink.write(emitter.bind(f"{name}({here}, {value})"))))
 
-    def applied(self, name: str, here: str) -> str:
-        """Write the call of a function of the input alone, and return an atom for its output."""
-        return self.bind(f"jq_{name}({here})")
 
-    def _answer(self, node: Call, here: str) -> str:
-        """Write a call that has one output, and return an atom for that."""
-        match node.name, node.arguments:
-            case "error", (Literal(str() as message),):
-                self.line(f"refuse({self.module.constant(message)})")
-                return "None"
-            case "IN", (candidates,):
-                return self._among(candidates, here)
-            case (("any" | "all"), (*source, condition)) if len(source) < 2:  # noqa: PLR2004 - one source, or elements
-                return self._decide(node.name, source[0] if source else None, condition, here)
-            case "isempty", (source,):
-                first = self.function(lambda writer: writer.return_first(source))
-                return self.bind(f"{first}({here}) is NOTHING")
-            case name, (body,):
-                return self._collection(name, body, here)
-        raise ValueError(f"{node.name}/{len(node.arguments)} is not plain")
+def of_filter(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Call the implementation with the input and the argument as a generator function."""
+    sink.write(emitter.bind(f"{called(node.name, 1)}({here}, {emitter.generator(node.arguments[0])})"))
 
-    def _collection(self, name: str, body: Node, here: str) -> str:
-        """Write a call that makes something new of all outputs of an expression, or orders by them."""
-        if name in _ORDERED:
-            return self.bind(f"{name}({here}, {self.generator(body)})")
-        match name:
-            case "add":
-                return self.bind(f"total({self.collected(body, here)})")
-            case "map":
-                return self._mapped(body, here)
-            case "map_values":
-                return self.bind(f"map_values({here}, {self.generator(body)})")
-            case "with_entries":
-                entries = self._mapped(body, self.bind(f"jq_to_entries({here})"))
-                return self.bind(f"jq_from_entries({entries})")
-        raise ValueError(f"{name}/1 is not plain")
 
-    def return_first(self, source: Node) -> None:
-        """Write the body of a function that stops at the first output."""
-        self.each(source, INPUT, Sink(lambda output: self.line(f"return {self.handed(output)}"), short=True))
-        self.line(f"return {self.handed('NOTHING')}")
+def of_type(*kinds: str) -> Write:
+    """Hand on an input of some types."""
+    condition = " or ".join(_TYPES[kind] for kind in kinds)
 
-    def _matched(self, call: RegexCall, here: str, sink: Sink) -> None:
-        """Write a call with a regular expression, which is compiled here where it is known."""
-        compiled = call.compiled()
+    def write(emitter: "Emitter", _node: Call, here: str, sink: Sink) -> None:
+        here = emitter.named(here)
+        with emitter.block(f"if {condition.format(here)}:"):
+            sink.write(here)
+
+    return write
+
+
+def nothing(_emitter: "Emitter", _node: Call, _here: str, _sink: Sink) -> None:
+    """Write no code, because there is no output."""
+
+
+def negation(emitter: "Emitter", _node: Call, here: str, sink: Sink) -> None:
+    """Write ``not``."""
+    sink.write(emitter.bind(untruth(emitter.named(here))))
+
+
+def selection(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``select(condition)``."""
+    emitter.construct(If(((node.arguments[0], Identity()),), _EMPTY), here, sink)
+
+
+def first(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``first(source)``, which stops at the first output."""
+    (source,) = node.arguments
+    if source in emitter.module.singles:
+        sink.write(emitter.value(source, here))
+        return
+    output = emitter.called(lambda other: _return_first(other, source), here)
+    with emitter.block(f"if {output} is not NOTHING:"):
+        sink.write(output)
+
+
+def last(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``last(source)``."""
+    (source,) = node.arguments
+    if source in emitter.module.singles:
+        sink.write(emitter.value(source, here))
+        return
+    output = emitter.new()
+    emitter.assign(output, "NOTHING")
+    emitter.each(source, here, Sink(lambda each: emitter.assign(output, each), short=True))
+    with emitter.block(f"if {output} is not NOTHING:"):
+        sink.write(output)
+
+
+def emptiness(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``isempty(source)``, which stops at the first output."""
+    output = emitter.function(lambda other: _return_first(other, node.arguments[0]))
+    sink.write(emitter.bind(f"{output}({here}) is NOTHING"))
+
+
+def failure(emitter: "Emitter", node: Call, _here: str, sink: Sink) -> None:
+    """Write ``error(message)``."""
+    (message,) = node.arguments
+    match message:
+        case Literal(str() as text):
+            emitter.line(f"refuse({emitter.module.constant(text)})")
+            sink.write("None")
+        case _:
+            raise ValueError("error with a computed message is not plain")
+
+
+def membership(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``IN(candidates)``; of a list of texts as one comparison."""
+    (candidates,) = node.arguments
+    terms = terms_of(candidates)
+    texts = [term.value for term in terms if isinstance(term, Literal) and isinstance(term.value, str)]
+    if len(texts) == len(terms):
+        values = "".join(f"{emitter.module.constant(text)}, " for text in texts)
+        sink.write(emitter.bind(f"{here} in ({values})"))
+    else:
+        sink.write(emitter.bind(f"{called('IN', 1)}({here}, {emitter.generator(candidates)}({here}))"))
+
+
+def decision(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``any`` or ``all`` with a condition, which end at the first answer that decides."""
+    decider = emitter.function(lambda other: _return_decision(other, node))
+    sink.write(emitter.bind(f"{decider}({here})"))
+
+
+def addition(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``add(terms)``."""
+    sink.write(emitter.bind(f"{called('add', 1)}({emitter.collected(node.arguments[0], here)})"))
+
+
+def mapping(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``map(body)``."""
+    sink.write(_mapped(emitter, node.arguments[0], here))
+
+
+def entry_mapping(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+    """Write ``with_entries(body)``."""
+    entries = _mapped(emitter, node.arguments[0], emitter.bind(f"{called('to_entries', 0)}({here})"))
+    sink.write(emitter.bind(f"{called('from_entries', 0)}({entries})"))
+
+
+def test(parse: Parse) -> Write:
+    """Write ``test(pattern; flags)``; the last answers to short texts are remembered."""
+    general = result(parse)
+
+    def write(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+        compiled = parse(node).compiled()
         if compiled is None:
-            computed = f"computed_pattern({{}}, {self.module.constant(call.flags)})"
-            self.each(
-                call.pattern,
-                here,
-                Sink(lambda pattern: self._found(call, here, self.bind(computed.format(pattern)), sink)),
-            )
-        elif call.name == "test":
-            here, kept, found = self.named(here), *map(self.module.constant, (compiled.kept, compiled.found))
-            is_short = f"type({here}) is str and len({here}) <= {LONGEST_KEPT}"
-            sink.write(self.bind(f"{kept}({here}) if {is_short} else {found}({here})"))
+            general(emitter, node, here, sink)
+            return
+        here, kept, found = emitter.named(here), *map(emitter.module.constant, (compiled.kept, compiled.found))
+        is_short = f"type({here}) is str and len({here}) <= {LONGEST_KEPT}"
+        sink.write(emitter.bind(f"{kept}({here}) if {is_short} else {found}({here})"))
+
+    return write
+
+
+def result(parse: Parse) -> Write:
+    """Write a call with a regular expression that has one output for each pattern."""
+    return _regex(parse, lambda emitter, found, sink: sink.write(emitter.bind(found)))
+
+
+def matches(parse: Parse) -> Write:
+    """Write a call with a regular expression that may have an output for each match."""
+    return _regex(parse, lambda emitter, found, sink: emitter.loop(found, sink))
+
+
+def _regex(parse: Parse, hand_on: Callable[["Emitter", str, Sink], None]) -> Write:
+    """Write a call with a regular expression, which is compiled here if it is known."""
+
+    def write(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
+        call, constant = parse(node), emitter.module.constant
+        if call.flags is None:
+            raise ValueError(f"{node.name} with computed flags is not plain")
+
+        def found(pattern: str) -> None:
+            replacement = f", {emitter.generator(call.replacement)}" if call.replacement else ""
+            hand_on(emitter, f"{called(call.name, call.arity)}({here}, {pattern}{replacement})", sink)
+
+        if compiled := call.compiled():
+            found(constant(compiled))
         else:
-            self._found(call, here, self.module.constant(compiled), sink)
+            computed = f"computed_pattern({{}}, {constant(call.flags)})"
+            emitter.each(call.pattern, here, Sink(lambda pattern: found(emitter.bind(computed.format(pattern)))))
 
-    def _found(self, call: RegexCall, here: str, pattern: str, sink: Sink) -> None:
-        if call.replacement is not None:
-            sink.write(self.bind(f"regex_replace({here}, {pattern}, {self.generator(call.replacement)})"))
-        elif call.name in ("test", "split"):
-            sink.write(self.bind(f"regex_{call.name}({here}, {pattern})"))
-        else:
-            self.loop(f"regex_{call.name}({here}, {pattern})", sink)
+    return write
 
-    def _among(self, candidates: Node, here: str) -> str:
-        texts = [term.value for term in terms_of(candidates) if isinstance(term, Literal)]
-        if len(texts) == len(terms_of(candidates)) and all(isinstance(text, str) for text in texts):
-            return self.bind(f"{here} in ({''.join(f'{self.module.constant(text)}, ' for text in texts)})")
-        return self.bind(f"among({here}, {self.generator(candidates)}({here}))")
 
-    def _decide(self, name: str, source: Node | None, condition: Node, here: str) -> str:
-        decider = self.function(lambda writer: writer.return_decision(name, source, condition))
-        return self.bind(f"{decider}({here})")
+def _return_first(emitter: "Emitter", source: Node) -> None:
+    """Write the body of a function that stops at the first output."""
+    emitter.each(source, INPUT, Sink(lambda output: emitter.line(f"return {emitter.handed(output)}"), short=True))
+    emitter.line(f"return {emitter.handed('NOTHING')}")
 
-    def return_decision(self, name: str, source: Node | None, condition: Node) -> None:
-        """Write the body of ``any`` or ``all``, which ends at the first answer that decides."""
 
-        def write(atom: str) -> None:
-            self.asked(condition, atom, decide)
+def _return_decision(emitter: "Emitter", node: Call) -> None:
+    *source, condition = node.arguments
+    is_any = node.name == "any"
 
-        def decide(text: str) -> None:
-            with self.block(f"if {text}:" if name == "any" else f"if not ({text}):"):
-                self.line(f"return {name == 'any'}")
+    def write(atom: str) -> None:
+        emitter.asked(condition, atom, decide)
 
-        if source is None:
-            self.elements(INPUT, Sink(write), "elements")
-        else:
-            self.each(source, INPUT, Sink(write))
-        self.line(f"return {name == 'all'}")
+    def decide(text: str) -> None:
+        with emitter.block(f"if {text}:" if is_any else f"if not ({text}):"):
+            emitter.line(f"return {is_any}")
 
-    def _mapped(self, body: Node, here: str) -> str:
-        """``map(body)``; the elements of null are an error here."""
-        array = self.array([])
-        append = Sink(lambda output: self.append(array, output), short=True)
-        self.elements(here, Sink(lambda element: self.each(body, element, append)), "elements")
-        return array
+    if source:
+        emitter.each(source[0], INPUT, Sink(write))
+    else:
+        emitter.elements(INPUT, Sink(write), "elements")
+    emitter.line(f"return {not is_any}")
+
+
+def _mapped(emitter: "Emitter", body: Node, here: str) -> str:
+    """``map(body)``; the elements of null are an error here."""
+    array = emitter.array([])
+    append = Sink(lambda output: emitter.append(array, output), short=True)
+    emitter.elements(here, Sink(lambda element: emitter.each(body, element, append)), "elements")
+    return array

@@ -1,7 +1,7 @@
 """jq's functions of arrays and objects."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
@@ -208,3 +208,16 @@ def unique_by(value: JSON, key: Many) -> list[JSON]:
 
 def _keyed(name: str, value: JSON, key: Many) -> list[tuple[list[JSON], JSON]]:
     return [(list(map(order_key, key(element))), element) for element in array_of(name, value)]
+
+
+def map_values(value: JSON, body: Many) -> JSON:
+    """Replace each element by the first output for it, or drop it when there is none."""
+    firsts = (tuple(islice(body(element), 1)) for element in elements(value))
+    if isinstance(value, list):
+        return [new for outputs in firsts for new in outputs]
+    return {key: new for key, outputs in zip(sorted(value), firsts, strict=True) for new in outputs}
+
+
+def among(value: JSON, candidates: Iterable[JSON]) -> bool:
+    """Whether a value is one of several."""
+    return any(equal(value, candidate) for candidate in candidates)

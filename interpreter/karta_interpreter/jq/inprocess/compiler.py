@@ -21,18 +21,17 @@ are written for, and the others keep the work of an expression bounded by its in
   comparisons.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
-from karta_interpreter.jq.inprocess import collection, regex
+from karta_interpreter.jq.inprocess import regex
 from karta_interpreter.jq.inprocess.arity import Singles
 from karta_interpreter.jq.inprocess.emitter import Emitter
-from karta_interpreter.jq.inprocess.functions import ARGUMENTS, VALUES
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.operators import (
     add,
     divide,
@@ -46,8 +45,8 @@ from karta_interpreter.jq.inprocess.operators import (
     part,
     present_elements,
     subtract,
-    total,
 )
+from karta_interpreter.jq.inprocess.record import called
 from karta_interpreter.jq.inprocess.values import equal, less, to_text
 from karta_interpreter.jq.inprocess.writer import Module
 from karta_interpreter.jq.syntax import Node
@@ -145,27 +144,12 @@ def texts(parts: Sequence[Many], value: JSON) -> Iterator[str]:
             yield before + to_text(piece)
 
 
-def map_values(value: JSON, body: Many) -> JSON:
-    """Replace each element by the first output for it, or drop it when there is none."""
-    firsts = (tuple(islice(body(element), 1)) for element in elements(value))
-    if isinstance(value, list):
-        return [new for outputs in firsts for new in outputs]
-    return {key: new for key, outputs in zip(sorted(value), firsts, strict=True) for new in outputs}
-
-
-def among(value: JSON, candidates: Iterable[JSON]) -> bool:
-    """Whether a value is one of several."""
-    return any(equal(value, candidate) for candidate in candidates)
-
-
 RUNTIME: Final[dict[str, Any]] = {
-    **{f"jq_{name}": function for name, function in VALUES.items()},
-    **{f"jq_{name}_1": function for name, function in ARGUMENTS.items()},
+    **{called(*key): function.implementation for key, function in FUNCTIONS.items() if function.implementation},
     "NOTHING": _NOTHING,
     "QueryEvaluationError": QueryEvaluationError,
     "UNCAUGHT": (QueryLimitError, QueryReferenceError),
     "add": add,
-    "among": among,
     "dict": dict,
     "computed_pattern": regex.computed_pattern,
     "divide": divide,
@@ -174,19 +158,13 @@ RUNTIME: Final[dict[str, Any]] = {
     "field": field,
     "float": float,
     "given": given,
-    "greatest": collection.greatest,
-    "group_by": collection.group_by,
     "int": int,
     "item": item,
     "key_of": key_of,
     "leading_elements": leading_elements,
-    "least": collection.least,
     "len": len,
     "less": less,
     "list": list,
-    "map_values": map_values,
-    "max_by": collection.greatest_by,
-    "min_by": collection.least_by,
     "modulo": modulo,
     "merge": merge,
     "multiply": multiply,
@@ -196,22 +174,12 @@ RUNTIME: Final[dict[str, Any]] = {
     "part": part,
     "present_elements": present_elements,
     "refuse": refuse,
-    "regex_capture": regex.capture,
-    "regex_match": regex.match,
-    "regex_replace": regex.replace,
-    "regex_scan": regex.scan,
-    "regex_split": regex.split,
-    "regex_splits": regex.splits,
-    "regex_test": regex.test,
-    "sort_by": collection.sort_by,
     "str": str,
     "subtract": subtract,
     "texts": texts,
     "to_text": to_text,
     "too_many": too_many,
-    "total": total,
     "type": type,
-    "unique_by": collection.unique_by,
 }
 """Functions of Python and of jq, by the names that they have in the Python of an expression."""
 

@@ -3,16 +3,18 @@
 from collections.abc import Callable
 from typing import Final
 
-from karta_interpreter.jq.inprocess.calls import Calls
 from karta_interpreter.jq.inprocess.choices import (
     MERGE,
+    Choices,
     arithmetic,
     comparison,
     is_comparison,
     is_integer,
     is_text,
 )
-from karta_interpreter.jq.inprocess.flow import is_empty, terms_of
+from karta_interpreter.jq.inprocess.flow import is_empty
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
+from karta_interpreter.jq.inprocess.record import called
 from karta_interpreter.jq.inprocess.values import is_number, normal
 from karta_interpreter.jq.inprocess.writer import Sink, truth
 from karta_interpreter.jq.syntax import (
@@ -36,12 +38,12 @@ from karta_interpreter.jq.syntax import (
     Variable,
 )
 from karta_interpreter.jq.syntax.precedence import split_path
-from karta_interpreter.jq.syntax.traversal import is_merge
+from karta_interpreter.jq.syntax.traversal import is_merge, terms_of
 
-_EXTREMES: Final = {"min": ("least", "<="), "max": ("greatest", ">=")}
+_ORDERS: Final = {"min": "<=", "max": ">="}
 
 
-class Emitter(Calls):
+class Emitter(Choices):
     """Writes any plain expression; ValueError for any other.
 
     What becomes of a value is written by methods of their own: another emitter may write beside it where it comes from.
@@ -84,10 +86,16 @@ class Emitter(Calls):
                 self._object(node, here, sink)
             case Text():
                 self._text(node, here, sink)
-            case Call():
-                self.call(node, here, sink)
+            case Call(name, arguments) if function := FUNCTIONS.get((name, len(arguments))):
+                function.write(self, node, here, sink)
+            case Call(name, arguments):
+                raise ValueError(f"{name}/{len(arguments)} is not plain")
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
+
+    def applied(self, name: str, here: str) -> str:
+        """Write the call of a function of the input alone, and return an atom for its output."""
+        return self.bind(f"{called(name, 0)}({here})")
 
     def _index(self, node: Index, here: str, sink: Sink) -> None:
         match node.key:
@@ -163,7 +171,7 @@ class Emitter(Calls):
 
     def bounded(self, name: str, own: str, bound: str, *, is_optional: bool) -> str:
         """Write ``[own, bound] | min`` or ``max``, and return an atom for it; an optional bound may be null."""
-        function, order = _EXTREMES[name]
+        function, order = called(name, 0), _ORDERS[name]
         integers = f"type({own}) is int" + ("" if is_integer(bound) else f" and type({bound}) is int")
         both = f"({own} if {own} {order} {bound} else {bound}) if {integers} else {function}([{own}, {bound}])"
         if not is_optional:

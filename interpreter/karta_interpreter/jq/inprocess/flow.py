@@ -7,7 +7,8 @@ from typing import Final, Self
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
 from karta_interpreter.jq.inprocess.operators import MOST_ELEMENTS
 from karta_interpreter.jq.inprocess.writer import INPUT, Sink, Writer
-from karta_interpreter.jq.syntax import Call, Comma, Identity, Index, Iterate, Literal, Node, Pipe
+from karta_interpreter.jq.syntax import Call, Identity, Index, Iterate, Literal, Node, Pipe
+from karta_interpreter.jq.syntax.traversal import terms_of
 
 DEEPEST: Final = 16
 """How many constructs are written inside of each other in one function; Python takes 20 loops and 100 levels."""
@@ -155,19 +156,6 @@ class Flow(Writer, ABC):
             if term not in self.module.singles:
                 return terms[:index], terms[index:]
         return terms, []
-
-
-def terms_of(node: Node) -> list[Node]:
-    """The parts of a list, ``a, b, c``; the node itself where it is none."""
-    terms: list[Node] = []
-    unseen = [node]
-    while unseen:
-        match unseen.pop():
-            case Comma(left, right):
-                unseen += (right, left)
-            case term:
-                terms.append(term)
-    return terms
 
 
 def is_empty(node: Node) -> bool:

@@ -1,20 +1,102 @@
-"""The functions that a plain expression may call.
+"""The functions that run in process, one record each.
 
-Their work grows with the size of their input, apart from sorting; none of them loops by itself.
+Their work grows with the size of their input, apart from sorting; none of them loops by itself. To add one, write its
+record: the compiler, the analyses and the tests take it from `FUNCTIONS`.
 """
 
 import math
 from collections.abc import Callable
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess import collection, strings
+from karta_interpreter.jq.inprocess import calls, collection, growth, regex, strings
+from karta_interpreter.jq.inprocess.growth import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.jq.inprocess.operators import at_path, elements, item, split, total
-from karta_interpreter.jq.inprocess.regex import REGEX_FUNCTIONS
+from karta_interpreter.jq.inprocess.record import (
+    Argument,
+    Function,
+    Outputs,
+    Reads,
+    Write,
+    reads_all,
+    reads_condition,
+    reads_elements,
+    reads_nothing,
+    reads_output,
+    reads_outputs,
+    reads_presence,
+    reads_source,
+    reads_truth,
+)
+from karta_interpreter.jq.inprocess.regex import Parse, RegexCall
 from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json, to_text, truthy
 from karta_interpreter.k8s.values import JSON, type_name
 
-__all__ = ["ARGUMENTS", "FILTERS", "LITERALS", "PLAIN_FUNCTIONS", "SELECTIONS", "VALUES"]
+_SAME: Final = Growth()
+
+_ONCE, _EACH, _PATTERN, _FLAGS = Argument.ONCE, Argument.EACH, Argument.PATTERN, Argument.FLAGS
+_REPLACED: Final = (_PATTERN, Argument.SINGLE)
+
+
+def _cost(known: Growth | Callable[..., Growth | str]) -> Cost:
+    """The cost of a call that is known, or depends on those of its arguments alone."""
+    return lambda _, arguments: known if isinstance(known, Growth) else known(*arguments)
+
+
+def _of_input(name: str, implementation: Callable[[JSON], JSON], cost: Growth, origin: str | None) -> Function:
+    """A function of the input alone, with one output."""
+    return Function(name, (), Outputs.ONE, implementation, _cost(cost), reads_all, origin, calls.of_input)
+
+
+def _of_values(
+    name: str, implementation: Callable[[JSON, JSON], JSON], cost: Callable[[Growth], Growth | str]
+) -> Function:
+    """A function of the input and the value of one argument."""
+    return Function(name, (_ONCE,), Outputs.EACH, implementation, _cost(cost), reads_all, None, calls.of_values)
+
+
+def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
+    """A function that hands on an input of some types."""
+    return Function(name, (), Outputs.ANY, None, _cost(cost), reads_output, None, calls.of_type(*kinds))
+
+
+def _by_key(
+    name: str, implementation: Callable[[JSON, collection.Many], JSON], cost: Callable[[Growth], Growth]
+) -> Function:
+    """A function that computes one value from the outputs of its argument for each element."""
+    return Function(name, (_EACH,), Outputs.ONE, implementation, _cost(cost), reads_all, None, calls.of_filter)
+
+
+def _written(
+    name: str,
+    arguments: tuple[Argument, ...],
+    outputs: Outputs,
+    implementation: Callable[..., JSON] | None,
+    cost: Growth | Callable[..., Growth | str],
+    reads: Reads,
+    write: Write,
+) -> Function:
+    """A function for which Python is written in place; the outputs that it hands on keep their origins."""
+    return Function(name, arguments, outputs, implementation, _cost(cost), reads, None, write)
+
+
+def _regex(
+    name: str,
+    arguments: tuple[Argument, ...],
+    outputs: Outputs,
+    implementation: Callable[..., Any],
+    cost: Callable[[Parse], Cost],
+    write: Callable[[Parse], Write],
+    *,
+    everywhere: bool,
+) -> tuple[Function, Function]:
+    """A function of a regular expression, without and with flags."""
+    parse = partial(RegexCall.of, replaces=Argument.SINGLE in arguments, everywhere=everywhere)
+    return (
+        Function(name, arguments, outputs, implementation, cost(parse), reads_all, None, write(parse)),
+        Function(name, (*arguments, _FLAGS), outputs, implementation, cost(parse), reads_all, None, write(parse)),
+    )
 
 
 def _number_of(name: str, value: JSON) -> Number:
@@ -34,82 +116,100 @@ def _split(value: JSON, separator: JSON) -> list[str]:
     return split(strings.text_of("split", value), strings.text_of("split", separator))
 
 
-VALUES: Final[dict[str, Callable[[JSON], JSON]]] = {
-    "abs": lambda value: abs(_number_of("abs", value)),
-    "add": lambda value: total(elements(value)),
-    "all": lambda value: all(map(truthy, elements(value))),
-    "any": lambda value: any(map(truthy, elements(value))),
-    "ascii_downcase": strings.ascii_downcase,
-    "ascii_upcase": strings.ascii_upcase,
-    "ceil": lambda value: normal(math.ceil(_number_of("ceil", value))),
-    "fabs": lambda value: abs(_number_of("fabs", value)),
-    "first": lambda value: item(value, 0),
-    "flatten": collection.flatten,
-    "floor": lambda value: normal(math.floor(_number_of("floor", value))),
-    "from_entries": collection.from_entries,
-    "keys": collection.keys,
-    "last": lambda value: item(value, -1),
-    "length": collection.length,
-    "ltrim": strings.ltrim,
-    "max": collection.greatest,
-    "min": collection.least,
-    "not": lambda value: not truthy(value),
-    "reverse": collection.reverse,
-    "round": _round,
-    "rtrim": strings.rtrim,
-    "sort": collection.sort,
-    "to_entries": collection.to_entries,
-    "tojson": to_json,
-    "tonumber": strings.to_number,
-    "tostring": to_text,
-    "trim": strings.trim,
-    "type": kind,
-    "unique": collection.unique,
-}
-"""Functions of the input alone, with one output."""
-
-ARGUMENTS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
-    "contains": collection.contains,
-    "endswith": strings.ends_with,
-    "flatten": collection.flatten_to,
-    "getpath": at_path,
-    "has": collection.has,
-    "join": strings.join,
-    "ltrimstr": strings.without_prefix,
-    "rtrimstr": strings.without_suffix,
-    "split": _split,
-    "startswith": strings.starts_with,
-}
-"""Functions of the input and the value of one argument."""
-
-SELECTIONS: Final = {
-    "arrays": ("array",),
-    "booleans": ("boolean",),
-    "iterables": ("array", "object"),
-    "nulls": ("null",),
-    "numbers": ("number",),
-    "objects": ("object",),
-    "scalars": ("null", "boolean", "number", "string"),
-    "strings": ("string",),
-    "values": ("boolean", "number", "string", "array", "object"),
-}
-"""Functions that let through values of some kinds only."""
+def _split_cost(separator: Growth) -> Growth | str:
+    return growth.with_argument(separator, PIECES)
 
 
-FILTERS: Final = frozenset(
-    {
-        *((name, 1) for name in ("IN", "add", "all", "any", "first", "group_by", "isempty", "last", "map")),
-        *((name, 1) for name in ("map_values", "max_by", "min_by", "select", "sort_by", "unique_by", "with_entries")),
-        *(("all", 2), ("any", 2), ("empty", 0)),
-        *((name, 0) for name in SELECTIONS),
-    }
+def _same_cost(argument: Growth) -> Growth | str:
+    return growth.with_argument(argument)
+
+
+_ALL: Final = (
+    # of the input
+    _of_input("abs", lambda value: abs(_number_of("abs", value)), CONSTANT, None),
+    _of_input("add", lambda value: total(elements(value)), _SAME, None),
+    _of_input("all", lambda value: all(map(truthy, elements(value))), ANSWER, None),
+    _of_input("any", lambda value: any(map(truthy, elements(value))), ANSWER, None),
+    _of_input("ascii_downcase", strings.ascii_downcase, _SAME, None),
+    _of_input("ascii_upcase", strings.ascii_upcase, _SAME, None),
+    _of_input("ceil", lambda value: normal(math.ceil(_number_of("ceil", value))), CONSTANT, None),
+    _of_input("fabs", lambda value: abs(_number_of("fabs", value)), CONSTANT, None),
+    _of_input("first", lambda value: item(value, 0), INPUT, "step({origin}, {here}, 0, {result})"),
+    _of_input("flatten", collection.flatten, _SAME, None),
+    _of_input("floor", lambda value: normal(math.floor(_number_of("floor", value))), CONSTANT, None),
+    _of_input("from_entries", collection.from_entries, _SAME, None),
+    _of_input("keys", collection.keys, _SAME, None),
+    _of_input("last", lambda value: item(value, -1), INPUT, "step({origin}, {here}, -1, {result})"),
+    _of_input("length", collection.length, CONSTANT, None),
+    _of_input("ltrim", strings.ltrim, _SAME, None),
+    _of_input("max", collection.greatest, _SAME, "greatest_of({origin}, {here})"),
+    _of_input("min", collection.least, _SAME, "least_of({origin}, {here})"),
+    _of_input("reverse", collection.reverse, _SAME, None),
+    _of_input("round", _round, CONSTANT, None),
+    _of_input("rtrim", strings.rtrim, _SAME, None),
+    _of_input("sort", collection.sort, _SAME, None),
+    _of_input("to_entries", collection.to_entries, ENTRIES, "entry_origins({origin}, {here})"),
+    _of_input("tojson", to_json, growth.written(INPUT), None),
+    _of_input("tonumber", strings.to_number, ANSWER, "numeral({origin})"),
+    _of_input("tostring", to_text, growth.written(INPUT), None),
+    _of_input("trim", strings.trim, _SAME, None),
+    _of_input("unique", collection.unique, _SAME, None),
+    _written("type", (), Outputs.ONE, kind, CONSTANT, reads_nothing, calls.of_input),
+    # of the input and of values
+    _of_values("contains", collection.contains, growth.asked),
+    _of_values("endswith", strings.ends_with, growth.asked),
+    _of_values("flatten", collection.flatten_to, _same_cost),
+    _of_values("getpath", at_path, _same_cost),
+    _of_values("has", collection.has, growth.key_test),
+    _of_values("join", strings.join, growth.with_separator),
+    _of_values("ltrimstr", strings.without_prefix, _same_cost),
+    _of_values("rtrimstr", strings.without_suffix, _same_cost),
+    _of_values("split", _split, _split_cost),
+    _of_values("startswith", strings.starts_with, growth.asked),
+    # by type
+    _of_type("arrays", INPUT, "array"),
+    _of_type("booleans", CONSTANT, "boolean"),
+    _of_type("iterables", INPUT, "array", "object"),
+    _of_type("nulls", CONSTANT, "null"),
+    _of_type("numbers", CONSTANT, "number"),
+    _of_type("objects", INPUT, "object"),
+    _of_type("scalars", INPUT, "null", "boolean", "number", "string"),
+    _of_type("strings", INPUT, "string"),
+    _of_type("values", INPUT, "boolean", "number", "string", "array", "object"),
+    # of each element
+    _by_key("group_by", collection.group_by, growth.grouped),
+    _by_key("map_values", collection.map_values, growth.each_replaced),
+    _by_key("max_by", collection.greatest_by, growth.per_element),
+    _by_key("min_by", collection.least_by, growth.per_element),
+    _by_key("sort_by", collection.sort_by, growth.per_element),
+    _by_key("unique_by", collection.unique_by, growth.per_element),
+    _written("map", (_EACH,), Outputs.ONE, None, growth.mapped, reads_elements, calls.mapping),
+    _written("with_entries", (_EACH,), Outputs.ONE, None, growth.with_entries, reads_all, calls.entry_mapping),
+    # of outputs
+    _written("add", (_ONCE,), Outputs.ONE, total, growth.summed, reads_outputs, calls.addition),
+    _written("all", (_EACH,), Outputs.ONE, None, growth.decided, reads_truth, calls.decision),
+    _written("all", (_ONCE, _EACH), Outputs.ONE, None, growth.decided, reads_truth, calls.decision),
+    _written("any", (_EACH,), Outputs.ONE, None, growth.decided, reads_truth, calls.decision),
+    _written("any", (_ONCE, _EACH), Outputs.ONE, None, growth.decided, reads_truth, calls.decision),
+    _written("first", (_ONCE,), Outputs.EACH, None, growth.one_of, reads_source, calls.first),
+    _written("last", (_ONCE,), Outputs.EACH, None, growth.one_of, reads_source, calls.last),
+    _written("IN", (_ONCE,), Outputs.ONE, collection.among, growth.among, reads_all, calls.membership),
+    _written("isempty", (_ONCE,), Outputs.ONE, None, growth.answered, reads_presence, calls.emptiness),
+    # choosing and failing
+    _written("empty", (), Outputs.ANY, None, CONSTANT, reads_nothing, calls.nothing),
+    _written("error", (Argument.TEXT,), Outputs.ONE, None, CONSTANT, reads_nothing, calls.failure),
+    _written("not", (), Outputs.ONE, None, CONSTANT, reads_nothing, calls.negation),
+    _written("select", (_ONCE,), Outputs.ANY, None, growth.selected, reads_condition, calls.selection),
+    # of regular expressions
+    *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, growth.TEST, calls.test, everywhere=False),
+    *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, growth.MATCH, calls.matches, everywhere=False),
+    *_regex("capture", (_PATTERN,), Outputs.ANY, regex.capture, growth.CAPTURE, calls.matches, everywhere=False),
+    *_regex("scan", (_PATTERN,), Outputs.ANY, regex.scan, growth.SCAN, calls.matches, everywhere=True),
+    *_regex("splits", (_PATTERN,), Outputs.ANY, regex.splits, growth.SPLITS, calls.matches, everywhere=True),
+    _regex("split", (_PATTERN,), Outputs.EACH, regex.split, growth.SPLIT, calls.result, everywhere=True)[1],
+    *_regex("sub", _REPLACED, Outputs.EACH, regex.replace, growth.SUB, calls.result, everywhere=False),
+    *_regex("gsub", _REPLACED, Outputs.EACH, regex.replace, growth.SUB, calls.result, everywhere=True),
 )
-"""Functions whose arguments are run as filters, or that may have no output."""
 
-LITERALS: Final = frozenset((("error", 1),))
-"""Functions whose arguments have to be texts as they stand, known before anything runs."""
-
-PLAIN_FUNCTIONS: Final = frozenset(
-    {*((name, 0) for name in VALUES), *((name, 1) for name in ARGUMENTS), *FILTERS, *LITERALS, *REGEX_FUNCTIONS}
-)
-"""Name and number of arguments of every function that runs in process."""
+FUNCTIONS: Final = {function.key: function for function in _ALL}
+"""By name and number of arguments."""

@@ -4,11 +4,10 @@ The parts are told conservatively: whatever is not a path, a choice or a conditi
 is given.
 """
 
-from collections.abc import Iterable
 from functools import singledispatch
-from typing import Final, TypeAlias
 
-from karta_interpreter.jq.inprocess.functions import SELECTIONS
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
+from karta_interpreter.jq.inprocess.record import Extents, taken
 from karta_interpreter.jq.syntax import (
     Alternative,
     Array,
@@ -26,13 +25,6 @@ from karta_interpreter.jq.syntax import (
     Try,
     Variable,
 )
-from karta_interpreter.k8s.extent import Extent
-
-Extents: TypeAlias = tuple[Extent, ...]
-
-_NOTHING: Final[Extents] = ()
-_EACH: Final = frozenset((("all", 1), ("any", 1), ("map", 1)))
-"""Functions that run their argument for each element of their input."""
 
 
 @singledispatch
@@ -42,19 +34,14 @@ def reach(node: Node, inputs: Extents) -> Extents:
     What becomes of the outputs is for the caller to mark.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.k8s.extent import Extent
     >>> root = Extent()
     >>> [output] = reach(parse(".spec.groups[] | select(.on) | .name"), (root,))
     >>> sorted(root.at("spec", "groups").each().fields), output is root.at("spec", "groups").each().at("name")
     (['name', 'on'], True)
     """
     del node
-    return _taken(inputs)
-
-
-def _taken(extents: Iterable[Extent]) -> Extents:
-    for extent in extents:
-        extent.take()
-    return _NOTHING
+    return taken(inputs)
 
 
 @reach.register
@@ -64,7 +51,7 @@ def _(_node: Identity, inputs: Extents) -> Extents:
 
 @reach.register
 def _(_node: Literal | Variable, _inputs: Extents) -> Extents:
-    return _NOTHING
+    return ()
 
 
 @reach.register
@@ -74,8 +61,8 @@ def _(node: Index, inputs: Extents) -> Extents:
         case Literal(str() as name):
             return tuple(target.at(name) for target in targets)
         case key:
-            _taken(reach(key, inputs))
-            return _taken(targets)
+            taken(reach(key, inputs))
+            return taken(targets)
 
 
 @reach.register
@@ -97,7 +84,7 @@ def _(node: Comma | Alternative, inputs: Extents) -> Extents:
 def _(node: Binary, inputs: Extents) -> Extents:
     operands = reach(node.left, inputs) + reach(node.right, inputs)
     # Whether a value is true can be told without looking into it.
-    return _NOTHING if node.operator in ("and", "or") else _taken(operands)
+    return () if node.operator in ("and", "or") else taken(operands)
 
 
 @reach.register
@@ -111,41 +98,22 @@ def _(node: If, inputs: Extents) -> Extents:
 
 @reach.register
 def _(node: Try, inputs: Extents) -> Extents:
-    return reach(node.body, inputs) if node.handler is None else _taken(inputs)
+    return reach(node.body, inputs) if node.handler is None else taken(inputs)
 
 
 @reach.register
 def _(node: Array, inputs: Extents) -> Extents:
-    return _taken(reach(node.body, inputs)) if node.body else _NOTHING
+    return taken(reach(node.body, inputs)) if node.body else ()
 
 
 @reach.register
 def _(node: Object, inputs: Extents) -> Extents:
     for entry in node.entries:
-        _taken(reach(entry.key, inputs) + reach(entry.value, inputs))
-    return _NOTHING
+        taken(reach(entry.key, inputs) + reach(entry.value, inputs))
+    return ()
 
 
 @reach.register
 def _(node: Call, inputs: Extents) -> Extents:
-    elements = tuple(value.each() for value in inputs) if (node.name, len(node.arguments)) in _EACH else inputs
-    match node.name, node.arguments:
-        case "select", (condition,):
-            reach(condition, inputs)
-            return inputs
-        case (("any" | "all"), (*source, condition)):
-            reach(condition, reach(source[0], inputs) if source else elements)
-            return _NOTHING
-        case "isempty", (source,):
-            reach(source, inputs)
-            return _NOTHING
-        case (("first" | "last"), (source,)):
-            return reach(source, inputs)
-        case (("add" | "map"), (body,)):
-            return _taken(reach(body, elements))
-        case (("not" | "type" | "empty" | "error"), _):
-            return _NOTHING
-        case name, () if name in SELECTIONS:
-            return inputs
-        case _:
-            return _taken(inputs)
+    function = FUNCTIONS.get((node.name, len(node.arguments)))
+    return function.reads(reach, node.arguments, inputs) if function else taken(inputs)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 import re2
 
@@ -208,72 +208,44 @@ def _message(error: Exception) -> str:
     return reason.decode(errors="replace") if isinstance(reason, bytes) else "it is not Unicode text"
 
 
-REPLACING: Final = frozenset(("sub", "gsub"))
-REGEX_FUNCTIONS: Final = frozenset(
-    {
-        *((name, count) for name in ("test", "match", "capture", "scan", "splits") for count in (1, 2)),
-        *((name, count) for name in REPLACING for count in (2, 3)),
-        ("split", 2),
-    }
-)
-_EVERYWHERE: Final = frozenset(("gsub", "scan", "split", "splits"))
-"""Functions that look for all matches, whatever their flags are."""
-
-
 @dataclass(frozen=True, slots=True)
 class RegexCall:
-    """The parts of a call; ``flags`` is None where they are no literal text."""
+    """The parts of a call; ``flags`` is None if they are not a literal text."""
 
     name: str
+    arity: int
     pattern: Node
     flags: str | None
     replacement: Node | None
 
     @classmethod
-    def of(cls, node: Call) -> Self | None:
-        """The call of a function that takes a regular expression, None for another one.
+    def of(cls, node: Call, *, replaces: bool, everywhere: bool) -> Self:
+        """The call of a function that takes a replacement, or that finds all matches, whatever its flags are.
 
-        >>> RegexCall.of(Call("scan", (Literal("a"), Literal("i")))).flags
+        >>> RegexCall.of(Call("scan", (Literal("a"), Literal("i"))), replaces=False, everywhere=True).flags
         'ig'
         """
-        if (node.name, len(node.arguments)) not in REGEX_FUNCTIONS:
-            return None
         pattern, *rest = node.arguments
-        replacement = rest.pop(0) if node.name in REPLACING else None
-        flags: str | None = None
-        match rest:
-            case [] | [Literal(None)]:
-                flags = ""
-            case [Literal(str() as text)]:
-                flags = text
-        if flags is not None and node.name in _EVERYWHERE:
+        replacement = rest.pop(0) if replaces else None
+        flags = _flags(rest[0]) if rest else ""
+        if flags is not None and everywhere:
             flags += "g"
-        return cls(node.name, pattern, flags, replacement)
-
-    @property
-    def literal(self) -> str | None:
-        """The pattern where it is a literal text."""
-        return self.pattern.value if isinstance(self.pattern, Literal) and isinstance(self.pattern.value, str) else None
+        return cls(node.name, len(node.arguments), pattern, flags, replacement)
 
     def compiled(self) -> Pattern | None:
-        """The pattern where both it and the flags are known; raises ValueError for one that Go cannot read."""
-        if self.literal is None or self.flags is None:
+        """The pattern if both it and the flags are known; raises ValueError for one that Go cannot read."""
+        if self.flags is None or not (isinstance(self.pattern, Literal) and isinstance(self.pattern.value, str)):
             return None
-        return compile_pattern(self.literal, self.flags)
+        return compile_pattern(self.pattern.value, self.flags)
 
 
-def slip_in_pattern(node: Call) -> str:
-    r"""Say what is wrong with the literal pattern or the literal flags of a call; empty where nothing is.
+Parse: TypeAlias = Callable[[Call], RegexCall]
 
-    >>> from karta_interpreter.jq.syntax.parser import parse
-    >>> slip_in_pattern(parse('test("(")')), slip_in_pattern(parse('test("\\\\p{L}")'))
-    ('missing ): (', '')
-    """
-    call = RegexCall.of(node)
-    if call is None:
-        return ""
-    try:
-        compile_pattern("" if call.literal is None else call.literal, call.flags or "")
-    except ValueError as error:
-        return str(error)
-    return ""
+
+def _flags(node: Node) -> str | None:
+    match node:
+        case Literal(None):
+            return ""
+        case Literal(str() as flags):
+            return flags
+    return None

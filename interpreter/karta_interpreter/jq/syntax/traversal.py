@@ -11,6 +11,7 @@ from karta_interpreter.jq.syntax import (
     Array,
     ArrayPattern,
     Binary,
+    Comma,
     Entry,
     Identity,
     If,
@@ -43,6 +44,19 @@ def children(node: Node) -> Iterator[Node]:
 def _fields(kind: type[Node]) -> tuple[str, ...]:
     """What of a kind of node may hold nodes."""
     return tuple(name for name in kind.__match_args__ if kind.__annotations__[name] is not str)
+
+
+def terms_of(node: Node) -> list[Node]:
+    """The parts of a list, ``a, b, c``; the node itself where it is none."""
+    terms: list[Node] = []
+    unseen = [node]
+    while unseen:
+        match unseen.pop():
+            case Comma(left, right):
+                unseen += (right, left)
+            case term:
+                terms.append(term)
+    return terms
 
 
 def is_deeper(node: Node, limit: int) -> bool:
