@@ -78,8 +78,9 @@ def function_id(function: Function) -> str:
 
 def _calls(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     any_expression = {Argument.ONCE, Argument.EACH}
-    taking = [each for each in FUNCTIONS.values() if each.arguments and any_expression.issuperset(each.arguments)]
-    return st.one_of(st.builds(Call, st.just(each.name), st.tuples(*[inner] * len(each.arguments))) for each in taking)
+    functions = [each for each in FUNCTIONS.values() if each.arguments and any_expression.issuperset(each.arguments)]
+    called = [st.builds(Call, st.just(each.name), st.tuples(*[inner] * len(each.arguments))) for each in functions]
+    return st.one_of(*called)
 
 
 def _compound(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
