@@ -36,8 +36,26 @@ def test_the_bytes_of_an_answer() -> None:
     body = encode_results(request(Operation.INTERPRET_REPLICA), {"replica": 3, "requires": None})
     assert body == (
         b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext",'
-        b'"response":{"uid":"uid-1","successful":true,"status":{"code":200},"replicas":3}}'
+        b'"response":{"replicas":3,"status":{"code":200},"successful":true,"uid":"uid-1"}}'
     )
+
+
+@pytest.mark.parametrize(
+    ("operation", "result"),
+    [
+        (Operation.INTERPRET_STATUS, "status"),  # stored as it is
+        (Operation.AGGREGATE_STATUS, "aggregatedStatus"),  # a value of a patch
+    ],
+)
+def test_the_order_of_keys_changes_no_byte(operation: Operation, result: str) -> None:
+    forth = {"b": 1, "a": {"y": [{"é": 1, "z": 2}], "x": None}}
+    back = {"a": {"x": None, "y": [{"z": 2, "é": 1}]}, "b": 1}
+    whole = [MILL | {"status": one} if result == "aggregatedStatus" else one for one in (forth, back)]
+    one, other = (encode_results(request(operation), {result: value}) for value in whole)
+    assert one == other
+    raw = json.loads(one)["response"]
+    text = base64.b64decode(raw["patch"]) if "patch" in raw else one
+    assert '{"a":{"x":null,"y":[{"z":2,"é":1}]},"b":1}'.encode() in text
 
 
 REQUIREMENTS = {"resourceRequest": {"cpu": "250m", "memory": "64Mi"}, "nodeClaim": {"nodeSelector": {"a": "b"}}}

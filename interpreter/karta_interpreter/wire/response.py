@@ -1,8 +1,12 @@
-"""What Karmada gets: the response half of a ``ResourceInterpreterContext``, from results to bytes.
+"""The response half of a ``ResourceInterpreterContext``, from results to bytes.
 
 Karmada reads other fields for each operation and rejects a whole answer over one wrong type
 (``pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go``). Whatever it would
 reject is an `InterpretationError` here, so that users read the reason instead of a decoder's complaint.
+
+All keys are sorted, as Go's ``encoding/json`` sorts those of a map. Karmada stores the bytes of ``rawStatus`` in a Work
+and compares them with what the API server returns, which has sorted keys too. With another order each replica, or each
+reflection of the same status, would update the Work.
 """
 
 import base64
@@ -40,10 +44,11 @@ def encode_failure(uid: str, code: int, message: str) -> bytes:
     """Return the body with the reason why a request was not answered.
 
     >>> encode_failure("1", 404, "no definition")
-    b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","response":{"uid":"1",\
-"successful":false,"status":{"code":404,"message":"no definition"}}}'
+    b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","response":{"status":\
+{"code":404,"message":"no definition"},"successful":false,"uid":"1"}}'
     """
     # A definition may contain half a surrogate pair, which UTF-8 cannot encode.
+    # A definition may contain half a surrogate pair, which has no UTF-8 form.
     text = message.encode(errors="replace").decode()
     if len(text) > _MAX_MESSAGE_LENGTH:
         text = text[: _MAX_MESSAGE_LENGTH - 1] + "…"
@@ -52,7 +57,9 @@ def encode_failure(uid: str, code: int, message: str) -> bytes:
 
 def _encode(response: _Fields) -> bytes:
     try:
-        return orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "response": response})
+        return orjson.dumps(
+            {"apiVersion": API_VERSION, "kind": KIND, "response": response}, option=orjson.OPT_SORT_KEYS
+        )
     except orjson.JSONEncodeError as error:
         raise InterpretationError(f"the answer cannot be written as JSON: {error}") from error
 
@@ -138,7 +145,7 @@ def _patch(steps: list[dict[str, JSON]]) -> _Fields:
     if not steps:
         return {}
     try:
-        text = orjson.dumps(steps)
+        text = orjson.dumps(steps, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
         raise InterpretationError(f"the patch cannot be written as JSON: {error}") from error
     return {"patch": base64.b64encode(text).decode("ascii"), "patchType": "JSONPatch"}

@@ -1,6 +1,7 @@
 """Values on their way into Lua and out of it."""
 
 from decimal import Decimal
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -214,3 +215,17 @@ def test_long_lists_of_arguments() -> None:
 def test_nothing_but_json_gets_in(value: object) -> None:
     with pytest.raises(TypeError, match="is not JSON"):
         run("function F(o) return o.a end", {"a": value})
+
+
+def test_every_machine_goes_through_the_keys_of_an_object_in_one_order() -> None:
+    """Each machine has the key of a lent object's number at another address, as each process has."""
+    script = """
+        function F(o)
+          local keys = {}
+          for _, item in ipairs(o.list) do for key in pairs(item) do keys[#keys + 1] = key end end
+          return keys
+        end
+    """
+    objects = [dict.fromkeys(names, 1) for names in permutations("abcdefgh", 3)]
+    call = Call(script, "F", ({"list": objects},), {}, None, 1)
+    assert len({str(Runtime(LIMITS, {}).run(call, seconds=20)) for _ in range(16)}) == 1

@@ -3,8 +3,8 @@
 The machine is PUC Lua 5.1 where Karmada's is gopher-lua v1.1.1. What its libraries do differently is made the same
 in ``lua/``. These differences are left:
 
-- ``pairs`` goes through the keys of objects that a script is given in the order of their hashes, where Karmada has them
-  in random order; tables that a script makes keep gopher-lua's order;
+- ``pairs`` goes through the keys of objects that a script is given in the order of their hashes, which is the same in
+  every process, where Karmada has a random order; tables that a script makes keep gopher-lua's order;
 - ``#`` of an array with holes may be another of its borders, and ``table.remove`` never removes a hole;
 - ``table.sort`` may put values that compare equal in another order where there are more than twelve;
 - the operator ``%`` rounds what is left of fractions (``5.5 % 0.1``), and of numbers beyond 2^53;

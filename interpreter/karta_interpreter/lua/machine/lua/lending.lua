@@ -21,9 +21,10 @@ local NUMBER = newproxy() -- the key under which an untouched table keeps its nu
 local Lent = {}
 local incomplete = false
 
--- The number is given several times so that there is room for some keys from the start.
+-- The key is given twice to make room for two keys. Room for more would make the order of `pairs` depend on the address
+-- of the key, so that two processes answered differently: of a table with one or two places it always gets the first.
 local function lend(number)
-  return setmetatable({ [NUMBER] = number, [NUMBER] = number, [NUMBER] = number, [NUMBER] = number }, Lent)
+  return setmetatable({ [NUMBER] = number, [NUMBER] = number }, Lent)
 end
 
 machine.lend = lend

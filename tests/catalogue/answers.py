@@ -1,0 +1,37 @@
+"""Write a digest of every answer to the cases of all suites; run twice by `test_same_bytes`.
+
+An argument "back" answers the cases in the reverse order.
+"""
+
+import hashlib
+import sys
+
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.resolution import Known
+from karta_interpreter.operations import interpret
+from karta_interpreter.suites import Case
+from karta_interpreter.wire import Request, encode_failure, encode_results
+from tests.catalogue.entries import entries
+
+
+def main(order: str) -> None:
+    """Write one line per case: where it stands, its operation, and the digest of the bytes of its answer."""
+    asked = [(entry.definition, case) for entry in entries() if entry.definition for case in entry.cases]
+    answers = [(case, _answer(definition, case)) for definition, case in asked[:: -1 if order == "back" else 1]]
+    lines = [
+        f"{case.source}:{case.line} {case.call.operation} {hashlib.sha256(body).hexdigest()}" for case, body in answers
+    ]
+    sys.stdout.write("\n".join(sorted(lines)))
+
+
+def _answer(definition: Definition, case: Case) -> bytes:
+    try:
+        results = interpret(definition, case.call, reader=Known.of(case.references))
+        return encode_results(Request("1", call=case.call), results)
+    except InterpretationError as error:
+        return encode_failure("1", error.code, str(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[-1])
