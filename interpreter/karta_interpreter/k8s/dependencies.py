@@ -30,15 +30,10 @@ class Dependency(NamedTuple):
         >>> Dependency("v1", "Secret", "", "key").to_json()
         {'apiVersion': 'v1', 'kind': 'Secret', 'name': 'key'}
         """
-        wire = {
-            "apiVersion": self.api_version,
-            "kind": self.kind,
-            "namespace": self.namespace,
-            "name": self.name,
-        }
-        if not self.namespace:
-            del wire["namespace"]
-        return wire
+        api_version, kind, namespace, name = self
+        if namespace:
+            return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name}
+        return {"apiVersion": api_version, "kind": kind, "name": name}
 
 
 def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
@@ -58,7 +53,8 @@ def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]
             found += _of_containers(spec, group)
     if "volumes" in spec:
         found += _of_volumes(spec)
-    return tuple([Dependency("v1", kind, namespace, name) for kind, name in sorted(set(found)) if name])
+    # Sorted before repetitions go: a list that is almost in order is sorted in a fraction of the time of a set.
+    return tuple([Dependency("v1", kind, namespace, name) for kind, name in dict.fromkeys(sorted(found)) if name])
 
 
 def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:

@@ -25,17 +25,17 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
         if isinstance(each, MadeClaims)
         for name in _texts(definition, each.volumes, obj)
     }
-    found: set[Dependency] = set()
+    found: list[Dependency] = []
     for name, template in _templates(definition, obj):
         try:
-            found.update(pod_dependencies(_without(template, made), namespace))
-            found.update(claim_dependencies(template, namespace))
+            found += pod_dependencies(_without(template, made), namespace)
+            found += claim_dependencies(template, namespace)
         except InterpretationError as error:
             raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
     for extra in definition.annotations.dependencies:
         if isinstance(extra, ExtraDependency):
-            found.update(_named_by(definition, extra, obj, namespace))
-    return sorted(found)
+            found += _named_by(definition, extra, obj, namespace)
+    return list(dict.fromkeys(sorted(found)))
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:

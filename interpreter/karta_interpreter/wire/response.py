@@ -47,7 +47,6 @@ def encode_failure(uid: str, code: int, message: str) -> bytes:
     b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","response":{"status":\
 {"code":404,"message":"no definition"},"successful":false,"uid":"1"}}'
     """
-    # A definition may contain half a surrogate pair, which UTF-8 cannot encode.
     # A definition may contain half a surrogate pair, which has no UTF-8 form.
     text = message.encode(errors="replace").decode()
     if len(text) > _MAX_MESSAGE_LENGTH:

@@ -121,16 +121,20 @@ def key_of(key: JSON) -> str:
 
 
 def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[str, JSON]]:
-    """``{key: value, ...}``, one object for every combination of keys and values."""
-    if not entries:
-        yield {}
-        return
-    (keys, items), *others = entries
-    for key in keys(value):
-        for one in items(value):
-            first = {key_of(key): one}
-            for rest in objects(others, value):
-                yield first | rest
+    """``{key: value, ...}``, one object for every combination of keys and values; the last entry is the inner loop."""
+    combinations: Iterator[dict[str, JSON]] = iter([{}])
+    for keys, items in entries:
+        combinations = _with_entry(combinations, keys, items, value)
+    return combinations
+
+
+def _with_entry(
+    combinations: Iterator[dict[str, JSON]], keys: Many, items: Many, value: JSON
+) -> Iterator[dict[str, JSON]]:
+    for fields in combinations:
+        for key in keys(value):
+            for one in items(value):
+                yield {**fields, key_of(key): one}
 
 
 def texts(parts: Sequence[Many], value: JSON) -> Iterator[str]:

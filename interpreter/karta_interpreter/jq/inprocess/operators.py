@@ -32,6 +32,8 @@ def item(value: JSON, key: JSON) -> JSON:
     >>> item({"a": 1}, "a"), item([1, 2], -1), item([1], 5), item(None, "a")
     (1, 2, None, None)
     """
+    if type(value) is list and type(key) is int:  # half of all calls, and `match` takes three times as long
+        return value[key] if -len(value) <= key < len(value) else None
     match key:
         case str() if value is None or isinstance(value, dict):
             return None if value is None else value.get(key)

@@ -130,6 +130,8 @@ def order_key(value: JSON) -> tuple[Any, ...]:
     >>> sorted([{}, "a", 2, True, None, [1]], key=order_key)
     [None, True, 2, 'a', [1], {}]
     """
+    if type(value) is str:  # what is sorted and grouped by, most of the time
+        return 4, value
     match value:
         case bool():
             return (2,) if value else (1,)
