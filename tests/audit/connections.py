@@ -1,0 +1,92 @@
+"""Connections that cost a client nothing: without a handshake, and with a head that comes one byte a second."""
+
+import asyncio
+import errno
+import socket
+import struct
+from contextlib import suppress
+from typing import Final
+
+from tests.audit.found import Found
+from tests.audit.stage import Attack, Target
+from tests.server.client import Client, get
+
+_IDLE, _ROUNDS, _SLOW = 12_000, 4, 200
+_TOGETHER, _PAUSE, _SETTLING = 100, 0.01, 3.0
+_HEADER_TIMEOUT: Final = 4
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
+"""SO_LINGER: a closed connection is reset, so no port is kept waiting."""
+
+
+async def _idle(target: Target) -> Found:
+    """Open connections and say nothing, in rounds, and look at the memory when they have been closed."""
+    after = []
+    for _ in range(_ROUNDS):
+        opened = await _opened(target)
+        await asyncio.sleep(_SETTLING)
+        target.answers["connected"] += sum(map(_is_connected, opened))
+        target.memory()
+        for each in opened:
+            each.close()
+        await asyncio.sleep(_SETTLING)
+        after.append(target.memory())
+    return target.found(memory_growth=after[-1] / after[1])
+
+
+async def _opened(target: Target) -> list[socket.socket]:
+    made = []
+    for number in range(_IDLE):
+        try:
+            one = socket.socket()
+        except OSError:
+            target.answers["no file left"] += 1
+            break
+        one.setblocking(False)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        if one.connect_ex(("127.0.0.1", target.server.port)) not in (0, errno.EINPROGRESS):
+            target.answers["not connected"] += 1
+        made.append(one)
+        if number % _TOGETHER == 0:
+            await asyncio.sleep(_PAUSE)
+    return made
+
+
+def _is_connected(one: socket.socket) -> bool:
+    try:
+        return one.recv(1, socket.MSG_PEEK) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+async def _slow(target: Target) -> Found:
+    """Send heads one byte a second, for longer than a client may take."""
+    clients = [await target.connect() for _ in range(_SLOW)]
+    head = get("/healthz").replace(b"Host", b"X-Slow: " + b"x" * 1000 + b"\r\nHost")
+    for at in range(3 * _HEADER_TIMEOUT):
+        for client in clients:
+            with suppress(OSError):
+                client.writer.write(head[at : at + 1])
+        await asyncio.sleep(1)
+    kept = sum([await _is_kept(client) for client in clients])
+    target.answers["cut off"] += _SLOW - kept
+    target.answers["kept"] += kept
+    for client in clients:
+        await client.close()
+    return target.found(kept=kept)
+
+
+async def _is_kept(client: Client) -> bool:
+    try:
+        async with asyncio.timeout(0.05):
+            await client.reader.read()
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+IDLE = Attack(_idle)
+SLOW = Attack(_slow, lambda _: ("--header-timeout", str(_HEADER_TIMEOUT)))

@@ -1,0 +1,65 @@
+"""Hostile scripts of ResourceInterpreterCustomizations, each over a kind of its own."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.audit.definitions import GROUP, lines_of
+from tests.audit.found import Found
+from tests.audit.stage import Attack, Target
+from tests.server.client import post, question
+
+_CLIENTS: Final = 4
+
+BODIES: Final = lines_of("bodies.lua", "-- ")
+TEXTS: Final = (
+    "while true do end",
+    "local t = {} while true do t[#t + 1] = {} end",
+    "error(('x'):rep(1e8))",
+    "return " + "(" * 10_000 + "1" + ")" * 10_000,
+    "local " + ", ".join(f"a{n}" for n in range(300)) + " = 1",
+    "x = 1 " * 40_000,
+    "do " * 10_000 + "end " * 10_000,
+    "function InterpretHealth(o) return " + "o and " * 40_000 + "o end",
+    "\x1bLua",
+    "--[[" + "x" * 200_000,
+    "return '" + "\\255" * 50_000 + "'",
+    "function InterpretHealth(o)",
+)
+"""What stands outside of a function runs before it is there."""
+
+
+def texts() -> list[str]:
+    """Return the scripts: with a function that is hostile, and with hostile text before one."""
+    functions = [f"function InterpretHealth(o) {body} end" for body in BODIES]
+    return [*functions, *(f"{text}\nfunction InterpretHealth(o) return true end" for text in TEXTS)]
+
+
+def _written(folder: Path) -> tuple[str | Path, ...]:
+    for number, text in enumerate(texts()):
+        customization = {
+            "apiVersion": "config.karmada.io/v1alpha1",
+            "kind": "ResourceInterpreterCustomization",
+            "metadata": {"name": f"script-{number}"},
+            "spec": {
+                "target": {"apiVersion": f"{GROUP}/v1", "kind": f"Script{number}"},
+                "customizations": {"healthInterpretation": {"luaScript": text}},
+            },
+        }
+        (folder / f"{number}.yaml").write_text(json.dumps(customization))
+    return "--overrides", folder
+
+
+def _questions() -> Iterator[bytes]:
+    for number in range(len(texts())):
+        yield from (post(question(f"Script{number}", "InterpretHealth")) for _ in range(2))
+
+
+async def _asked(target: Target) -> Found:
+    """Ask for each script twice."""
+    await target.flood(_questions(), _CLIENTS, 4 * target.effort.seconds)
+    return target.found()
+
+
+ASKED = Attack(_asked, _written)
