@@ -2,12 +2,14 @@
 PYTHON ?= python3
 PORT   ?= 8443
 BIN    := .venv/bin
+# The doctests of a room are in its package.
+ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format bench bench-compare conformance e2e reality reality-shared catalogue schemas tools lock wheel clean
+.PHONY: help serve test coverage check format generate bench bench-compare conformance e2e reality reality-shared tools lock wheel clean
 
 help: ## Show what there is to do
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .venv/run.stamp: requirements/run.txt requirements/build.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with PYTHON=...")'
@@ -27,20 +29,26 @@ help: ## Show what there is to do
 serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
 	$(BIN)/karta-interpreter serve --port $(PORT)
 
-test: .venv/dev.stamp ## Run the tests
+test: .venv/dev.stamp ## Run the tests (ROOM=karta: those of one room only)
 	@$(BIN)/python -m compileall -q interpreter  # once, for the hundreds of processes that tests start
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses auto --dist worksteal
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses auto --dist worksteal $(ROOM_TESTS)
 
-check: .venv/dev.stamp ## Format, lint, types, layers, pages of the catalogue
+coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=karta, as for test)
+	$(BIN)/pytest --numprocesses auto --dist worksteal --cov=karta_interpreter --cov-report=term-missing $(ROOM_TESTS)
+
+check: .venv/dev.stamp ## Format, lint, types, layers, generated files
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python docs/write_catalogue.py --check
+	$(BIN)/python -m docs.generate --check
 
 format: .venv/dev.stamp ## Put every file into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+generate: .venv/run.stamp ## Write what is generated: schemas, docs/catalogue, READMEs of the charts, kustomize (needs helm)
+	$(BIN)/python -m docs.generate
 
 bench: .venv/bench.stamp ## Measure the server beside Karmada's own and write docs/performance.md (needs Go)
 	$(BIN)/python -m tests.benchmarks
@@ -61,13 +69,6 @@ reality: .venv/dev.stamp ## Compare our answers with what real workload controll
 
 reality-shared: .venv/dev.stamp ## The same with the controllers that take little to build beside those of e2e
 	@$(BIN)/python -m tests.reality --shared
-
-catalogue: .venv/run.stamp ## Write docs/catalogue/ from the definitions
-	$(BIN)/python docs/write_catalogue.py
-
-schemas: .venv/run.stamp ## Write the CRD and the JSON Schema of Kartas from their model
-	$(BIN)/karta-interpreter export crd > deploy/helm/karta-interpreter-control-plane/files/kartas.run.ai.yaml
-	$(BIN)/karta-interpreter export json-schema > docs/karta.schema.json
 
 tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)
 	deploy/tools.sh

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Write the resources of deploy/kustomize from the charts, so that both install the same.
+"""The resources of deploy/kustomize, rendered from the charts, so that both install the same.
 
 Needs the helm of `make tools`, or one in the path.
 """
@@ -14,6 +13,7 @@ from typing import Any
 import yaml
 
 HERE = Path(__file__).parent
+FOLDER = HERE / "kustomize"
 TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "karta-interpreter" / "tools"
 KUBERNETES = "1.33.0"
 """What charts are rendered for; it changes nothing but has to be something that they allow."""
@@ -77,19 +77,33 @@ def identity(resource: Resource) -> tuple[str, str]:
     return resource["kind"], resource["metadata"]["name"]
 
 
-def write(folder: Path, resources: list[Resource]) -> None:
-    """Write resources into a folder, one file each, and take away those that are no longer there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.yaml"):
-        if old.name != "kustomization.yaml":
-            old.unlink()
-    for resource in resources:
-        kind, name = identity(resource)
-        suffix = name.removeprefix("karta-interpreter").lstrip("-").replace(".", "-")
-        path = folder / f"{'-'.join(filter(None, (kind.lower(), suffix)))}.yaml"
-        path.write_text(
-            "# Written by deploy/write_kustomize.py\n" + yaml.dump(resource, Dumper=_Dumper, sort_keys=False)
-        )
+def files() -> dict[Path, str]:
+    """Return every resource of every folder as text, by its path."""
+    found: dict[Path, str] = {}
+    for chart, folders in (("karta-interpreter", SERVER), ("karta-interpreter-control-plane", CONTROL_PLANE)):
+        base = {identity(resource) for resource in render(chart, "")}
+        for folder, values in folders.items():
+            known = base if values else set()
+            own = [resource for resource in render(chart, values) if identity(resource) not in known]
+            found |= {FOLDER / folder / file_name(resource): text(resource) for resource in own}
+    return found
+
+
+def present() -> set[Path]:
+    """Return the paths of all resources that are there; a kustomization.yaml is written by hand."""
+    return {path for path in FOLDER.rglob("*.yaml") if path.name != "kustomization.yaml"}
+
+
+def file_name(resource: Resource) -> str:
+    """Return the name of the file that holds a resource."""
+    kind, name = identity(resource)
+    suffix = name.removeprefix("karta-interpreter").lstrip("-").replace(".", "-")
+    return f"{'-'.join(filter(None, (kind.lower(), suffix)))}.yaml"
+
+
+def text(resource: Resource) -> str:
+    """Return a resource as YAML."""
+    return "# Written by deploy/write_kustomize.py\n" + yaml.dump(resource, Dumper=_Dumper, sort_keys=False)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -107,17 +121,3 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
 
 
 _Dumper.add_representer(str, _text)
-
-
-def main() -> None:
-    """Write all folders."""
-    for chart, folders in (("karta-interpreter", SERVER), ("karta-interpreter-control-plane", CONTROL_PLANE)):
-        base = {identity(resource) for resource in render(chart, "")}
-        for folder, values in folders.items():
-            found = render(chart, values)
-            known = base if values else set()
-            write(HERE / "kustomize" / folder, [resource for resource in found if identity(resource) not in known])
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,9 @@
-#!/usr/bin/env python3
-"""Write the table of values of each chart into its README.md, from values.yaml; with --check only say whether it is so.
+"""The README.md of each chart, with a table of the values in its values.yaml.
 
 A comment describes the key below it. A mapping whose keys have comments is a section, anything else a value.
 """
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,23 +45,13 @@ def _comment(line: int, lines: list[str]) -> str:
     return " ".join(text.strip().removeprefix("#").strip() for text in lines[first:line]).replace("|", "\\|")
 
 
-def main() -> int:
-    """Bring the READMEs up to date, or tell which are not."""
-    stale = []
-    for chart in sorted(CHARTS.iterdir()):
-        page = chart / "README.md"
-        text = page.read_text()
-        before, _, rest = text.partition(BEGIN)
-        after = rest.partition(END)[2]
-        wanted = before + BEGIN + table((chart / "values.yaml").read_text()) + END + after
-        if wanted != text:
-            stale.append(str(page.relative_to(CHARTS.parent)))
-            if "--check" not in sys.argv:
-                page.write_text(wanted)
-    if stale:
-        sys.stderr.write(f"{'stale' if '--check' in sys.argv else 'written'}: {', '.join(stale)}\n")
-    return int(bool(stale) and "--check" in sys.argv)
+def pages() -> dict[Path, str]:
+    """Return the README of every chart by its path."""
+    return {chart / "README.md": page(chart) for chart in sorted(CHARTS.iterdir())}
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def page(chart: Path) -> str:
+    """Return the README of a chart, with the table of its values as they are now."""
+    before, _, rest = (chart / "README.md").read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    return before + BEGIN + table((chart / "values.yaml").read_text(encoding="utf-8")) + END + after

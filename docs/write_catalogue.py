@@ -1,10 +1,5 @@
-#!/usr/bin/env python3
-"""Write docs/catalogue/: a page for each definition of the catalogue, and a list of them.
+"""The pages of docs/catalogue/: one for each definition of the catalogue, and a list of them."""
 
-With --check nothing is written; the exit code says whether the pages are as they should be.
-"""
-
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -178,25 +173,3 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = list(head)
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
-
-
-def main() -> int:
-    """Bring the pages up to date, or tell which are not."""
-    wanted = pages()
-    present = set(FOLDER.glob("*.md"))
-    stale = [path for path, text in wanted.items() if path not in present or path.read_text(encoding="utf-8") != text]
-    gone = sorted(present - set(wanted))
-    check = "--check" in sys.argv
-    for path in () if check else gone:
-        path.unlink()
-    for path in () if check else stale:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(wanted[path], encoding="utf-8")
-    if stale or gone:
-        names = ", ".join(path.name for path in (*stale, *gone))
-        sys.stderr.write(f"{'stale, run make catalogue' if check else 'written'}: {names}\n")
-    return int(check and bool(stale or gone))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,6 +6,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from karta_interpreter.jq.bounded import deadline
 from tests.waiting import Clock
 
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
@@ -13,6 +14,9 @@ from tests.waiting import Clock
 _MATTERS_OF_CHANCE = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 settings.register_profile("suite", settings.default, deadline=None, suppress_health_check=_MATTERS_OF_CHANCE)
 settings.load_profile("suite")
+
+# On a busy machine the process for an expression takes longer to start than the expression may.
+deadline.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def text_of(chart: str, file: str) -> str:
 @pytest.mark.parametrize("chart", CHARTS)
 def test_readme_has_the_values_as_they_are(chart: str) -> None:
     shown = text_of(chart, "README.md").partition(BEGIN)[2].partition(END)[0]
-    assert shown == table(text_of(chart, "values.yaml")), "run deploy/write_readme.py"
+    assert shown == table(text_of(chart, "values.yaml")), "run make generate"
 
 
 @pytest.mark.parametrize("chart", CHARTS)

@@ -77,13 +77,13 @@ def of_karta(document: dict[str, Any]) -> list[str]:
 
 
 def test_the_chart_has_what_the_program_exports() -> None:
-    assert custom_resource_definition() == CRD, "stale, run make schemas"
+    assert custom_resource_definition() == CRD, "stale, run make generate"
 
 
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param("control-plane/base", id="kustomize: stale, run deploy/write_kustomize.py"),
+        pytest.param("control-plane/base", id="kustomize: stale, run make generate"),
         pytest.param("the control plane", marks=rendered.needs_helm, id="helm"),
     ],
 )

@@ -138,4 +138,4 @@ def test_the_crd_says_what_karta_s_own_says(path: Place, expected: Any) -> None:
 
 
 def test_the_schema_for_editors_is_the_one_in_the_documentation() -> None:
-    assert json.loads((ROOT / "docs" / "karta.schema.json").read_text()) == SCHEMA, "stale, run make schemas"
+    assert json.loads((ROOT / "docs" / "karta.schema.json").read_text()) == SCHEMA, "stale, run make generate"
