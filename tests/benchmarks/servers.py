@@ -69,11 +69,11 @@ class Bay:
         return self._authority.bundle
 
     @contextmanager
-    def ours(self, name: str, *options: str | Path) -> Iterator[Server]:
-        """Run `serve` with some options, on the servers' core; raises MeasurementError if that fails."""
+    def ours(self, name: str, *options: str | Path, on: Sequence[int] | None = None) -> Iterator[Server]:
+        """Run `serve` with some options, on the servers' core or others; raises MeasurementError if that fails."""
         files = "--certificate-file", self._certificate, "--key-file", self._key
         command = sys.executable, "-m", "karta_interpreter", "serve", "--grace-period", "0", *files, *options, "--port"
-        with _running(name, command, INTERPRET, {}) as server:
+        with _running(name, command, INTERPRET, {}, on) as server:
             yield server
 
     @contextmanager
@@ -111,12 +111,14 @@ _CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") els
 
 
 @contextmanager
-def _running(name: str, command: Sequence[str | Path], path: str, environment: Mapping[str, str]) -> Iterator[Server]:
+def _running(
+    name: str, command: Sequence[str | Path], path: str, environment: Mapping[str, str], on: Sequence[int] | None = None
+) -> Iterator[Server]:
     port = _free_port()
     around = {key: value for key, value in os.environ.items() if not key.startswith("KARTA_INTERPRETER_")}
     with TemporaryFile() as log:
         begun = time.monotonic()
-        with started_on(_CORES[:1]):
+        with started_on(on or _CORES[:1]):
             process = subprocess.Popen(
                 [*map(str, command), str(port)], env={**around, **environment}, stdout=log, stderr=log
             )

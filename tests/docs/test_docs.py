@@ -20,7 +20,7 @@ from karta_interpreter.cli.program import program
 from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
@@ -86,3 +86,12 @@ def test_links_between_pages_lead_somewhere() -> None:
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_recipes_name_places_that_exist() -> None:
+    page = (ROOT / "docs" / "changing.md").read_text()
+    named = {name for name in re.findall(r"`([\w./-]+)`", page) if "/" in name and name == name.rstrip(".")}
+    places = {name for name in named if not re.search(r"[A-Z]{4,}", name)}
+    assert len(places) > 30
+    roots = (ROOT, ROOT / "interpreter" / "karta_interpreter", ROOT / "deploy" / "helm" / "karta-interpreter")
+    assert [name for name in sorted(places) if not any((root / name).exists() for root in roots)] == []
