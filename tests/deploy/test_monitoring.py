@@ -13,6 +13,7 @@ from tests.deploy.rendered import DEPLOY, ROOT, committed
 
 DASHBOARD = json.loads((DEPLOY / "helm" / "karta-interpreter" / "files" / "dashboard.json").read_text())
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
+SERVER = (ROOT / "docs" / "server.md").read_text()
 (RULES,) = committed("components/prometheus-rule")
 ALERTS: list[dict[str, Any]] = [rule for group in RULES["spec"]["groups"] for rule in group["rules"]]
 QUERIES = [
@@ -58,7 +59,11 @@ def shown() -> dict[str, set[str]]:
             found.setdefault(name[1], set())
         if series := re.match(r"([a-z_]+)(?:\{(.*)\})? ", line):
             found.setdefault(series[1], set()).update(re.findall(r"(\w+)=", series[2] or ""))
-    return {**found, "karta_interpreter_definitions": {"state"}}
+    return {
+        **found,
+        "karta_interpreter_definitions": {"state"},
+        "karta_interpreter_scripts": {"kind", "operation"},
+    }
 
 
 SHOWN = shown()
@@ -90,6 +95,16 @@ def test_queries_name_outcomes_and_states_that_there_are(query: str) -> None:
     (counted,) = (line for text in modules for line in re.findall(r"^_OUTCOMES\b.* = (.*)$", text, re.MULTILINE))
     assert outcomes <= {*re.findall(r'"(\w+)"', counted), "error"}
     assert set(re.findall(r'state="(\w+)"', query)) <= {"served", "quarantined"}
+
+
+def test_the_documentation_lists_every_metric_and_its_labels() -> None:
+    rows = re.findall(r"^\| `(karta_interpreter_\w+)` \|([^|]*)\|", SERVER, re.MULTILINE)
+    written = {name: {*re.findall(r"`(\w+)`", labels)} for name, labels in rows}
+    shown: dict[str, set[str]] = {}
+    for name, labels in SHOWN.items():
+        if name.startswith("karta_interpreter_"):
+            shown.setdefault(re.sub(r"_(bucket|count|sum)$", "", name), set()).update(labels)
+    assert written == shown
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=rule["alert"]) for rule in ALERTS])

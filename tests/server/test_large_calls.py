@@ -148,7 +148,7 @@ async def test_large_calls_are_counted_and_logged_as_others(server: Process, cli
     body = question("GrainMill", "ReviseReplica", uid="large", replicas=-1) + b" " * 3 * MIB
     assert not (await ask(server, body)).response["successful"]
     labels = 'kind="mill.example.org/v1/GrainMill",operation="ReviseReplica",outcome="invalid"'
-    assert f"calls_total{{{labels}}} 1.0" in (await client.ask(get("/metrics"))).body.decode()
+    await client.ask_until(get("/metrics"), lambda answer: f"calls_total{{{labels}}} 1.0" in answer.body.decode())
     while (line := server.logged("call failed"))["uid"] != "large":
         pass
     assert (line["operation"], line["code"], line["object"]) == ("ReviseReplica", 400, "bakery/rye")

@@ -114,7 +114,7 @@ class Application:
 
     def _report(self, path: str) -> web.Response:
         if path == "/metrics":
-            return web.Response(body=self._metrics.render(), headers=_METRICS)
+            return web.Response(body=self._metrics.page(), headers=_METRICS)
         if path == "/readyz" and (objections := self._readiness.objections()):
             return self.refuse(503, "; ".join(objections))
         return web.Response(body=b"ok\n", headers=_TEXT)

@@ -1,6 +1,8 @@
 """What the server counts and measures, in a registry of its own."""
 
+import time
 from collections.abc import Callable
+from math import inf
 
 from prometheus_client import (
     CollectorRegistry,
@@ -12,7 +14,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from karta_interpreter.server.tally import CallTally, kind_label
+from karta_interpreter.server.call_metrics import CallMetrics, kind_label
 from karta_interpreter.sources.snapshot import Snapshot
 
 # One more series for each, with a time that Prometheus does not read.
@@ -21,21 +23,23 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated ther
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 _PREFIX = "karta_interpreter"
+_PAGE_SECONDS = 1.0
 
 
 class Metrics:
     """The metrics of one server.
 
-    Every label has few values: operations are Karmada's, kinds are those with a definition, and whatever else a
-    client sends counts as ``unknown``.
+    Every label has few values: operations are Karmada's, kinds are those with a definition, and anything else that a
+    client sends counts as ``unknown``. ``clock`` returns seconds.
     """
 
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
-        calls = CallTally(_PREFIX)
-        self.registry.register(calls)
-        self.answered = calls.add
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._page, self._stale_at = b"", -inf
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._calls = CallMetrics(_PREFIX)
+        self.answered = self._calls.add
         self._refused = self._counter("http_errors", "Requests that got an HTTP error.", "status")
         self._definitions = self._gauge("definitions", "Definitions by what became of them.", "state")
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
@@ -78,12 +82,22 @@ class Metrics:
         """Count a certificate that was not taken."""
         self._reloads.inc()
 
+    def page(self) -> bytes:
+        """Return all metrics in the text format of Prometheus, as they were at most a second ago.
+
+        Every client that reaches the port may scrape, so that many of them must cost no more than one.
+        """
+        now = self._clock()
+        if now >= self._stale_at:
+            self._page, self._stale_at = self.render(), now + _PAGE_SECONDS
+        return self._page
+
     def render(self) -> bytes:
-        """Return all metrics in the text format of Prometheus."""
-        return generate_latest(self.registry)
+        """Return all metrics in the text format of Prometheus, as they are now."""
+        return generate_latest(self._registry) + self._calls.text().encode(errors="replace")
 
     def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
-        return Counter(f"{_PREFIX}_{name}", help_text, labels, registry=self.registry)
+        return Counter(f"{_PREFIX}_{name}", help_text, labels, registry=self._registry)
 
     def _gauge(self, name: str, help_text: str, *labels: str) -> Gauge:
-        return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self.registry)
+        return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self._registry)
