@@ -26,6 +26,20 @@ operation: InterpretReplica
 desiredObj: {{apiVersion: example.io/v1, kind: Job, spec: {{replicas: 3, template: {{spec: {{containers: []}}}}}}}}
 output: {{replica: 4}}
 """
+_PODS = f"""\
+{{apiVersion: v1, kind: Pod, metadata: {{name: "{_NAME}", labels: {{ray.io/node-type: worker, ray.io/group: gone}}}}}}
+"""
+_CRD = f"""\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: "{_NAME}"}}
+spec:
+  group: example.io
+  names: {{kind: "{_NAME}"}}
+  versions:
+  - {{name: v1, storage: true, schema: {{openAPIV3Schema: {{type: object}}}}}}
+"""
+_RAY = Path(__file__).parents[2] / "tests" / "catalogue" / "manifests" / "raycluster.yaml"
 
 
 @pytest.fixture
@@ -37,6 +51,8 @@ def _hostile(files: Path) -> None:
         karta.replace(f"metadata:\n  name: {name}\n", "", 1).replace("name: main", f'name: "{_NAME}"')
     )
     (files / "object.yaml").write_text(job.replace("name: demo", f'name: "{_NAME}"'))
+    (files / "pods.yaml").write_text(_PODS)
+    (files / "crd.yaml").write_text(_CRD)
     (files / "script.yaml").write_text(_CUSTOMIZATION)
     suite = files / "suite" / "testdata" / "job.yaml"
     suite.parent.mkdir(parents=True)
@@ -61,6 +77,8 @@ def _hostile(files: Path) -> None:
         pytest.param("tree -f object.yaml --karta unnamed.yaml", id="a tree"),
         pytest.param("tree -f object.yaml --karta unnamed.yaml -o table", id="a tree as a table"),
         pytest.param("tree -f object.yaml --karta unnamed.yaml -o mermaid", id="a tree as a diagram"),
+        pytest.param(f"tree -f {_RAY} --pods pods.yaml", id="a pod that belongs nowhere"),
+        pytest.param("create karta --crd crd.yaml", id="a CRD"),
         pytest.param("test suite", id="a case of a suite"),
         pytest.param("catalog list --no-catalogue --kartas unnamed.yaml", id="the list of kinds"),
         pytest.param("catalog show Job --no-catalogue --kartas unnamed.yaml", id="a kind"),

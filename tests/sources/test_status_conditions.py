@@ -80,6 +80,14 @@ def test_a_definition_without_a_kind_has_no_crd() -> None:
     assert found["CRDExists"]["message"] == "the definition does not name a kind"
 
 
+def test_the_name_of_a_karta_is_validated(karta: Callable[..., str]) -> None:
+    obj = yaml.safe_load(karta("Job"))
+    obj["metadata"]["name"] = "a\nforged"
+    loaded = load_object(obj, "kartas.run.ai/a\nforged")
+    assert (loaded.definition, loaded.name) == (None, r"a\nforged")
+    assert r'"a\nforged" is not a name' in _conditions(loaded)["Validated"]["message"]
+
+
 def test_a_message_is_one_line() -> None:
     message = _conditions(_broken("a\nforged: True\x1b[2J"))["Validated"]["message"]
     assert r"a\nforged: True\x1b[2J" in message

@@ -9,6 +9,7 @@ from karta_interpreter.cli.errors import UsageProblem
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import count
+from karta_interpreter.findings import escaped
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import Object
@@ -36,11 +37,11 @@ def karta_command(crd: str, kind: str | None, version: str | None) -> None:
     """
     custom = CustomKind.of(_crd(read_crds([crd]), kind), version)
     drafted = draft(custom)
-    text = draft_text(drafted, f"Drafted from the CustomResourceDefinition {custom.crd}.")
+    text = draft_text(drafted, escaped(f"Drafted from the CustomResourceDefinition {custom.crd}."))
     click.echo(text, nl=False)
     findings = [finding for loaded in load_documents(text, "draft") for finding in loaded.findings]
     click.echo(findings_text(findings), err=True, nl=False)
-    click.echo(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK", err=True)
+    click.echo(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
 
 
 def _crd(crds: list[Object], kind: str | None) -> Object:

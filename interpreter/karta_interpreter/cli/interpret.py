@@ -15,7 +15,7 @@ from karta_interpreter.cli.render.check import check_text
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import one_line
-from karta_interpreter.findings import Severity
+from karta_interpreter.findings import Severity, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.script import Script
@@ -162,7 +162,7 @@ def _say_what_else(arguments: Arguments, interpreter: Interpreter) -> None:
     for operation in Operation:
         reason = arguments.missing(operation) if interpreter.is_asked(operation) else interpreter.why_not
         if reason:
-            click.echo(f"{operation} was not asked: {reason}", err=True)
+            click.echo(escaped(f"{operation} was not asked: {reason}"), err=True)
 
 
 def _full_name(obj: Object) -> str:

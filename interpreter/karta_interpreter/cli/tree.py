@@ -9,6 +9,7 @@ from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.cli.render.tree import mermaid, tree_table, tree_text
+from karta_interpreter.findings import escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.workload import Karta, Workload, WorkloadTree
@@ -51,7 +52,7 @@ def command(filename: str, pods: str | None, kartas: tuple[str, ...], references
     tree = WorkloadTree.build(_workload(read_object(filename), kartas, references), _pods(pods))
     click.echo(_FORMS[output](tree), nl=False)
     for stray in tree.strays:
-        click.echo(stray.reason, err=True)
+        click.echo(escaped(stray.reason), err=True)
     if tree.strays:
         raise SystemExit(Problem.exit_code)
 
