@@ -120,15 +120,15 @@ class Tracer(Emitter):
         """The origin of an input is written for everything that is made of it, so it has to be short."""
         return self._with(output, self._short(self._origin(output)))
 
-    def elements(self, whole: str, sink: Sink, function: str = "present_elements", most: int = MOST_ELEMENTS) -> None:
+    def elements(self, whole: str, sink: Sink, function: str = "present_elements") -> None:
         """An element is inside of the whole, by its index or key."""
         whole = self.named(whole)
         origin = self._short(self._origin(whole))
         if origin is NOWHERE:
-            super().elements(whole, sink, function, most)
+            super().elements(whole, sink, function)
             return
         name, element = self.new(), self.new()
-        few = f"enumerate({whole}) if type({whole}) is list and len({whole}) <= {most}"
+        few = f"enumerate({whole}) if type({whole}) is list and len({whole}) <= {MOST_ELEMENTS}"
         with self.block(f"for {name}, {element} in {few} else entries({whole}, {function}({whole})):"):
             sink.write(self._with(element, self._short(_inside(origin, (name,), element))))
 

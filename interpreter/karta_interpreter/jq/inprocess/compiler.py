@@ -108,11 +108,6 @@ def optional_elements(value: JSON) -> Sequence[JSON]:
     return present_elements(value) if isinstance(value, list | dict) else ()
 
 
-def leading_elements(value: JSON) -> Sequence[JSON]:
-    """``.[]``, of which no more is needed than it takes to know that there are too many results."""
-    return present_elements(value)[: MOST_RESULTS + 1]
-
-
 def key_of(key: JSON) -> str:
     """A value as the key of an object."""
     if isinstance(key, str):
@@ -165,7 +160,6 @@ RUNTIME: Final[dict[str, Any]] = {
     "int": int,
     "item": item,
     "key_of": key_of,
-    "leading_elements": leading_elements,
     "len": len,
     "less": less,
     "list": list,

@@ -7,7 +7,7 @@ from typing import Final, Self
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
 from karta_interpreter.jq.inprocess.operators import MOST_ELEMENTS
 from karta_interpreter.jq.inprocess.writer import INPUT, Sink, Writer
-from karta_interpreter.jq.syntax import Call, Identity, Index, Iterate, Literal, Node, Pipe
+from karta_interpreter.jq.syntax import Call, Identity, Literal, Node
 from karta_interpreter.jq.syntax.traversal import terms_of
 
 DEEPEST: Final = 16
@@ -64,10 +64,12 @@ class Flow(Writer, ABC):
         """Write a loop over the outputs of another function."""
         self.loop(f"{self.function(write, generates=True)}({here})", sink)
 
-    def elements(self, whole: str, sink: Sink, function: str = "present_elements", most: int = MOST_ELEMENTS) -> None:
+    def elements(self, whole: str, sink: Sink, function: str = "present_elements") -> None:
         """Write a loop over the elements of a value, mostly of a list; ``function`` is called for any other value."""
         whole = self.named(whole)
-        self.loop(f"{whole} if type({whole}) is list and len({whole}) <= {most} else {function}({whole})", sink)
+        self.loop(
+            f"{whole} if type({whole}) is list and len({whole}) <= {MOST_ELEMENTS} else {function}({whole})", sink
+        )
 
     def loop(self, iterable: str, sink: Sink) -> None:
         """Write a loop over the values of a Python expression."""
@@ -92,9 +94,6 @@ class Flow(Writer, ABC):
         if node in self.module.singles:
             self.line(f"return [{self.handed(self.value(node, INPUT))}]")
             return
-        if loop := self._per_element(node):
-            self._return_mapped(*loop)
-            return
         outputs = self.bind("[]")
 
         def write(atom: str) -> None:
@@ -103,36 +102,6 @@ class Flow(Writer, ABC):
 
         self.each(node, INPUT, Sink(write, short=True))
         self.line(f"return {outputs}")
-
-    def _return_mapped(self, target: Node, body: Node) -> None:
-        whole = self.value(target, INPUT)
-        outputs = self.bind("[]")
-
-        def write(element: str) -> None:
-            self.line(f"{outputs}.append({self.handed(self.value(body, element))})")
-
-        self.elements(whole, Sink(write), "leading_elements", MOST_RESULTS)
-        self.line(f"if len({outputs}) > {MOST_RESULTS}: too_many()")
-        self.line(f"return {outputs}")
-
-    def _per_element(self, node: Node) -> tuple[Node, Node] | None:
-        """The one loop of an expression that has one output for each element of a value: that value, and the output.
-
-        Such outputs are counted by the elements: they are most of what definitions have, and must be cheap.
-        """
-        match node:
-            case Iterate(target) if target in self.module.singles:
-                return target, Identity()
-            case Pipe(left, right) if left in self.module.singles:
-                loop = self._per_element(right)
-                return loop and (Pipe(left, loop[0]), loop[1])
-            case Pipe(left, right) if right in self.module.singles:
-                loop = self._per_element(left)
-                return loop and (loop[0], Pipe(loop[1], right))
-            case Index(target, Literal() as key):
-                loop = self._per_element(target)
-                return loop and (loop[0], Index(loop[1], key))
-        return None
 
     def collected(self, node: Node, here: str) -> str:
         """Write Python that makes an array of all outputs, and return its name."""

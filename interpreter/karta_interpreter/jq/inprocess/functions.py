@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any, Final
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess import calls, collection, growth, regex, strings
-from karta_interpreter.jq.inprocess.growth import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
+from karta_interpreter.jq.inprocess import calls, collection, costs, growth, regex, strings
+from karta_interpreter.jq.inprocess.costs import Cost
+from karta_interpreter.jq.inprocess.growth import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Growth
 from karta_interpreter.jq.inprocess.operators import at_path, elements, item, split, total
 from karta_interpreter.jq.inprocess.record import (
     Argument,
@@ -117,11 +118,11 @@ def _split(value: JSON, separator: JSON) -> list[str]:
 
 
 def _split_cost(separator: Growth) -> Growth | str:
-    return growth.with_argument(separator, PIECES)
+    return costs.with_argument(separator, PIECES)
 
 
 def _same_cost(argument: Growth) -> Growth | str:
-    return growth.with_argument(argument)
+    return costs.with_argument(argument)
 
 
 _ALL: Final = (
@@ -156,16 +157,16 @@ _ALL: Final = (
     _of_input("unique", collection.unique, _SAME, None),
     _written("type", (), Outputs.ONE, kind, CONSTANT, reads_nothing, calls.of_input),
     # of the input and of values
-    _of_values("contains", collection.contains, growth.asked),
-    _of_values("endswith", strings.ends_with, growth.asked),
+    _of_values("contains", collection.contains, costs.asked),
+    _of_values("endswith", strings.ends_with, costs.asked),
     _of_values("flatten", collection.flatten_to, _same_cost),
     _of_values("getpath", at_path, _same_cost),
-    _of_values("has", collection.has, growth.key_test),
-    _of_values("join", strings.join, growth.with_separator),
+    _of_values("has", collection.has, costs.key_test),
+    _of_values("join", strings.join, costs.with_separator),
     _of_values("ltrimstr", strings.without_prefix, _same_cost),
     _of_values("rtrimstr", strings.without_suffix, _same_cost),
     _of_values("split", _split, _split_cost),
-    _of_values("startswith", strings.starts_with, growth.asked),
+    _of_values("startswith", strings.starts_with, costs.asked),
     # by type
     _of_type("arrays", INPUT, "array"),
     _of_type("booleans", CONSTANT, "boolean"),
@@ -177,38 +178,38 @@ _ALL: Final = (
     _of_type("strings", INPUT, "string"),
     _of_type("values", INPUT, "boolean", "number", "string", "array", "object"),
     # of each element
-    _by_key("group_by", collection.group_by, growth.grouped),
-    _by_key("map_values", collection.map_values, growth.each_replaced),
-    _by_key("max_by", collection.greatest_by, growth.per_element),
-    _by_key("min_by", collection.least_by, growth.per_element),
-    _by_key("sort_by", collection.sort_by, growth.per_element),
-    _by_key("unique_by", collection.unique_by, growth.per_element),
-    _written("map", (_EACH,), Outputs.ONE, None, growth.mapped, reads_elements, calls.mapping),
-    _written("with_entries", (_EACH,), Outputs.ONE, None, growth.with_entries, reads_all, calls.entry_mapping),
+    _by_key("group_by", collection.group_by, costs.grouped),
+    _by_key("map_values", collection.map_values, costs.each_replaced),
+    _by_key("max_by", collection.greatest_by, costs.per_element),
+    _by_key("min_by", collection.least_by, costs.per_element),
+    _by_key("sort_by", collection.sort_by, costs.per_element),
+    _by_key("unique_by", collection.unique_by, costs.per_element),
+    _written("map", (_EACH,), Outputs.ONE, None, costs.mapped, reads_elements, calls.mapping),
+    _written("with_entries", (_EACH,), Outputs.ONE, None, costs.with_entries, reads_all, calls.entry_mapping),
     # of outputs
-    _written("add", (_ONCE,), Outputs.ONE, total, growth.summed, reads_outputs, calls.addition),
-    _written("all", (_EACH,), Outputs.ONE, None, growth.decided, reads_truth, calls.decision),
-    _written("all", (_ONCE, _EACH), Outputs.ONE, None, growth.decided, reads_truth, calls.decision),
-    _written("any", (_EACH,), Outputs.ONE, None, growth.decided, reads_truth, calls.decision),
-    _written("any", (_ONCE, _EACH), Outputs.ONE, None, growth.decided, reads_truth, calls.decision),
-    _written("first", (_ONCE,), Outputs.EACH, None, growth.one_of, reads_source, calls.first),
-    _written("last", (_ONCE,), Outputs.EACH, None, growth.one_of, reads_source, calls.last),
-    _written("IN", (_ONCE,), Outputs.ONE, collection.among, growth.among, reads_all, calls.membership),
-    _written("isempty", (_ONCE,), Outputs.ONE, None, growth.answered, reads_presence, calls.emptiness),
+    _written("add", (_ONCE,), Outputs.ONE, total, costs.summed, reads_outputs, calls.addition),
+    _written("all", (_EACH,), Outputs.ONE, None, costs.decided, reads_truth, calls.decision),
+    _written("all", (_ONCE, _EACH), Outputs.ONE, None, costs.decided, reads_truth, calls.decision),
+    _written("any", (_EACH,), Outputs.ONE, None, costs.decided, reads_truth, calls.decision),
+    _written("any", (_ONCE, _EACH), Outputs.ONE, None, costs.decided, reads_truth, calls.decision),
+    _written("first", (_ONCE,), Outputs.EACH, None, costs.one_of, reads_source, calls.first),
+    _written("last", (_ONCE,), Outputs.EACH, None, costs.one_of, reads_source, calls.last),
+    _written("IN", (_ONCE,), Outputs.ONE, collection.among, costs.among, reads_all, calls.membership),
+    _written("isempty", (_ONCE,), Outputs.ONE, None, costs.answered, reads_presence, calls.emptiness),
     # choosing and failing
     _written("empty", (), Outputs.ANY, None, CONSTANT, reads_nothing, calls.nothing),
     _written("error", (Argument.TEXT,), Outputs.ONE, None, CONSTANT, reads_nothing, calls.failure),
     _written("not", (), Outputs.ONE, None, CONSTANT, reads_nothing, calls.negation),
-    _written("select", (_ONCE,), Outputs.ANY, None, growth.selected, reads_condition, calls.selection),
+    _written("select", (_ONCE,), Outputs.ANY, None, costs.selected, reads_condition, calls.selection),
     # of regular expressions
-    *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, growth.TEST, calls.test, everywhere=False),
-    *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, growth.MATCH, calls.matches, everywhere=False),
-    *_regex("capture", (_PATTERN,), Outputs.ANY, regex.capture, growth.CAPTURE, calls.matches, everywhere=False),
-    *_regex("scan", (_PATTERN,), Outputs.ANY, regex.scan, growth.SCAN, calls.matches, everywhere=True),
-    *_regex("splits", (_PATTERN,), Outputs.ANY, regex.splits, growth.SPLITS, calls.matches, everywhere=True),
-    _regex("split", (_PATTERN,), Outputs.EACH, regex.split, growth.SPLIT, calls.result, everywhere=True)[1],
-    *_regex("sub", _REPLACED, Outputs.EACH, regex.replace, growth.SUB, calls.result, everywhere=False),
-    *_regex("gsub", _REPLACED, Outputs.EACH, regex.replace, growth.SUB, calls.result, everywhere=True),
+    *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, costs.TEST, calls.test, everywhere=False),
+    *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, costs.MATCH, calls.matches, everywhere=False),
+    *_regex("capture", (_PATTERN,), Outputs.ANY, regex.capture, costs.CAPTURE, calls.matches, everywhere=False),
+    *_regex("scan", (_PATTERN,), Outputs.ANY, regex.scan, costs.SCAN, calls.matches, everywhere=True),
+    *_regex("splits", (_PATTERN,), Outputs.ANY, regex.splits, costs.SPLITS, calls.matches, everywhere=True),
+    _regex("split", (_PATTERN,), Outputs.EACH, regex.split, costs.SPLIT, calls.result, everywhere=True)[1],
+    *_regex("sub", _REPLACED, Outputs.EACH, regex.replace, costs.SUB, calls.result, everywhere=False),
+    *_regex("gsub", _REPLACED, Outputs.EACH, regex.replace, costs.SUB, calls.result, everywhere=True),
 )
 
 FUNCTIONS: Final = {function.key: function for function in _ALL}

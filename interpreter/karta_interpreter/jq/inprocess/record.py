@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from karta_interpreter.jq.inprocess.growth import Cost
+from karta_interpreter.jq.inprocess.costs import Cost
 from karta_interpreter.jq.inprocess.writer import Sink
 from karta_interpreter.jq.syntax import Call, Node
 from karta_interpreter.k8s.extent import Extent
