@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.arity import Singles
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.growth import (
@@ -28,34 +29,7 @@ from karta_interpreter.jq.inprocess.growth import (
     written,
 )
 from karta_interpreter.jq.inprocess.record import Argument
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Array,
-    Binary,
-    Bind,
-    Break,
-    Call,
-    Comma,
-    Define,
-    Foreach,
-    Format,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Label,
-    Literal,
-    Negate,
-    Node,
-    Object,
-    Pipe,
-    Reduce,
-    Slice,
-    Span,
-    Text,
-    Try,
-    Variable,
-)
+from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.traversal import is_merge
 
 NOT_HERE: Final = "does not run in this process"
@@ -63,25 +37,25 @@ _REPEATED: Final = (Argument.EACH, Argument.SINGLE)
 _LIGHT_OPERATORS: Final = frozenset(("*", "%", "and", "or"))
 _COMPARISONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _NAMES: Final = {
-    Alternative: "//",
-    Array: "[...]",
-    Bind: "as",
-    Break: "break",
-    Comma: ",",
-    Define: "def",
-    Foreach: "foreach",
-    If: "if",
-    Index: "[...]",
-    Iterate: "[]",
-    Label: "label",
-    Literal: '"..."',
-    Negate: "-",
-    Object: "{...}",
-    Pipe: "|",
-    Reduce: "reduce",
-    Slice: "[...:...]",
-    Text: '"..."',
-    Try: "catch",
+    ast.Alternative: "//",
+    ast.Array: "[...]",
+    ast.Bind: "as",
+    ast.Break: "break",
+    ast.Comma: ",",
+    ast.Define: "def",
+    ast.Foreach: "foreach",
+    ast.If: "if",
+    ast.Index: "[...]",
+    ast.Iterate: "[]",
+    ast.Label: "label",
+    ast.Literal: '"..."',
+    ast.Negate: "-",
+    ast.Object: "{...}",
+    ast.Pipe: "|",
+    ast.Reduce: "reduce",
+    ast.Slice: "[...:...]",
+    ast.Text: '"..."',
+    ast.Try: "catch",
 }
 
 
@@ -118,7 +92,7 @@ class Meter:
         self._repeated = before
         return growth
 
-    def variable(self, node: Variable) -> Growth:
+    def variable(self, node: ast.Variable) -> Growth:
         """What a variable gives: all of it for every input, so it is plain only where there is one."""
         if node.name not in self._variables:
             return self.outside(node)
@@ -159,64 +133,66 @@ def _measure(node: Node, meter: Meter) -> Growth:
 
 
 @_measure.register
-def _(_node: Identity, _meter: Meter) -> Growth:
+def _(_node: ast.Identity, _meter: Meter) -> Growth:
     return INPUT
 
 
 @_measure.register
-def _(node: Literal, _meter: Meter) -> Growth:
+def _(node: ast.Literal, _meter: Meter) -> Growth:
     return text(node.value) if isinstance(node.value, str) else CONSTANT
 
 
 @_measure.register
-def _(node: Index, meter: Meter) -> Growth:
+def _(node: ast.Index, meter: Meter) -> Growth:
     target, key = meter.measure(node.target), meter.measure(node.key)
-    if isinstance(node.key, Literal):
+    if isinstance(node.key, ast.Literal):
         # A piece of a text is no larger than the text.
-        size = target.size // PIECES if isinstance(node.target, Call) and node.target.name == "split" else target.size
+        size = (
+            target.size // PIECES if isinstance(node.target, ast.Call) and node.target.name == "split" else target.size
+        )
         return replace(target, size=size, work=target.work + 1)
     return replace(meter.reach(node, target, [key]), small=target.small)
 
 
 @_measure.register
-def _(node: Slice, meter: Meter) -> Growth:
+def _(node: ast.Slice, meter: Meter) -> Growth:
     bounds = [bound for bound in (node.start, node.stop) if bound]
     target = meter.measure(node.target)
     return replace(meter.reach(node, target, list(map(meter.measure, bounds))), cheap=False, small=target.small)
 
 
 @_measure.register
-def _(node: Iterate, meter: Meter) -> Growth:
+def _(node: ast.Iterate, meter: Meter) -> Growth:
     target = meter.measure(node.target)
     match node.target:
-        case Slice(_, None, Literal(int() as most)) if most > 0 and target.count is not None:
+        case ast.Slice(_, None, ast.Literal(int() as most)) if most > 0 and target.count is not None:
             return replace(target, count=target.count * most, work=target.work + target.size, cheap=False)
     return piped(target, ELEMENTS)
 
 
 @_measure.register
-def _(node: Variable, meter: Meter) -> Growth:
+def _(node: ast.Variable, meter: Meter) -> Growth:
     return meter.variable(node)
 
 
 @_measure.register
-def _(node: Pipe, meter: Meter) -> Growth:
+def _(node: ast.Pipe, meter: Meter) -> Growth:
     left = meter.measure(node.left)
     return piped(left, meter.measure(node.right, repeated=left.count is None))
 
 
 @_measure.register
-def _(node: Comma, meter: Meter) -> Growth:
+def _(node: ast.Comma, meter: Meter) -> Growth:
     return joined(list(map(meter.measure, [node.left, node.right])))
 
 
 @_measure.register
-def _(node: Alternative, meter: Meter) -> Growth:
+def _(node: ast.Alternative, meter: Meter) -> Growth:
     return chosen(list(map(meter.measure, [node.left, node.right])))
 
 
 @_measure.register
-def _(node: Binary, meter: Meter) -> Growth:
+def _(node: ast.Binary, meter: Meter) -> Growth:
     operands = list(map(meter.measure, [node.left, node.right]))
     is_light = node.operator in _LIGHT_OPERATORS and not is_merge(node)
     growth = meter.combine(node, operands, paths_are_light=is_light)
@@ -229,15 +205,15 @@ def _(node: Binary, meter: Meter) -> Growth:
 
 
 @_measure.register
-def _(node: Negate, meter: Meter) -> Growth:
+def _(node: ast.Negate, meter: Meter) -> Growth:
     body = meter.measure(node.body)
     return replace(body, size=body.outputs, small=True)
 
 
 @_measure.register
-def _(node: If, meter: Meter) -> Growth:
+def _(node: ast.If, meter: Meter) -> Growth:
     conditions = list(map(meter.measure, [condition for condition, _ in node.branches]))
-    branches = list(map(meter.measure, [*(then for _, then in node.branches), node.otherwise or Identity()]))
+    branches = list(map(meter.measure, [*(then for _, then in node.branches), node.otherwise or ast.Identity()]))
     result = replace(chosen(branches), work=max(branch.work for branch in branches))
     if any(condition.count is None for condition in conditions):
         meter.combine(node, [*conditions, result])
@@ -245,24 +221,24 @@ def _(node: If, meter: Meter) -> Growth:
 
 
 @_measure.register
-def _(node: Try, meter: Meter) -> Growth:
+def _(node: ast.Try, meter: Meter) -> Growth:
     return meter.outside(node) if node.handler else meter.measure(node.body)
 
 
 @_measure.register
-def _(node: Array, meter: Meter) -> Growth:
+def _(node: ast.Array, meter: Meter) -> Growth:
     return collected(meter.measure(node.body)) if node.body else CONSTANT
 
 
 @_measure.register
-def _(node: Object, meter: Meter) -> Growth:
+def _(node: ast.Object, meter: Meter) -> Growth:
     operands = list(map(meter.measure, [part for entry in node.entries for part in (entry.key, entry.value)]))
     growth = meter.combine(node, operands)
     return replace(growth, size=growth.size + growth.outputs)
 
 
 @_measure.register
-def _(node: Text, meter: Meter) -> Growth:
+def _(node: ast.Text, meter: Meter) -> Growth:
     if node.format:
         return meter.outside(node)
     parts = [text(part) if isinstance(part, str) else written(meter.measure(part)) for part in node.parts]
@@ -270,7 +246,7 @@ def _(node: Text, meter: Meter) -> Growth:
 
 
 @_measure.register
-def _(node: Call, meter: Meter) -> Growth:
+def _(node: ast.Call, meter: Meter) -> Growth:
     function = FUNCTIONS.get((node.name, len(node.arguments)))
     kinds = function.arguments if function else [Argument.EACH] * len(node.arguments)
     pairs = list(zip(node.arguments, kinds, strict=True))
@@ -285,7 +261,7 @@ def _problem(argument: Node, kind: Argument) -> str:
     match kind, argument:
         case Argument.SINGLE, _ if argument not in Singles():
             return "has a replacement that may not have exactly one output"
-        case (Argument.TEXT, Literal(str())) | (Argument.FLAGS, Literal(str() | None)):
+        case (Argument.TEXT, ast.Literal(str())) | (Argument.FLAGS, ast.Literal(str() | None)):
             return ""
         case Argument.TEXT, _:
             return "has a message that is not a literal text"
@@ -295,19 +271,19 @@ def _problem(argument: Node, kind: Argument) -> str:
 
 
 def _is_number(node: Node) -> bool:
-    return isinstance(node, Literal) and isinstance(node.value, int | float)
+    return isinstance(node, ast.Literal) and isinstance(node.value, int | float)
 
 
 def _name(node: Node) -> str:
     """How a note names a node."""
     match node:
-        case Binary(operator):
+        case ast.Binary(operator):
             return operator
-        case Call(name):
+        case ast.Call(name):
             return name
-        case Format(name) | Text(format=str() as name):
+        case ast.Format(name) | ast.Text(format=str() as name):
             return f"@{name}"
-        case Variable(name):
+        case ast.Variable(name):
             return f"${name}"
         case _:
             return _NAMES[type(node)]

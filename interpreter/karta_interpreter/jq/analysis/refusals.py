@@ -4,36 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.analysis.builtins import FORBIDDEN, FORMATS, ONLY_JQ, Function, arities, closest, is_known
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import Argument
 from karta_interpreter.jq.inprocess.regex import compile_pattern
-from karta_interpreter.jq.syntax import (
-    ArrayPattern,
-    Assign,
-    Binary,
-    Bind,
-    Break,
-    Call,
-    Define,
-    Foreach,
-    Format,
-    Import,
-    Index,
-    Iterate,
-    Label,
-    Literal,
-    Node,
-    ObjectPattern,
-    Pattern,
-    RecursiveDescent,
-    Reduce,
-    Slice,
-    Span,
-    Text,
-    Variable,
-    VariablePattern,
-)
+from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.traversal import children
 
 
@@ -45,16 +21,16 @@ class Scope:
     variables: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
 
-    def bind(self, patterns: Iterable[Pattern]) -> "Scope":
+    def bind(self, patterns: Iterable[ast.Pattern]) -> "Scope":
         """The scope with the variables of patterns; those that only one alternative binds are null otherwise."""
         names = (name for pattern in patterns for name in _variables(pattern))
         return replace(self, variables=self.variables.union(names))
 
-    def define(self, define: Define) -> "Scope":
+    def define(self, define: ast.Define) -> "Scope":
         """The scope behind a definition, which is also that of a function that calls itself."""
         return replace(self, functions=self.functions | {(define.name, len(define.params))})
 
-    def inside(self, define: Define) -> "Scope":
+    def inside(self, define: ast.Define) -> "Scope":
         """The scope of the text of a function; a value parameter can be called as well."""
         own = self.define(define)
         functions = own.functions.union((param.removeprefix("$"), 0) for param in define.params)
@@ -66,29 +42,29 @@ class Scope:
         return replace(self, labels=self.labels | {name})
 
 
-def keys(pattern: Pattern) -> Iterator[Node]:
+def keys(pattern: ast.Pattern) -> Iterator[Node]:
     """The expressions that a pattern has for keys; they see no variable of the pattern itself."""
     match pattern:
-        case ArrayPattern(elements):
+        case ast.ArrayPattern(elements):
             for element in elements:
                 yield from keys(element)
-        case ObjectPattern(entries):
+        case ast.ObjectPattern(entries):
             for key, value in entries:
                 if isinstance(key, Node):
                     yield key
                 yield from keys(value)
 
 
-def _variables(pattern: Pattern) -> Iterator[str]:
+def _variables(pattern: ast.Pattern) -> Iterator[str]:
     match pattern:
-        case VariablePattern(name):
+        case ast.VariablePattern(name):
             yield name
-        case ArrayPattern(elements):
+        case ast.ArrayPattern(elements):
             for element in elements:
                 yield from _variables(element)
-        case ObjectPattern(entries):
+        case ast.ObjectPattern(entries):
             for key, value in entries:
-                if isinstance(key, VariablePattern):
+                if isinstance(key, ast.VariablePattern):
                     yield key.name
                 yield from _variables(value)
 
@@ -123,19 +99,19 @@ class _Search:
         self._guess(node)
         self._judge(node, scope)
         match node:
-            case Bind(source, patterns, body):
+            case ast.Bind(source, patterns, body):
                 self._visit_all(scope, source, *(key for pattern in patterns for key in keys(pattern)))
                 self.visit(body, scope.bind(patterns))
-            case Reduce(source, pattern, init, update):
+            case ast.Reduce(source, pattern, init, update):
                 self._visit_all(scope, source, *keys(pattern), init)
                 self.visit(update, scope.bind([pattern]))
-            case Foreach(source, pattern, init, update, extract):
+            case ast.Foreach(source, pattern, init, update, extract):
                 self._visit_all(scope, source, *keys(pattern), init)
                 self._visit_all(scope.bind([pattern]), update, *([extract] if extract else []))
-            case Define():
+            case ast.Define():
                 self.visit(node.definition, scope.inside(node))
                 self.visit(node.body, scope.define(node))
-            case Label(name, body):
+            case ast.Label(name, body):
                 self.visit(body, scope.label(name))
             case _:
                 self._visit_all(scope, *children(node))
@@ -146,29 +122,33 @@ class _Search:
 
     def _judge(self, node: Node, scope: Scope) -> None:
         match node:
-            case RecursiveDescent():
+            case ast.RecursiveDescent():
                 self._refuse(node, "..", "`..` is not allowed: its output may be very large", "name the path")
-            case Assign(operator):
+            case ast.Assign(operator):
                 self._assignment(node, operator)
-            case Import(name=name):
+            case ast.Import(name=name):
                 construct = "import" if name else "include"
                 self._refuse(node, construct, f"`{construct}` is not allowed: an expression has no files")
-            case Call():
+            case ast.Call():
                 self._call(node, scope)
-            case Variable(name):
+            case ast.Variable(name):
                 self._variable(node, name, scope)
-            case Break(name) if name not in scope.labels:
+            case ast.Break(name) if name not in scope.labels:
                 self._refuse(node, f"break ${name}", f"there is no `label ${name}` around this", "")
-            case Format(name) | Text(format=str() as name) if name not in FORMATS:
+            case ast.Format(name) | ast.Text(format=str() as name) if name not in FORMATS:
                 self._refuse(
                     node, f"@{name}", f"`@{name}` is not a format of gojq 0.12.19", _choice("@", name, FORMATS)
                 )
 
     def _guess(self, node: Node) -> None:
         match node:
-            case Index(target=Call(name, ()) as call) | Iterate(Call(name, ()) as call) | Slice(Call(name, ()) as call):
+            case (
+                ast.Index(target=ast.Call(name, ()) as call)
+                | ast.Iterate(ast.Call(name, ()) as call)
+                | ast.Slice(ast.Call(name, ()) as call)
+            ):
                 self.hints[id(call)] = f"a field of the input is written `.{name}`"
-            case Binary("-", Index(key=Literal(str() as start)) as left, Call(rest, ()) as call):
+            case ast.Binary("-", ast.Index(key=ast.Literal(str() as start)) as left, ast.Call(rest, ()) as call):
                 if call.span.start == left.span.end + 1:
                     self.hints[id(call)] = f'a name with a dash is written `["{start}-{rest}"]`'
 
@@ -176,7 +156,7 @@ class _Search:
         hint = "to compare, write `==`" if operator == "=" else ""
         self._refuse(node, operator, f"`{operator}` is not allowed: an expression only reads", hint)
 
-    def _call(self, node: Call, scope: Scope) -> None:
+    def _call(self, node: ast.Call, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)
         if name in FORBIDDEN:
             self._refuse(node, name, f"`{name}` is not allowed: {FORBIDDEN[name]}")
@@ -185,7 +165,7 @@ class _Search:
         elif error := _pattern_error(node):
             self._refuse(node, name, f"the pattern of `{name}` is no regular expression: {error}")
 
-    def _unknown(self, node: Call, scope: Scope) -> None:
+    def _unknown(self, node: ast.Call, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)
         known = arities(name, scope.functions)
         if known:
@@ -196,7 +176,7 @@ class _Search:
         else:
             self._refuse(node, name, f"there is no function `{name}`", self._meant(node, scope))
 
-    def _meant(self, node: Call, scope: Scope) -> str:
+    def _meant(self, node: ast.Call, scope: Scope) -> str:
         if id(node) in self.hints:
             return self.hints[id(node)]
         if near := closest(node.name, scope.functions):
@@ -220,14 +200,14 @@ def _choice(sign: str, name: str, known: frozenset[str]) -> str:
     return f"did you mean `{sign}{near[0]}`?" if near else ""
 
 
-def _pattern_error(node: Call) -> str:
+def _pattern_error(node: ast.Call) -> str:
     """What is wrong with the literal pattern or the literal flags of a call; empty if nothing is."""
     function = FUNCTIONS.get((node.name, len(node.arguments)))
     kinds = function.arguments if function else ()
     texts = {
         kind: argument.value
         for kind, argument in zip(kinds, node.arguments, strict=False)
-        if isinstance(argument, Literal) and isinstance(argument.value, str)
+        if isinstance(argument, ast.Literal) and isinstance(argument.value, str)
     }
     try:
         compile_pattern(texts.get(Argument.PATTERN, ""), texts.get(Argument.FLAGS, ""))

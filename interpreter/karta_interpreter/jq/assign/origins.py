@@ -3,24 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
+from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.assign.location import Location
 from karta_interpreter.jq.inprocess.collection import keys
 from karta_interpreter.jq.inprocess.operators import position
 from karta_interpreter.jq.inprocess.values import is_number, normal
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Array,
-    Binary,
-    Call,
-    Comma,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Literal,
-    Node,
-    Pipe,
-)
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.values import JSON
 
 Origin: TypeAlias = "Location | list[Origin] | dict[str | int, Origin] | None"
@@ -149,7 +137,7 @@ ORIGINS: Final[dict[str, Any]] = {
 """Functions of Python and of this module, by the names that they have in the Python of an expression."""
 
 
-_NOTHING = Call("empty")
+_NOTHING = ast.Call("empty")
 
 
 def sources(node: Node) -> Node | None:
@@ -166,34 +154,34 @@ def sources(node: Node) -> Node | None:
     match node:
         case _ if _is_path(node):
             return node
-        case Literal() | Call("empty"):
+        case ast.Literal() | ast.Call("empty"):
             return _NOTHING
-        case Comma(left, right) | Alternative(left, right) | Binary("*", left, right):
+        case ast.Comma(left, right) | ast.Alternative(left, right) | ast.Binary("*", left, right):
             return _joined(sources(left), sources(right))
-        case Array(Node() as body) | Pipe(body, Call("max" | "min" | "tonumber", ())):
+        case ast.Array(Node() as body) | ast.Pipe(body, ast.Call("max" | "min" | "tonumber", ())):
             return sources(body)
-        case Pipe(left, right) if _is_path(left):
+        case ast.Pipe(left, right) if _is_path(left):
             rest = sources(right)
-            return rest and Pipe(left, rest)
-        case If(branches, otherwise):
+            return rest and ast.Pipe(left, rest)
+        case ast.If(branches, otherwise):
             ways = [(condition, sources(then)) for condition, then in branches]
             known = tuple((condition, way) for condition, way in ways if way)
-            rest = sources(otherwise or Identity())
-            return If(known, rest) if rest and len(known) == len(ways) else None
+            rest = sources(otherwise or ast.Identity())
+            return ast.If(known, rest) if rest and len(known) == len(ways) else None
     return None
 
 
 def _is_path(node: Node) -> bool:
     """Whether all outputs are values at places, nothing new."""
     match node:
-        case Identity() | Call("select", (_,)):
+        case ast.Identity() | ast.Call("select", (_,)):
             return True
-        case Index(target, _) | Iterate(target):
+        case ast.Index(target, _) | ast.Iterate(target):
             return _is_path(target)
-        case Pipe(left, right):
+        case ast.Pipe(left, right):
             return _is_path(left) and _is_path(right)
     return False
 
 
 def _joined(left: Node | None, right: Node | None) -> Node | None:
-    return Comma(left, right) if left and right else None
+    return ast.Comma(left, right) if left and right else None

@@ -1,27 +1,14 @@
 """Which expressions always have exactly one output."""
 
+from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import Outputs
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Array,
-    Binary,
-    Call,
-    Identity,
-    If,
-    Index,
-    Literal,
-    Negate,
-    Node,
-    Object,
-    Pipe,
-    Slice,
-    Text,
-    Variable,
-)
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.traversal import children
 
-_COMBINING = Index | Slice | Pipe | Alternative | Binary | Negate | If | Object | Text
+_COMBINING = (
+    ast.Index | ast.Slice | ast.Pipe | ast.Alternative | ast.Binary | ast.Negate | ast.If | ast.Object | ast.Text
+)
 """Constructs with an output for every combination of outputs of their parts."""
 
 
@@ -45,9 +32,9 @@ class Singles:
         return known[1]
 
     def _tell(self, node: Node) -> bool:
-        if isinstance(node, Identity | Literal | Variable | Array):
+        if isinstance(node, ast.Identity | ast.Literal | ast.Variable | ast.Array):
             return True
-        if isinstance(node, Call):
+        if isinstance(node, ast.Call):
             function = FUNCTIONS.get((node.name, len(node.arguments)))
             if function is None or function.outputs is not Outputs.EACH:
                 return function is not None and function.outputs is Outputs.ONE

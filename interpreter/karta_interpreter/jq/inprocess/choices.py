@@ -5,21 +5,10 @@ from abc import ABC
 from collections.abc import Callable
 from typing import Final
 
+from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.flow import DEEPEST, Flow, is_empty
 from karta_interpreter.jq.inprocess.writer import Sink, is_name, truth, untruth
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Binary,
-    Call,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Literal,
-    Node,
-    Pipe,
-    Try,
-)
+from karta_interpreter.jq.syntax import Node
 
 
 class Choices(Flow, ABC):
@@ -36,18 +25,18 @@ class Choices(Flow, ABC):
 
     def _condition(self, node: Node, here: str) -> str:
         match node:
-            case Binary("and" | "or"):
+            case ast.Binary("and" | "or"):
                 return self._decided(node, here)
-            case Binary(operator, left, right) if is_comparison(operator):
+            case ast.Binary(operator, left, right) if is_comparison(operator):
                 other = self.value(right, here)
                 return comparison(operator, self.named(self.value(left, here)), other)
-            case Pipe(left, right) if left in self.module.singles:
+            case ast.Pipe(left, right) if left in self.module.singles:
                 return self.condition(right, self.value(left, here))
-            case Call("not", ()):
+            case ast.Call("not", ()):
                 return untruth(self.named(here))
         return truth(self.named(self.value(node, here)))
 
-    def logic(self, node: Binary, here: str, sink: Sink) -> None:
+    def logic(self, node: ast.Binary, here: str, sink: Sink) -> None:
         """``left and right`` or ``left or right``; the left one is asked first and may decide alone."""
         if node in self.module.singles:
             sink.write(self._decided(node, here))
@@ -65,7 +54,7 @@ class Choices(Flow, ABC):
 
         self.each(node.left, here, Sink(write))
 
-    def _decided(self, node: Binary, here: str) -> str:
+    def _decided(self, node: ast.Binary, here: str) -> str:
         """``and`` or ``or`` of two expressions with one output; a variable that holds a boolean."""
         own = self.condition(node.left, here)
         result = own if is_name(own) else self.bind(own)
@@ -73,7 +62,7 @@ class Choices(Flow, ABC):
             self.line(f"{result} = {self.condition(node.right, here)}")
         return result
 
-    def alternative(self, node: Alternative, here: str, sink: Sink) -> None:
+    def alternative(self, node: ast.Alternative, here: str, sink: Sink) -> None:
         """``left // right``: the true outputs of ``left``, or ``right`` when there is none.
 
         Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
@@ -109,7 +98,7 @@ class Choices(Flow, ABC):
         with self.block(f"if {truth(output)}:"):
             sink.write(output)
 
-    def first_or_others(self, node: Alternative, here: str, sink: Sink) -> None:
+    def first_or_others(self, node: ast.Alternative, here: str, sink: Sink) -> None:
         """Write ``left // right`` for a left side with any number of outputs."""
         found = self.bind("False")
 
@@ -123,10 +112,10 @@ class Choices(Flow, ABC):
         with self.block(f"if not {found}:"):
             self.each(node.right, here, sink)
 
-    def conditional(self, node: If, here: str, sink: Sink) -> None:
+    def conditional(self, node: ast.If, here: str, sink: Sink) -> None:
         """``if condition then ... else ... end``, once for every output of the condition."""
         (condition, then), *others = node.branches
-        other = self._else(others, node.otherwise or Identity())
+        other = self._else(others, node.otherwise or ast.Identity())
         if node in self.module.singles:
             result = self.new()
             with self.block(f"if {self.condition(condition, here)}:"):
@@ -148,7 +137,7 @@ class Choices(Flow, ABC):
     def _else(self, branches: list[tuple[Node, Node]], otherwise: Node) -> Node:
         """What ``elif`` stands for: an ``if`` inside of ``else``."""
         for branch in reversed(branches):
-            otherwise = If((branch,), otherwise)
+            otherwise = ast.If((branch,), otherwise)
             _ = (
                 otherwise in self.module.singles
             )  # from the inside out: there may be more of them than Python can recurse
@@ -171,16 +160,16 @@ class Choices(Flow, ABC):
         if self.lines[size + 1 :] == [f"{self.lines[-1][: -len('pass')]}pass"]:
             del self.lines[size:]
 
-    def attempt(self, node: Try, here: str, sink: Sink) -> None:
+    def attempt(self, node: ast.Try, here: str, sink: Sink) -> None:
         """``try body``: its outputs up to the first error that can be caught; limits and missing references cannot."""
         match node.body:
             case _ if node.handler is not None:
                 raise ValueError("a handler is not plain")
-            case Index(Identity(), Literal(str())) as field:
+            case ast.Index(ast.Identity(), ast.Literal(str())) as field:
                 here = self.named(here)
                 with self.block(f"if type({here}) is dict or {here} is None:"):
                     sink.write(self.value(field, here))
-            case Iterate(Identity()):
+            case ast.Iterate(ast.Identity()):
                 self.elements(here, sink, "optional_elements")
             case body if body in self.module.singles:
                 self._tried(lambda: self.bind(self.value(body, here)), sink)
@@ -203,7 +192,7 @@ class Choices(Flow, ABC):
                 sink.write(output)
 
 
-def _unless(node: Binary, own: str) -> str:
+def _unless(node: ast.Binary, own: str) -> str:
     """Python that says whether the left side does not decide alone."""
     return own if node.operator == "and" else f"not ({own})"
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.choices import (
     MERGE,
     Choices,
@@ -17,26 +18,7 @@ from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import called
 from karta_interpreter.jq.inprocess.values import is_number, normal
 from karta_interpreter.jq.inprocess.writer import Sink, truth
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Array,
-    Binary,
-    Call,
-    Comma,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Literal,
-    Negate,
-    Node,
-    Object,
-    Pipe,
-    Slice,
-    Text,
-    Try,
-    Variable,
-)
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import split_path
 from karta_interpreter.jq.syntax.traversal import is_merge, terms_of
 
@@ -52,43 +34,43 @@ class Emitter(Choices):
     def construct(self, node: Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write Python for a node and its outputs."""
         match node:
-            case Identity():
+            case ast.Identity():
                 sink.write(here)
-            case Literal(value):
+            case ast.Literal(value):
                 sink.write(self.module.constant(normal(value) if is_number(value) else value))
-            case Variable(name):
+            case ast.Variable(name):
                 sink.write(self.bind(f"given({self.module.constant(name)})"))
-            case Index():
+            case ast.Index():
                 self._index(node, here, sink)
-            case Slice():
+            case ast.Slice():
                 self._slice(node, here, sink)
-            case Iterate(target):
+            case ast.Iterate(target):
                 self.each(target, here, Sink(lambda whole: self.elements(whole, sink)))
-            case Pipe():
+            case ast.Pipe():
                 self._pipe(node, here, sink)
-            case Comma():
+            case ast.Comma():
                 self._comma(node, here, sink)
-            case Alternative():
+            case ast.Alternative():
                 self.alternative(node, here, sink)
-            case Binary("and" | "or"):
+            case ast.Binary("and" | "or"):
                 self.logic(node, here, sink)
-            case Binary():
+            case ast.Binary():
                 self._binary(node, here, sink)
-            case Negate(body):
+            case ast.Negate(body):
                 self.each(body, here, Sink(lambda output: sink.write(self.bind(f"negate({output})"))))
-            case If():
+            case ast.If():
                 self.conditional(node, here, sink)
-            case Try():
+            case ast.Try():
                 self.attempt(node, here, sink)
-            case Array(body):
+            case ast.Array(body):
                 sink.write("[]" if body is None else self.collected(body, here))
-            case Object():
+            case ast.Object():
                 self._object(node, here, sink)
-            case Text():
+            case ast.Text():
                 self._text(node, here, sink)
-            case Call(name, arguments) if function := FUNCTIONS.get((name, len(arguments))):
+            case ast.Call(name, arguments) if function := FUNCTIONS.get((name, len(arguments))):
                 function.write(self, node, here, sink)
-            case Call(name, arguments):
+            case ast.Call(name, arguments):
                 raise ValueError(f"{name}/{len(arguments)} is not plain")
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
@@ -97,12 +79,12 @@ class Emitter(Choices):
         """Write the call of a function of the input alone, and return an atom for its output."""
         return self.bind(f"{called(name, 0)}({here})")
 
-    def _index(self, node: Index, here: str, sink: Sink) -> None:
+    def _index(self, node: ast.Index, here: str, sink: Sink) -> None:
         match node.key:
-            case Literal(str()):
+            case ast.Literal(str()):
                 target, names = split_path(node)
                 self.each(target, here, Sink(lambda whole: sink.write(self.field(whole, names))))
-            case Literal(key):
+            case ast.Literal(key):
                 of = self.module.constant(key)
                 self.each(node.target, here, Sink(lambda whole: sink.write(self.item(whole, of))))
             case key:
@@ -127,27 +109,27 @@ class Emitter(Choices):
         """Write what is done with all pairs of outputs; the right ones are the outer loop."""
         self.each(right, here, Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))))
 
-    def _slice(self, node: Slice, here: str, sink: Sink) -> None:
+    def _slice(self, node: ast.Slice, here: str, sink: Sink) -> None:
         def cut(low: str, high: str) -> None:
             self.each(node.target, here, Sink(lambda whole: sink.write(self.bind(f"part({whole}, {low}, {high})"))))
 
-        start, stop = node.start or Literal(None), node.stop or Literal(None)
-        if isinstance(start, Literal) and isinstance(stop, Literal):
+        start, stop = node.start or ast.Literal(None), node.stop or ast.Literal(None)
+        if isinstance(start, ast.Literal) and isinstance(stop, ast.Literal):
             cut(self.module.constant(start.value), self.module.constant(stop.value))
             return
         self.each(start, here, Sink(lambda low: self.each(stop, here, Sink(lambda high: cut(low, high)))))
 
     def _pipe(self, node: Node, here: str, sink: Sink) -> None:
-        while isinstance(node, Pipe) and node.left in self.module.singles:
-            following = node.right.left if isinstance(node.right, Pipe) else node.right
+        while isinstance(node, ast.Pipe) and node.left in self.module.singles:
+            following = node.right.left if isinstance(node.right, ast.Pipe) else node.right
             if extreme := self._extreme(node.left, following, here):
-                if not isinstance(node.right, Pipe):
+                if not isinstance(node.right, ast.Pipe):
                     sink.write(extreme)
                     return
                 here, node = self.entered(extreme), node.right.right
             else:
                 here, node = self.entered(self.value(node.left, here)), node.right
-        if isinstance(node, Pipe):
+        if isinstance(node, ast.Pipe):
             right = node.right
             self.each(node.left, here, Sink(lambda output: self.each(right, self.entered(output), sink)))
         else:
@@ -160,9 +142,9 @@ class Emitter(Choices):
     def _extreme(self, array: Node, function: Node, here: str) -> str | None:
         """``[a, b] | min``, as bounds of replicas are written, without an array; ``b`` may be ``c // empty``."""
         match array, function:
-            case Array(Comma(left, right)), Call("min" | "max" as name, ()) if left in self.module.singles:
-                is_optional = isinstance(right, Alternative) and is_empty(right.right)
-                second = right.left if isinstance(right, Alternative) and is_optional else right
+            case ast.Array(ast.Comma(left, right)), ast.Call("min" | "max" as name, ()) if left in self.module.singles:
+                is_optional = isinstance(right, ast.Alternative) and is_empty(right.right)
+                second = right.left if isinstance(right, ast.Alternative) and is_optional else right
                 if second in self.module.singles:
                     own, bound = self.named(self.value(left, here)), self.value(second, here)
                     bound = bound if is_integer(bound) and not is_optional else self.named(bound)
@@ -183,17 +165,17 @@ class Emitter(Choices):
             self.line(f"{result} = {function}([{own}])")
         return result
 
-    def _comma(self, node: Comma, here: str, sink: Sink) -> None:
+    def _comma(self, node: ast.Comma, here: str, sink: Sink) -> None:
         terms = terms_of(node)
         if sink.short:
             for term in terms:
                 self.each(term, here, sink)
-        elif all(isinstance(term, Literal) for term in terms):
+        elif all(isinstance(term, ast.Literal) for term in terms):
             self.loop(f"({', '.join([self.value(term, here) for term in terms])})", sink)
         else:
             self.stream(node, here, sink)
 
-    def _binary(self, node: Binary, here: str, sink: Sink) -> None:
+    def _binary(self, node: ast.Binary, here: str, sink: Sink) -> None:
         operator = MERGE if is_merge(node) else node.operator
 
         def write(own: str, other: str) -> None:
@@ -210,7 +192,7 @@ class Emitter(Choices):
         self.line(f"{result} = {arithmetic(operator, left, right, result)}")
         return result
 
-    def _object(self, node: Object, here: str, sink: Sink) -> None:
+    def _object(self, node: ast.Object, here: str, sink: Sink) -> None:
         if node in self.module.singles:
             fields = [f"{self._key(entry.key, here)}: {self.value(entry.value, here)}" for entry in node.entries]
             sink.write(self.bind(f"{{{', '.join(fields)}}}") if fields else "{}")
@@ -222,14 +204,14 @@ class Emitter(Choices):
         key = self.value(node, here)
         return key if is_text(key) else self.bind(f"key_of({key})")
 
-    def _text(self, node: Text, here: str, sink: Sink) -> None:
+    def _text(self, node: ast.Text, here: str, sink: Sink) -> None:
         if node.format is not None:
             raise ValueError("a format is not plain")
         if node in self.module.singles:
             pieces = [self._piece(part, here) for part in node.parts]
             sink.write(self.bind(f"''.join(({''.join(f'{piece}, ' for piece in pieces)}))"))
             return
-        parts = [self.generator(Literal(part) if isinstance(part, str) else part) for part in node.parts]
+        parts = [self.generator(ast.Literal(part) if isinstance(part, str) else part) for part in node.parts]
         self.loop(f"texts(({''.join(f'{part}, ' for part in parts)}), {here})", sink)
 
     def _piece(self, part: str | Node, here: str) -> str:

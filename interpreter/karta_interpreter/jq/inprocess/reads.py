@@ -6,25 +6,10 @@ is given.
 
 from functools import singledispatch
 
+from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import Extents, taken
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Array,
-    Binary,
-    Call,
-    Comma,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Literal,
-    Node,
-    Object,
-    Pipe,
-    Try,
-    Variable,
-)
+from karta_interpreter.jq.syntax import Node
 
 
 @singledispatch
@@ -45,20 +30,20 @@ def reach(node: Node, inputs: Extents) -> Extents:
 
 
 @reach.register
-def _(_node: Identity, inputs: Extents) -> Extents:
+def _(_node: ast.Identity, inputs: Extents) -> Extents:
     return inputs
 
 
 @reach.register
-def _(_node: Literal | Variable, _inputs: Extents) -> Extents:
+def _(_node: ast.Literal | ast.Variable, _inputs: Extents) -> Extents:
     return ()
 
 
 @reach.register
-def _(node: Index, inputs: Extents) -> Extents:
+def _(node: ast.Index, inputs: Extents) -> Extents:
     targets = reach(node.target, inputs)
     match node.key:
-        case Literal(str() as name):
+        case ast.Literal(str() as name):
             return tuple(target.at(name) for target in targets)
         case key:
             taken(reach(key, inputs))
@@ -66,29 +51,29 @@ def _(node: Index, inputs: Extents) -> Extents:
 
 
 @reach.register
-def _(node: Iterate, inputs: Extents) -> Extents:
+def _(node: ast.Iterate, inputs: Extents) -> Extents:
     return tuple(target.each() for target in reach(node.target, inputs))
 
 
 @reach.register
-def _(node: Pipe, inputs: Extents) -> Extents:
+def _(node: ast.Pipe, inputs: Extents) -> Extents:
     return reach(node.right, reach(node.left, inputs))
 
 
 @reach.register
-def _(node: Comma | Alternative, inputs: Extents) -> Extents:
+def _(node: ast.Comma | ast.Alternative, inputs: Extents) -> Extents:
     return reach(node.left, inputs) + reach(node.right, inputs)
 
 
 @reach.register
-def _(node: Binary, inputs: Extents) -> Extents:
+def _(node: ast.Binary, inputs: Extents) -> Extents:
     operands = reach(node.left, inputs) + reach(node.right, inputs)
     # Whether a value is true can be told without looking into it.
     return () if node.operator in ("and", "or") else taken(operands)
 
 
 @reach.register
-def _(node: If, inputs: Extents) -> Extents:
+def _(node: ast.If, inputs: Extents) -> Extents:
     results = inputs if node.otherwise is None else reach(node.otherwise, inputs)
     for condition, then in node.branches:
         reach(condition, inputs)
@@ -97,23 +82,23 @@ def _(node: If, inputs: Extents) -> Extents:
 
 
 @reach.register
-def _(node: Try, inputs: Extents) -> Extents:
+def _(node: ast.Try, inputs: Extents) -> Extents:
     return reach(node.body, inputs) if node.handler is None else taken(inputs)
 
 
 @reach.register
-def _(node: Array, inputs: Extents) -> Extents:
+def _(node: ast.Array, inputs: Extents) -> Extents:
     return taken(reach(node.body, inputs)) if node.body else ()
 
 
 @reach.register
-def _(node: Object, inputs: Extents) -> Extents:
+def _(node: ast.Object, inputs: Extents) -> Extents:
     for entry in node.entries:
         taken(reach(entry.key, inputs) + reach(entry.value, inputs))
     return ()
 
 
 @reach.register
-def _(node: Call, inputs: Extents) -> Extents:
+def _(node: ast.Call, inputs: Extents) -> Extents:
     function = FUNCTIONS.get((node.name, len(node.arguments)))
     return function.reads(reach, node.arguments, inputs) if function else taken(inputs)

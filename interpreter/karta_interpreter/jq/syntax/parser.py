@@ -19,22 +19,8 @@ From loosest to tightest::
 from collections.abc import Callable
 from functools import partial
 
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Assign,
-    Binary,
-    Bind,
-    Comma,
-    Define,
-    Import,
-    Label,
-    Literal,
-    Negate,
-    Node,
-    Pipe,
-    Span,
-    Try,
-)
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.lexer import Kind, Token
 from karta_interpreter.jq.syntax.terms import TermParser
 from karta_interpreter.jq.syntax.traversal import is_deeper
@@ -138,13 +124,13 @@ class Parser(TermParser):
         if start := self.accept("label"):
             name = self.variable_name("the `$name` of the label")
             self.expect("|", "after the name of a label")
-            return lambda body: Label(name, body, span=_through(start, body))
+            return lambda body: ast.Label(name, body, span=_through(start, body))
         source = self.expression()
         if not self.accept("as"):
             return source
         patterns = self.patterns()
         self.expect("|", "after the pattern of `as`")
-        return lambda body: Bind(source, patterns, body, span=_through(source, body))
+        return lambda body: ast.Bind(source, patterns, body, span=_through(source, body))
 
     def _definition(self, start: Token) -> _Around:
         name = self._name("the name of a function").text
@@ -152,7 +138,7 @@ class Parser(TermParser):
         self.expect(":", "after the name of a function")
         definition = self.query()
         self.expect(";", f"at the end of the definition of `{name}`")
-        return lambda body: Define(name, params, definition, body, span=_through(start, body))
+        return lambda body: ast.Define(name, params, definition, body, span=_through(start, body))
 
     def _params(self) -> tuple[str, ...]:
         opened = self.advance()
@@ -179,18 +165,18 @@ class Parser(TermParser):
             if start.text == "-":
                 return _negated(body, self.span(start))
             handler = self._prefixed() if self.accept("catch") else None
-            return Try(body, handler, span=self.span(start))
+            return ast.Try(body, handler, span=self.span(start))
 
     def _import(self, start: Token) -> _Around:
         if not self.at_string():
             self.fail(f"expected a path in double quotes after `{start.text}`")
         path = self.string()
-        if not (isinstance(path, Literal) and isinstance(path.value, str)):
+        if not (isinstance(path, ast.Literal) and isinstance(path.value, str)):
             raise self.error("the path of a module has to be a plain string", path.span)
         text, name = path.value, self._import_name() if start.text == "import" else None
         metadata = None if self.at(";") else self._metadata()
         self.expect(";", f"at the end of `{start.text}`")
-        return lambda body: Import(text, name, metadata, body, span=_through(start, body))
+        return lambda body: ast.Import(text, name, metadata, body, span=_through(start, body))
 
     def _import_name(self) -> str:
         self.expect("as", "after the path of `import`")
@@ -216,29 +202,29 @@ def _surrounded(node: Node, around: list[_Around]) -> Node:
 def _operation(operator: str, left: Node, right: Node) -> Node:
     span = _through(left, right)
     if operator == "//":
-        return Alternative(left, right, span=span)
+        return ast.Alternative(left, right, span=span)
     if operator in _ASSIGNMENTS:
-        return Assign(operator, left, right, span=span)
-    return Binary(operator, left, right, span=span)
+        return ast.Assign(operator, left, right, span=span)
+    return ast.Binary(operator, left, right, span=span)
 
 
 def _negated(body: Node, span: Span) -> Node:
     """A negation; of a number, the negative number."""
     match body:
-        case Literal(bool()):
-            return Negate(body, span=span)
-        case Literal(int() | float() as number):
-            return Literal(-number, span=span)
+        case ast.Literal(bool()):
+            return ast.Negate(body, span=span)
+        case ast.Literal(int() | float() as number):
+            return ast.Literal(-number, span=span)
         case _:
-            return Negate(body, span=span)
+            return ast.Negate(body, span=span)
 
 
 def _comma(left: Node, right: Node) -> Node:
-    return Comma(left, right, span=_through(left, right))
+    return ast.Comma(left, right, span=_through(left, right))
 
 
 def _pipe(left: Node, right: Node) -> Node:
-    return Pipe(left, right, span=_through(left, right))
+    return ast.Pipe(left, right, span=_through(left, right))
 
 
 def _through(start: Token | Node, end: Node) -> Span:

@@ -4,27 +4,8 @@ from enum import IntEnum
 
 from msgspec.structs import replace
 
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Assign,
-    Binary,
-    Bind,
-    Comma,
-    Define,
-    Identity,
-    Import,
-    Index,
-    Iterate,
-    Label,
-    Literal,
-    Negate,
-    Node,
-    Pipe,
-    Slice,
-    Span,
-    Try,
-    Variable,
-)
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.syntax import Node, Span
 
 
 class Level(IntEnum):
@@ -44,15 +25,15 @@ class Level(IntEnum):
 
 
 _LEVELS = {
-    Pipe: Level.QUERY,
-    Bind: Level.QUERY,
-    Define: Level.QUERY,
-    Import: Level.QUERY,
-    Label: Level.QUERY,
-    Comma: Level.COMMA,
-    Alternative: Level.ALTERNATIVE,
-    Assign: Level.ASSIGNMENT,
-    Negate: Level.PREFIX,
+    ast.Pipe: Level.QUERY,
+    ast.Bind: Level.QUERY,
+    ast.Define: Level.QUERY,
+    ast.Import: Level.QUERY,
+    ast.Label: Level.QUERY,
+    ast.Comma: Level.COMMA,
+    ast.Alternative: Level.ALTERNATIVE,
+    ast.Assign: Level.ASSIGNMENT,
+    ast.Negate: Level.PREFIX,
 }
 _OPERATORS = {
     "or": Level.OR,
@@ -66,13 +47,13 @@ _OPERATORS = {
 def level_of(node: Node) -> Level:
     """How tight the text of a node binds."""
     match node:
-        case Binary(operator=operator):
+        case ast.Binary(operator=operator):
             return _OPERATORS[operator]
-        case Literal(int() | float() as number) if number < 0:
+        case ast.Literal(int() | float() as number) if number < 0:
             return Level.PREFIX
-        case Try(handler=Node()):
+        case ast.Try(handler=Node()):
             return Level.PREFIX
-        case Pipe(left, right) if is_optional_step(right) and not isinstance(left, Identity):
+        case ast.Pipe(left, right) if is_optional_step(right) and not isinstance(left, ast.Identity):
             return Level.TERM if level_of(left) is Level.TERM else Level.QUERY
         case _:
             return _LEVELS.get(type(node), Level.TERM)
@@ -80,10 +61,10 @@ def level_of(node: Node) -> Level:
 
 def is_enclosing(node: Node) -> bool:
     """Whether everything behind the text of a node becomes part of it, as the body of ``def``."""
-    return isinstance(node, Bind | Define | Import | Label)
+    return isinstance(node, ast.Bind | ast.Define | ast.Import | ast.Label)
 
 
-Step = Index | Slice | Iterate
+Step = ast.Index | ast.Slice | ast.Iterate
 
 
 def optional_step(step: Step, span: Span) -> Node:
@@ -92,16 +73,16 @@ def optional_step(step: Step, span: Span) -> Node:
     Where the key depends on the input the tree cannot tell the step from what stands before it: there the ``?``
     covers both.
     """
-    if isinstance(step.target, Identity) or not has_fixed_key(step):
-        return Try(step, span=span)
-    alone = replace(step, target=Identity(span=step.span))
-    return Pipe(step.target, Try(alone, span=span), span=span)
+    if isinstance(step.target, ast.Identity) or not has_fixed_key(step):
+        return ast.Try(step, span=span)
+    alone = replace(step, target=ast.Identity(span=step.span))
+    return ast.Pipe(step.target, ast.Try(alone, span=span), span=span)
 
 
 def is_optional_step(node: Node) -> bool:
     """Whether a node is a single step with a ``?``, which can be written behind another term."""
     match node:
-        case Try(Index(Identity()) | Slice(Identity()) | Iterate(Identity()) as step, None):
+        case ast.Try(ast.Index(ast.Identity()) | ast.Slice(ast.Identity()) | ast.Iterate(ast.Identity()) as step, None):
             return has_fixed_key(step)
         case _:
             return False
@@ -110,10 +91,10 @@ def is_optional_step(node: Node) -> bool:
 def has_fixed_key(step: Step) -> bool:
     """Whether a step takes the same key whatever the input is."""
     match step:
-        case Index(key=key):
-            return isinstance(key, Literal | Variable)
-        case Slice(start=start, stop=stop):
-            return all(bound is None or isinstance(bound, Literal | Variable) for bound in (start, stop))
+        case ast.Index(key=key):
+            return isinstance(key, ast.Literal | ast.Variable)
+        case ast.Slice(start=start, stop=stop):
+            return all(bound is None or isinstance(bound, ast.Literal | ast.Variable) for bound in (start, stop))
         case _:
             return True
 
@@ -121,7 +102,7 @@ def has_fixed_key(step: Step) -> bool:
 def split_path(node: Node) -> tuple[Node, tuple[str, ...]]:
     """What the fields at the end of a path are fields of, and their names."""
     names: tuple[str, ...] = ()
-    while isinstance(node, Index) and isinstance(node.key, Literal) and isinstance(node.key.value, str):
+    while isinstance(node, ast.Index) and isinstance(node.key, ast.Literal) and isinstance(node.key.value, str):
         names = (node.key.value, *names)
         node = node.target
     return node, names

@@ -6,29 +6,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from karta_interpreter.jq.syntax import (
-    Array,
-    Break,
-    Call,
-    Entry,
-    Foreach,
-    Format,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Literal,
-    Node,
-    Object,
-    Pattern,
-    Pipe,
-    RecursiveDescent,
-    Reduce,
-    Slice,
-    Text,
-    Try,
-    Variable,
-)
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.cursor import PatternParser
 from karta_interpreter.jq.syntax.lexer import Kind, Token
 from karta_interpreter.jq.syntax.precedence import Step, optional_step
@@ -54,17 +33,17 @@ class BlockParser(PatternParser):
         """Read the rest of ``[query]``."""
         body = None if self.at("]") else self.query()
         self.close(opened)
-        return Array(body, span=self.span(opened))
+        return ast.Array(body, span=self.span(opened))
 
     def object(self, opened: Token) -> Node:
         """Read the rest of ``{key: value, ...}``; a comma may follow the last entry."""
-        entries: list[Entry] = []
+        entries: list[ast.Entry] = []
         while not self.at("}"):
             entries.append(self._entry_of_object())
             if not self.accept(","):
                 break
         self.close(opened)
-        return Object(tuple(entries), span=self.span(opened))
+        return ast.Object(tuple(entries), span=self.span(opened))
 
     def condition(self, opened: Token) -> Node:
         """Read the rest of ``if``."""
@@ -75,7 +54,7 @@ class BlockParser(PatternParser):
         if self.at_kind(Kind.END):
             raise self.error("`if` opened here is never closed with `end`", opened.span)
         self.expect("end", "to close `if`")
-        return If(tuple(branches), otherwise, span=self.span(opened))
+        return ast.If(tuple(branches), otherwise, span=self.span(opened))
 
     def reduction(self, opened: Token) -> Node:
         """Read the rest of ``reduce``."""
@@ -84,7 +63,7 @@ class BlockParser(PatternParser):
         self.expect(";", "between the two parts of `reduce`")
         update = self.query()
         self.close(parenthesis)
-        return Reduce(source, pattern, init, update, span=self.span(opened))
+        return ast.Reduce(source, pattern, init, update, span=self.span(opened))
 
     def loop(self, opened: Token) -> Node:
         """Read the rest of ``foreach``."""
@@ -94,42 +73,42 @@ class BlockParser(PatternParser):
         update = self.query()
         extract = self.query() if self.accept(";") else None
         self.close(parenthesis)
-        return Foreach(source, pattern, init, update, extract, span=self.span(opened))
+        return ast.Foreach(source, pattern, init, update, extract, span=self.span(opened))
 
     def escape(self, opened: Token) -> Node:
         """Read the rest of ``break $name``."""
         name = self.variable_name("the `$name` of a label")
-        return Break(name, span=self.span(opened))
+        return ast.Break(name, span=self.span(opened))
 
     def _branch(self, keyword: str) -> tuple[Node, Node]:
         condition = self.query()
         self.expect("then", f"after the condition of `{keyword}`")
         return condition, self.query()
 
-    def _loop_head(self, keyword: str) -> tuple[Node, Pattern, Token]:
+    def _loop_head(self, keyword: str) -> tuple[Node, ast.Pattern, Token]:
         source = self.expression()
         self.expect("as", f"after the source of `{keyword}`")
         pattern = self.pattern()
         return source, pattern, self.expect("(", f"after the pattern of `{keyword}`")
 
-    def _entry_of_object(self) -> Entry:
+    def _entry_of_object(self) -> ast.Entry:
         if self.at_kind(Kind.VARIABLE):
             return self._variable_entry()
         if opened := self.accept("("):
             key = self.parenthesised_key(opened)
             self.expect(":", "after the key of an object")
-            return Entry(key, self._value())
+            return ast.Entry(key, self._value())
         key = self.string() if self.at_string() else self._plain_key()
         if self.accept(":"):
-            return Entry(key, self._value())
-        return Entry(key, Index(Identity(span=key.span), key, span=key.span))
+            return ast.Entry(key, self._value())
+        return ast.Entry(key, ast.Index(ast.Identity(span=key.span), key, span=key.span))
 
-    def _variable_entry(self) -> Entry:
+    def _variable_entry(self) -> ast.Entry:
         token = self.advance()
-        variable = Variable(token.text, span=token.span)
+        variable = ast.Variable(token.text, span=token.span)
         if token.text != "__loc__" and self.accept(":"):
-            return Entry(variable, self._value())
-        return Entry(Literal(token.text, span=token.span), variable)
+            return ast.Entry(variable, self._value())
+        return ast.Entry(ast.Literal(token.text, span=token.span), variable)
 
     def _plain_key(self) -> Node:
         hint = 'a key is a name, a "string", a $variable or an (expression)'
@@ -143,7 +122,7 @@ class BlockParser(PatternParser):
         value = steps.pop()
         while steps:
             step = steps.pop()
-            value = Pipe(step, value, span=self.span(step))
+            value = ast.Pipe(step, value, span=self.span(step))
         return value
 
 
@@ -169,8 +148,8 @@ class TermParser(BlockParser):
             parts.append(self._part())
         joined = _joined(parts)
         if name or any(isinstance(part, Node) for part in joined):
-            return Text(joined, name.text if name else None, span=self.span(start))
-        return Literal("".join(map(str, joined)), span=self.span(start))
+            return ast.Text(joined, name.text if name else None, span=self.span(start))
+        return ast.Literal("".join(map(str, joined)), span=self.span(start))
 
     def _start(self) -> Node:
         token = self.next
@@ -178,13 +157,13 @@ class TermParser(BlockParser):
             return self.string()
         match token.kind:
             case Kind.FIELD:  # `.a` is a suffix of an identity that is not written
-                return Identity(span=token.span)
+                return ast.Identity(span=token.span)
             case Kind.VARIABLE:
-                return Variable(self.advance().text, span=token.span)
+                return ast.Variable(self.advance().text, span=token.span)
             case Kind.NUMBER:
-                return Literal(_number(self.advance().text), span=token.span)
+                return ast.Literal(_number(self.advance().text), span=token.span)
             case Kind.FORMAT:
-                return Format(self.advance().text, span=token.span)
+                return ast.Format(self.advance().text, span=token.span)
             case Kind.NAME:
                 return self._call()
             case _:
@@ -193,7 +172,7 @@ class TermParser(BlockParser):
     def _block(self) -> Node:
         readers: dict[str, Callable[[Token], Node]] = {
             ".": self._identity,
-            "..": lambda token: RecursiveDescent(span=token.span),
+            "..": lambda token: ast.RecursiveDescent(span=token.span),
             "(": self.group,
             "[": self.array,
             "{": self.object,
@@ -216,15 +195,15 @@ class TermParser(BlockParser):
             while self.accept(";"):
                 arguments.append(self.query())
             self.close(opened)
-            return Call(name.text, tuple(arguments), span=self.span(name))
+            return ast.Call(name.text, tuple(arguments), span=self.span(name))
         if name.text in _CONSTANTS:
-            return Literal(_CONSTANTS[name.text], span=name.span)
-        return Call(name.text, span=name.span)
+            return ast.Literal(_CONSTANTS[name.text], span=name.span)
+        return ast.Call(name.text, span=name.span)
 
     def _identity(self, dot: Token) -> Node:
-        identity = Identity(span=dot.span)
+        identity = ast.Identity(span=dot.span)
         if self.at_string():
-            return self._suffixed(Index(identity, self.string(), span=self.span(dot)))
+            return self._suffixed(ast.Index(identity, self.string(), span=self.span(dot)))
         if self.at_kind(Kind.NAME):
             self.fail("expected an operator after `.`", f"write `.{self.next.text}` without a space")
         return identity
@@ -232,10 +211,10 @@ class TermParser(BlockParser):
     def _suffix(self, start: Token, target: Node) -> Node | None:
         """The target with the suffix that comes next; None where no suffix does."""
         if field := self.accept_kind(Kind.FIELD):
-            key = Literal(field.text, span=field.span)
-            return self._suffixed(Index(target, key, span=self.span(start)))
+            key = ast.Literal(field.text, span=field.span)
+            return self._suffixed(ast.Index(target, key, span=self.span(start)))
         if self.accept("?"):
-            return Try(target, span=self.span(start))
+            return ast.Try(target, span=self.span(start))
         dot = self.accept(".")
         if opened := self.accept("["):
             return self._bracket(start, target, opened)
@@ -243,19 +222,19 @@ class TermParser(BlockParser):
             return None
         if not self.at_string():
             self.fail("expected a name, a string or `[` after `.`", 'write an unusual name as `.["..."]`')
-        return self._suffixed(Index(target, self.string(), span=self.span(start)))
+        return self._suffixed(ast.Index(target, self.string(), span=self.span(start)))
 
     def _bracket(self, start: Token, target: Node, opened: Token) -> Node:
         if self.accept("]"):
-            return self._suffixed(Iterate(target, span=self.span(start)))
+            return self._suffixed(ast.Iterate(target, span=self.span(start)))
         key = None if self.at(":") else self.query()
         if key and not self.at(":"):
             self.close(opened)
-            return self._suffixed(Index(target, key, span=self.span(start)))
+            return self._suffixed(ast.Index(target, key, span=self.span(start)))
         self.advance()
         stop = None if key and self.at("]") else self.query()
         self.close(opened)
-        return self._suffixed(Slice(target, key, stop, span=self.span(start)))
+        return self._suffixed(ast.Slice(target, key, stop, span=self.span(start)))
 
     def _suffixed(self, node: Step) -> Node:
         """Take a ``?`` that belongs to this one suffix."""

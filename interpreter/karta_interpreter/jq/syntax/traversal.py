@@ -6,27 +6,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Array,
-    ArrayPattern,
-    Binary,
-    Comma,
-    Entry,
-    Identity,
-    If,
-    Index,
-    Literal,
-    Negate,
-    Node,
-    Object,
-    ObjectPattern,
-    Pipe,
-    Text,
-    Variable,
-)
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.syntax import Node
 
-_IDENTITY: Final = Identity()
+_IDENTITY: Final = ast.Identity()
 _SHARED: Final = 512
 
 
@@ -52,7 +35,7 @@ def terms_of(node: Node) -> list[Node]:
     unseen = [node]
     while unseen:
         match unseen.pop():
-            case Comma(left, right):
+            case ast.Comma(left, right):
                 unseen += (right, left)
             case term:
                 terms.append(term)
@@ -79,14 +62,14 @@ def is_merge(node: Node) -> bool:
     >>> is_merge(parse("(.a // {}) * .b")), is_merge(parse(".a * .b"))
     (True, False)
     """
-    return isinstance(node, Binary) and node.operator == "*" and (_is_object(node.left) or _is_object(node.right))
+    return isinstance(node, ast.Binary) and node.operator == "*" and (_is_object(node.left) or _is_object(node.right))
 
 
 def _is_object(node: Node) -> bool:
     match node:
-        case Object():
+        case ast.Object():
             return True
-        case Alternative(_, right):
+        case ast.Alternative(_, right):
             return _is_object(right)
         case _:
             return is_merge(node)
@@ -108,9 +91,9 @@ def _without_places(part: Any) -> Any:  # noqa: ANN401 - a node, or what stands 
     kind = type(part)
     if kind is tuple:
         return tuple([_without_places(each) for each in part])
-    if kind is Identity:
+    if kind is ast.Identity:
         return _IDENTITY
-    if kind is Literal and type(part.value) is str:
+    if kind is ast.Literal and type(part.value) is str:
         return _text(part.value)
     if isinstance(part, Struct):
         return kind(*[_without_places(getattr(part, name)) for name in kind.__match_args__])
@@ -118,8 +101,8 @@ def _without_places(part: Any) -> Any:  # noqa: ANN401 - a node, or what stands 
 
 
 @lru_cache(_SHARED)
-def _text(value: str) -> Literal:
-    return Literal(value)
+def _text(value: str) -> ast.Literal:
+    return ast.Literal(value)
 
 
 def _nodes(value: object) -> Iterator[Node]:
@@ -129,22 +112,22 @@ def _nodes(value: object) -> Iterator[Node]:
         case tuple():
             for item in value:
                 yield from _nodes(item)
-        case Entry(key, inner):
+        case ast.Entry(key, inner):
             yield from (key, inner)
-        case ArrayPattern(elements):
+        case ast.ArrayPattern(elements):
             yield from _nodes(elements)
-        case ObjectPattern(entries):
+        case ast.ObjectPattern(entries):
             yield from _nodes(entries)
 
 
 def variables_in(node: Node) -> frozenset[str]:
     """The names of all variables in an expression, whoever defines them."""
     below = (variables_in(child) for child in children(node))
-    own = {node.name} if isinstance(node, Variable) else set()
+    own = {node.name} if isinstance(node, ast.Variable) else set()
     return frozenset(own).union(*below)
 
 
-_NULL: Final = Literal(None)
+_NULL: Final = ast.Literal(None)
 
 
 def field_of(node: Node, *names: str) -> Node:
@@ -169,10 +152,10 @@ def owner_of(node: Node) -> Node | None:
     '.tasks[] | select(.on) | .'
     """
     match node:
-        case Pipe(left, right):
+        case ast.Pipe(left, right):
             owner = owner_of(right)
-            return None if owner is None else Pipe(left, owner)
-        case Index(target, Literal(str())):
+            return None if owner is None else ast.Pipe(left, owner)
+        case ast.Index(target, ast.Literal(str())):
             return target
     return None
 
@@ -185,34 +168,34 @@ def is_computed(node: Node) -> bool:
     (True, False)
     """
     match node:
-        case Pipe(_, right):
+        case ast.Pipe(_, right):
             return is_computed(right)
-        case If(branches, otherwise):
+        case ast.If(branches, otherwise):
             return otherwise is not None and all(map(is_computed, (otherwise, *(then for _, then in branches))))
-    return isinstance(node, Array | Binary | Literal | Negate | Object | Text)
+    return isinstance(node, ast.Array | ast.Binary | ast.Literal | ast.Negate | ast.Object | ast.Text)
 
 
 def _field(node: Node, name: str) -> Node:
     match node:
-        case Pipe(left, right):
-            return Pipe(left, _field(right, name))
-        case If(branches, otherwise):
+        case ast.Pipe(left, right):
+            return ast.Pipe(left, _field(right, name))
+        case ast.If(branches, otherwise):
             found = tuple((condition, _field(then, name)) for condition, then in branches)
-            return If(found, _field(Identity() if otherwise is None else otherwise, name))
-        case Object(entries) if _are_named(entries):
-            return next((entry.value for entry in reversed(entries) if entry.key == Literal(name)), _NULL)
-        case Binary("+", left, Object(entries) as right) if _are_named(entries):
+            return ast.If(found, _field(ast.Identity() if otherwise is None else otherwise, name))
+        case ast.Object(entries) if _are_named(entries):
+            return next((entry.value for entry in reversed(entries) if entry.key == ast.Literal(name)), _NULL)
+        case ast.Binary("+", left, ast.Object(entries) as right) if _are_named(entries):
             return _field(right if _has(entries, name) else left, name)
-        case Alternative(left, Object(entries)) if _are_named(entries) and not _has(entries, name):
+        case ast.Alternative(left, ast.Object(entries)) if _are_named(entries) and not _has(entries, name):
             return _field(left, name)
-        case Literal(None):
+        case ast.Literal(None):
             return node
-    return Index(node, Literal(name))
+    return ast.Index(node, ast.Literal(name))
 
 
-def _has(entries: tuple[Entry, ...], name: str) -> bool:
-    return any(entry.key == Literal(name) for entry in entries)
+def _has(entries: tuple[ast.Entry, ...], name: str) -> bool:
+    return any(entry.key == ast.Literal(name) for entry in entries)
 
 
-def _are_named(entries: tuple[Entry, ...]) -> bool:
-    return all(isinstance(entry.key, Literal) for entry in entries)
+def _are_named(entries: tuple[ast.Entry, ...]) -> bool:
+    return all(isinstance(entry.key, ast.Literal) for entry in entries)
