@@ -6,7 +6,7 @@ others in a worker process that can be stopped. Everything that knows jq, and th
 
 from karta_interpreter.jq.analysis import Verdict, examine, vet
 from karta_interpreter.jq.analysis.refusals import Refusal
-from karta_interpreter.jq.assign.location import Location
+from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.bounded.deadline import deadline
 from karta_interpreter.jq.bounded.pool import close_workers
 from karta_interpreter.jq.inprocess.compiler import Unresolved

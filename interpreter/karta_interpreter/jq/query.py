@@ -15,7 +15,7 @@ from karta_interpreter.errors import (
     QueryWriteError,
 )
 from karta_interpreter.jq.analysis import Verdict, Vetting, examine
-from karta_interpreter.jq.assign.location import Location, says
+from karta_interpreter.jq.assign import Location, denotes
 from karta_interpreter.jq.assign.origins import Origin
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
 from karta_interpreter.jq.bounded.deadline import remaining
@@ -138,16 +138,16 @@ class Query:
             raise self._unwritable(f"output {locations.index(None) + 1} of {len(locations)} is not read from one place")
         return found
 
-    def is_said(self, value: JSON) -> bool:
-        """Whether no place in reach of `locate_each` is without a value; False where that cannot be told so quickly.
+    def is_complete(self, value: JSON) -> bool:
+        """Whether all places that `locate_each` can find have a value; False if a quick test cannot show it.
 
         >>> query = Query.compile("(.replicas // 1) * (.hosts // 1)")
-        >>> query.is_said({"replicas": 2, "hosts": 4}), query.is_said({"hosts": 4})
+        >>> query.is_complete({"replicas": 2, "hosts": 4}), query.is_complete({"hosts": 4})
         (True, False)
         """
-        is_said = self._program.is_said
+        is_complete = self._program.is_complete
         try:
-            return is_said is not None and bool(is_said(value))
+            return is_complete is not None and bool(is_complete(value))
         except (QueryEvaluationError, RecursionError):
             return False
 
@@ -183,7 +183,7 @@ class Query:
             outputs = self.evaluate(solved)
         except QueryError as error:
             raise self._unwritable(str(error)) from error
-        if not any(says(output, number) for output in outputs[index : index + 1]):
+        if not any(denotes(output, number) for output in outputs[index : index + 1]):
             raise self._unwritable(f"writing {field_path(location.path)} does not make it {number}")
         return solved
 

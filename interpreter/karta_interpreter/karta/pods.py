@@ -120,7 +120,7 @@ def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation,
 
 def leaves_count_unset(definition: Definition, obj: Object) -> bool:
     """Whether the place that says how many pods a pod set has is without a value; no count is read for that."""
-    unsure = [component for component in definition.components if not _is_said(component, obj)]
+    unsure = [component for component in definition.components if not _is_complete(component, obj)]
     for component, _, found in _parts(unsure, obj):
         places = _Places(component, obj)
         counts = [places.count(position) for position, template in enumerate(found) if template is not None]
@@ -129,9 +129,9 @@ def leaves_count_unset(definition: Definition, obj: Object) -> bool:
     return False
 
 
-def _is_said(component: Component, obj: Object) -> bool:
+def _is_complete(component: Component, obj: Object) -> bool:
     """Whether it takes no more to know that all places of its counts have a value."""
-    return all(query is None or query.is_said(obj) for query in (component.replicas, component.min_replicas))
+    return all(query is None or query.is_complete(obj) for query in (component.replicas, component.min_replicas))
 
 
 def _named(sets: "list[_Unnamed]") -> tuple[PodSet, ...]:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryEvaluationError, QueryWriteError
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.assign import compile_trace
-from karta_interpreter.jq.assign.location import Location
+from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.inprocess.compiler import compile_list, compile_many
 from karta_interpreter.jq.inprocess.values import order_key
+from karta_interpreter.jq.program import compile_trace
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.edit import get, set_value
@@ -350,7 +350,7 @@ def _other(outputs: list[JSON] | None, index: int) -> list[JSON]:
 @given(formulas, st.lists(_groups, min_size=1, max_size=3))
 def test_where_all_is_said_no_place_is_without_a_value(formula: Formula, groups: list[JSON]) -> None:
     query, value = Query.compile(f".groups[] | {formula.text}"), {"groups": groups}
-    if query.is_said(value):
+    if query.is_complete(value):
         with suppress(QueryEvaluationError):
             assert all(place is None or place.raw(value) is not None for place in query.locate_each(value))
 

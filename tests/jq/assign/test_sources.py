@@ -19,7 +19,7 @@ GROUP = {"replicas": 2, "min": 0, "max": 9, "hosts": 1}
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "is_said"),
+    ("text", "value", "is_complete"),
     [
         pytest.param(".replicas // 1", {"replicas": 0}, True, id="a zero is a value"),
         pytest.param(".replicas // 1", {}, False, id="a default is not"),
@@ -45,13 +45,13 @@ GROUP = {"replicas": 2, "min": 0, "max": 9, "hosts": 1}
         pytest.param("reduce .x[] as $n (0; . + $n)", {"x": [1]}, False, id="what runs elsewhere"),
     ],
 )
-def test_is_said(text: str, value: JSON, is_said: bool) -> None:
-    assert Query.compile(text).is_said(value) is is_said
+def test_is_said(text: str, value: JSON, is_complete: bool) -> None:
+    assert Query.compile(text).is_complete(value) is is_complete
 
 
 def test_variables_are_not_asked() -> None:
     query = Query.compile(".n * $runtime.n", frozenset({"runtime"})).bound({"runtime": {"n": 2}})
-    assert not query.is_said({"n": 1})
+    assert not query.is_complete({"n": 1})
 
 
 @settings(max_examples=300, deadline=None)
@@ -60,7 +60,7 @@ def test_variables_are_not_asked() -> None:
 @example(parse(".a | [.b, .c] | min"), {"a": {"b": 1}})
 def test_where_everything_is_said_no_place_is_without_a_value(node: Node, value: JSON) -> None:
     query = Query.compile(render(node))
-    if query.is_said(value):
+    if query.is_complete(value):
         try:
             places = query.locate_each(value)
         except QueryError:  # which those who read the counts are told

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryRaisedError
-from karta_interpreter.jq.inprocess.arity import Singles
 from karta_interpreter.jq.inprocess.compiler import RUNTIME, compile_list, giving
+from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.inprocess.writer import Module
 from karta_interpreter.jq.syntax import (
     Binary,

@@ -78,6 +78,6 @@ def arities(name: str, defined: AbstractSet[Function]) -> list[int]:
 
 
 def closest(name: str, defined: AbstractSet[Function]) -> str | None:
-    """The known function that somebody may have meant by a name."""
+    """The known function with the most similar name."""
     names = sorted({known for known, _ in BUILTINS | defined})
     return next(iter(get_close_matches(name, names, n=1, cutoff=0.8)), None)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.arity import Singles
+from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.growth import (
     CONSTANT,
@@ -86,7 +86,7 @@ class Meter:
         self._repeated = False
 
     def measure(self, node: Node, *, repeated: bool = False) -> Growth:
-        """What a node makes of its input; ``repeated`` tells that there are many inputs, of which each is a part."""
+        """What a node makes of its input; ``repeated`` if it runs for each of many inputs."""
         before, self._repeated = self._repeated, self._repeated or repeated
         growth = self._limited(node)
         self._repeated = before

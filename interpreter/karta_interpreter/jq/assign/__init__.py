@@ -1,53 +1,155 @@
-"""Running a plain expression while keeping track of where each output comes from."""
+"""Writing through an expression: the place of each output, and how to change the output there.
 
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+Values and places come from one compiler: `tracer` is the emitter of `karta_interpreter.jq.inprocess`, and writes beside
+a value the Python for its origin. An expression is compiled twice, without and with origins: most calls need no
+origins, and a trace takes 4 to 25 times as long as the values alone. `origins` has the functions that the written Python calls,
+this module the places.
+"""
 
-from karta_interpreter.jq.assign.origins import ORIGINS, Origin
-from karta_interpreter.jq.assign.tracer import Tracer, place
-from karta_interpreter.jq.inprocess.arity import Singles
-from karta_interpreter.jq.inprocess.compiler import RUNTIME
-from karta_interpreter.jq.inprocess.writer import Module
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.k8s.values import JSON
+from typing import Final, NamedTuple
 
-Trace: TypeAlias = Callable[[JSON], list[tuple[JSON, Origin]]]
+from karta_interpreter.errors import InterpretationError, QueryWriteError
+from karta_interpreter.jq.inprocess.operators import multiply
+from karta_interpreter.jq.inprocess.strings import to_number
+from karta_interpreter.jq.inprocess.values import Number, equal, less, number_text, truthy
+from karta_interpreter.k8s.edit import get, set_value
+from karta_interpreter.k8s.values import JSON, Path, field_path
 
-_KNOWN: Final[dict[str, Any]] = RUNTIME | ORIGINS
+_TEXTS: Final = (("metadata", "annotations"), ("metadata", "labels"))
+"""Objects in Kubernetes of which all values are text."""
 
 
-def compile_trace(node: Node) -> Trace:
-    """Compile a plain expression to a function that gives all outputs for an object, each with its origin in that.
+def denotes(value: JSON, number: int) -> bool:
+    """Whether a value is a number, or the text of it as annotations have it.
 
-    Only constructs that hand a value on are followed; what every other one computes has no origin. It raises
-    QueryLimitError for more than 999 outputs.
-
-    >>> from karta_interpreter.jq.syntax.parser import parse
-    >>> compile_trace(parse(".a, 1"))({"a": 2})
-    [(2, Location(path=('a',), default=None, factor=1, floor=None, cap=None, numeral=False)), (1, None)]
+    >>> denotes(3, 3), denotes("3", 3), denotes("three", 3)
+    (True, True, False)
     """
-    module = Module(_KNOWN, Singles())
-    name = _written(node, module)
-    trace: Trace = module.functions()[name]
-    return trace
+    return equal(value, number) or value == str(number)
 
 
-def source(node: Node) -> str:
-    """The Python that `compile_trace` makes of an expression.
+class Location(NamedTuple):
+    """A place whose value, changed in a known way, is an output of an expression.
 
-    >>> from karta_interpreter.jq.syntax.parser import parse
-    >>> print(source(parse(".n // 1")))
-    def f1(v):
-        t1 = v.get('n') if type(v) is dict else None if v is None else field(v, 'n')
-        t2 = t1
-        if t2 is None or t2 is False:
-            t2 = 1
-        return [(t2, (instead(Location(('n',)), None, t1, t2) if t1 is None or t1 is False else Location(('n',))))]
+    The output is ``min(cap, max(floor, value * factor))``, with ``default`` for a value that is null, false or
+    absent, and a text read as a number if ``numeral``. ``floor`` and ``cap`` are in units of the output.
     """
-    module = Module(_KNOWN, Singles())
-    _written(node, module)
-    return module.source()
 
+    path: Path
+    default: JSON = None
+    factor: int = 1
+    floor: Number | None = None
+    cap: Number | None = None
+    numeral: bool = False
 
-def _written(node: Node, module: Module) -> str:
-    return Tracer(module).traced(place(), lambda writer: writer.return_list(node))
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the output is the value at the path or its default, as it is."""
+        return self.factor == 1 and self.floor is None and self.cap is None and not self.numeral
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the output is just the value at the path."""
+        return self.default is None and self.is_unchanged
+
+    def raw(self, document: JSON) -> JSON:
+        """The value at the path, None where there is none."""
+        return get(document, self.path)
+
+    def read(self, document: JSON) -> JSON:
+        """What the expression gives for the value at the path.
+
+        >>> Location(("replicas",), default=1, factor=4, cap=10).read({"replicas": 2})
+        8
+        """
+        value = self.raw(document)
+        if not truthy(value) and self.default is not None:
+            value = self.default
+        if self.numeral:
+            value = to_number(value)
+        if self.factor != 1 and value is not None:  # null is below every floor, and multiplied by nothing then
+            value = multiply(value, self.factor)
+        if self.floor is not None and less(value, self.floor):
+            value = self.floor
+        if self.cap is not None and less(self.cap, value):
+            value = self.cap
+        return value
+
+    def write(self, document: JSON, number: int) -> JSON:
+        """A new document for which the expression gives ``number``; the same one where it already does.
+
+        A number that the place has as text, or has to have so, is written as text. Raises QueryWriteError when no
+        value at this place gives that number.
+
+        >>> Location(("replicas",), factor=4).write({"replicas": 2}, 12)
+        {'replicas': 3}
+        >>> Location(("replicas",), default="1").write({}, 3)
+        {'replicas': '3'}
+        """
+        if denotes(self.read(document), number):
+            return document
+        if problem := self._problem(number):
+            raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")
+        return self._set(document, self._value(number))
+
+    def write_default(self, document: JSON) -> JSON:
+        """A new document with the default at the path, where its parent is there and has no value; else the same one.
+
+        The expression gives what it gave before.
+
+        >>> Location(("spec", "replicas"), default=1).write_default({"spec": {}})
+        {'spec': {'replicas': 1}}
+        >>> Location(("spec", "replicas"), default=1).write_default({})
+        {}
+        """
+        is_unset = self.raw(document) is None and get(document, self.path[:-1]) is not None
+        return self._set(document, self.default) if is_unset and self.default is not None else document
+
+    def scaled(self, factor: int) -> "Location":
+        """The location of the output times ``factor``, which is not negative."""
+        if factor == 1:
+            return self
+        floor = None if self.floor is None else self.floor * factor
+        cap = None if self.cap is None else self.cap * factor
+        return Location(self.path, self.default, self.factor * factor, floor, cap, self.numeral)
+
+    def capped(self, cap: Number) -> "Location":
+        """The location of the smaller one of the output and ``cap``."""
+        cap = cap if self.cap is None else min(cap, self.cap)
+        return Location(self.path, self.default, self.factor, self.floor, cap, self.numeral)
+
+    def raised(self, floor: Number) -> "Location":
+        """The location of the larger one of the output and ``floor``."""
+        cap = None if self.cap is None else max(floor, self.cap)
+        floor = floor if self.floor is None else max(floor, self.floor)
+        return Location(self.path, self.default, self.factor, floor, cap, self.numeral)
+
+    def _set(self, document: JSON, value: JSON) -> JSON:
+        try:
+            return set_value(document, self.path, str(value) if self._holds_text(document) else value)
+        except InterpretationError as error:
+            raise QueryWriteError(str(error)) from error
+
+    def _problem(self, number: int) -> str:
+        """Why a number cannot be written; empty when it can."""
+        if not self.path:
+            return "it is the whole object"
+        if self.cap is not None and number > self.cap:
+            return f"the object allows at most {number_text(self.cap)}"
+        if self.floor is not None and number < self.floor:
+            return f"the object allows at least {number_text(self.floor)}"
+        if self.factor == 0:
+            return "it is multiplied by 0"
+        if number % self.factor and number not in (self.floor, self.cap):
+            return f"it is not a multiple of {self.factor}"
+        return ""
+
+    def _holds_text(self, document: JSON) -> bool:
+        """Whether the place holds text: it does, its default is one, or API servers take nothing else there."""
+        value = self.raw(document)
+        known = value if truthy(value) else self.default
+        return isinstance(known, str) or self.path[-3:-1] in _TEXTS
+
+    def _value(self, number: int) -> int:
+        """The value to write; one below the floor or above the cap where only that bound gives the number."""
+        return -(-number // self.factor) if number == self.cap else number // self.factor

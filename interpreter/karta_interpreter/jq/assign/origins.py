@@ -1,10 +1,10 @@
-"""Where values come from, told while an expression runs: what its Python may call beside the values."""
+"""The origins of values, as the Python of a traced expression computes them, and the sources of an expression."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.assign.location import Location
+from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.inprocess.collection import keys
 from karta_interpreter.jq.inprocess.operators import position
 from karta_interpreter.jq.inprocess.values import is_number, normal
@@ -143,7 +143,7 @@ _NOTHING = ast.Call("empty")
 def sources(node: Node) -> Node | None:
     """An expression for the values at all places that ``node`` may be written through, and perhaps at others.
 
-    None where that cannot be told.
+    None if the expression does not show them.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> from karta_interpreter.jq.syntax.printer import render

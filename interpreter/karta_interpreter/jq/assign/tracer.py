@@ -1,4 +1,4 @@
-"""Python for an expression that tells of each output where it comes from."""
+"""Python for the outputs of an expression and, beside each, for the place that it is read from."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple, Self
@@ -11,7 +11,7 @@ from karta_interpreter.jq.inprocess.writer import INPUT, Module, Sink, is_name, 
 from karta_interpreter.jq.syntax import Alternative, Node
 
 _ORIGIN: Final = "o"
-"""The parameter of a function that is told the origin of its input."""
+"""The parameter for the origin of the input."""
 
 _LONGEST: Final = 1000
 """How long an origin may be as it is written; Python nests no more than 200 parentheses."""
@@ -41,10 +41,10 @@ def place(*path: str) -> OriginText:
 
 
 class Tracer(Emitter):
-    """Writes beside a value Python for its origin, which runs only where somebody asks for that.
+    """Writes Python for the origin of a value beside the value, only where the origin is used.
 
-    An origin belongs to the variable that has the value. Of what a condition reads nobody asks, nor of what a
-    function reads that returns something new: these are written without.
+    An origin belongs to the variable that has the value. Conditions, and functions
+    that return new values, are written without origins.
     """
 
     def __init__(self, module: Module) -> None:
@@ -93,7 +93,7 @@ class Tracer(Emitter):
             sink.write(self._with(output, OriginText(origin)))
 
     def condition(self, node: Node, here: str) -> str:
-        """Nobody asks where the values come from that a condition reads."""
+        """The values that a condition reads need no origins."""
         before, self._follows = self._follows, False
         text = super().condition(node, here)
         self._follows = before
@@ -104,7 +104,7 @@ class Tracer(Emitter):
         return self._with(super().bind(expression), self._origin(expression))
 
     def own(self, atom: str, here: str) -> str:
-        """The left side of `//` keeps its value: by that its origin is told from that of the right side."""
+        """The left side of `//` keeps its value: that separates its origin from that of the right side."""
         return self.bind(atom) if self._follows else super().own(atom, here)
 
     def assign(self, name: str, output: str) -> None:

@@ -1,4 +1,4 @@
-"""Python for what asks whether a value is true."""
+"""Python for conditions, and for the constructs that choose by them."""
 
 import re
 from abc import ABC
@@ -15,7 +15,7 @@ class Choices(Flow, ABC):
     """Writes conditions, and the constructs that choose by them."""
 
     def condition(self, node: Node, here: str) -> str:
-        """Write what an expression with one output needs, and return Python that says whether it is true."""
+        """Write what an expression with one output needs, and return Python that is true if that is true to jq."""
         if self.depth >= DEEPEST:
             return truth(self.named(self.value(node, here)))
         self.depth += 1
@@ -37,7 +37,7 @@ class Choices(Flow, ABC):
         return truth(self.named(self.value(node, here)))
 
     def logic(self, node: ast.Binary, here: str, sink: Sink) -> None:
-        """``left and right`` or ``left or right``; the left one is asked first and may decide alone."""
+        """``left and right`` or ``left or right``; the left one runs first and may decide alone."""
         if node in self.module.singles:
             sink.write(self._decided(node, here))
             return
@@ -144,7 +144,7 @@ class Choices(Flow, ABC):
         return otherwise
 
     def asked(self, condition: Node, here: str, use: Callable[[str], None]) -> None:
-        """Write what is done with the answer to every output of a condition, Python that says whether it is true."""
+        """Write what is done with every output of a condition, given as Python that is true if the output is."""
         if condition in self.module.singles:
             use(self.condition(condition, here))
         else:
@@ -193,7 +193,7 @@ class Choices(Flow, ABC):
 
 
 def _unless(node: ast.Binary, own: str) -> str:
-    """Python that says whether the left side does not decide alone."""
+    """Python that is true if the left side does not decide alone."""
     return own if node.operator == "and" else f"not ({own})"
 
 
@@ -213,7 +213,7 @@ _ORDERS: Final = {
 
 
 def is_comparison(operator: str) -> bool:
-    """Whether an operator gives a boolean, whatever it is given."""
+    """Whether an operator gives a boolean for all operands."""
     return operator in ("==", "!=") or operator in _ORDERS
 
 

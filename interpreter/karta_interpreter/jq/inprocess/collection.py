@@ -165,7 +165,7 @@ def greatest(value: JSON) -> JSON:
 
 
 def _check_alike(name: str, values: list[JSON]) -> None:
-    """Refuse what jq does: to it ``["many", 3] | min`` is 3, which is a number of pods that nobody wrote."""
+    """Refuse what jq does: to it ``["many", 3] | min`` is 3, though no number of pods is meant."""
     types = dict.fromkeys(kind(value) for value in values if value is not None)
     if len(types) > 1:
         raise QueryEvaluationError(f"{name} compares values of one type, not {' with '.join(types)}")
@@ -173,7 +173,7 @@ def _check_alike(name: str, values: list[JSON]) -> None:
 
 def _all_integers(values: list[JSON]) -> bool:
     """Whether the values compare as they are; counts of replicas, what `min` and `max` are mostly for, do."""
-    for value in values:  # noqa: SIM110 - half the time of all(), and `min` is asked once per worker group
+    for value in values:  # noqa: SIM110 - half the time of all(), and `min` runs once per worker group
         if type(value) is not int:
             return False
     return True

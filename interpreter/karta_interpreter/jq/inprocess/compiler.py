@@ -29,8 +29,7 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
 from karta_interpreter.jq.inprocess import regex
-from karta_interpreter.jq.inprocess.arity import Singles
-from karta_interpreter.jq.inprocess.emitter import Emitter
+from karta_interpreter.jq.inprocess.emitter import Emitter, Singles
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.operators import (
     add,

@@ -22,7 +22,7 @@ from karta_interpreter.jq.inprocess.regex import COMPUTED_GROUPS, COMPUTED_SIZE,
 from karta_interpreter.jq.syntax import Call
 
 Cost: TypeAlias = Callable[[Call, list[Growth]], Growth | str]
-"""What a call makes of its input, computed from its arguments; a text says why the call cannot run in process."""
+"""What a call makes of its input, from what its arguments make of it; a text is why it cannot run in process."""
 
 _NUMBER: Final = 3
 _SEARCH: Final = 2  # a character takes up to some 15 ns for each instruction of a pattern
@@ -100,7 +100,7 @@ def with_argument(argument: Growth, size: int = 1, *, small: bool = False) -> Gr
     return clash(operands) or replace(growth, size=size * growth.outputs, cheap=False, small=small)
 
 
-def asked(argument: Growth) -> Growth | str:
+def answer_to(argument: Growth) -> Growth | str:
     """An answer for the input and one value of an argument."""
     return with_argument(argument, small=True)
 

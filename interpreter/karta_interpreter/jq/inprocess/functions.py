@@ -157,8 +157,8 @@ _ALL: Final = (
     _of_input("unique", collection.unique, _SAME, None),
     _written("type", (), Outputs.ONE, kind, CONSTANT, reads_nothing, calls.of_input),
     # of the input and of values
-    _of_values("contains", collection.contains, costs.asked),
-    _of_values("endswith", strings.ends_with, costs.asked),
+    _of_values("contains", collection.contains, costs.answer_to),
+    _of_values("endswith", strings.ends_with, costs.answer_to),
     _of_values("flatten", collection.flatten_to, _same_cost),
     _of_values("getpath", at_path, _same_cost),
     _of_values("has", collection.has, costs.key_test),
@@ -166,7 +166,7 @@ _ALL: Final = (
     _of_values("ltrimstr", strings.without_prefix, _same_cost),
     _of_values("rtrimstr", strings.without_suffix, _same_cost),
     _of_values("split", _split, _split_cost),
-    _of_values("startswith", strings.starts_with, costs.asked),
+    _of_values("startswith", strings.starts_with, costs.answer_to),
     # by type
     _of_type("arrays", INPUT, "array"),
     _of_type("booleans", CONSTANT, "boolean"),

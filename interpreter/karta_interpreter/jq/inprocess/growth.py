@@ -129,12 +129,12 @@ def clash(operands: Sequence[Growth], *, paths_are_light: bool = False) -> str:
 
 def conditional(conditions: Sequence[Growth], result: Growth) -> Growth:
     """A result that is given once for every combination of the outputs of some conditions."""
-    asked = combined(conditions)
+    given = combined(conditions)
     return Growth(
-        count=None if asked.count is None or result.count is None else asked.count * result.count,
-        size=asked.outputs * result.size,
-        work=asked.work + asked.outputs * result.work,
-        cheap=asked.cheap and result.cheap,
+        count=None if given.count is None or result.count is None else given.count * result.count,
+        size=given.outputs * result.size,
+        work=given.work + given.outputs * result.work,
+        cheap=given.cheap and result.cheap,
         small=result.small,
     )
 

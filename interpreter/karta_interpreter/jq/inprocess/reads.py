@@ -1,7 +1,7 @@
-"""Which parts of its input a plain expression looks at.
+"""Which parts of its input a plain expression reads.
 
-The parts are told conservatively: whatever is not a path, a choice or a condition is taken to look at all of what it
-is given.
+The analysis is conservative: a construct that is no path, no choice and no condition counts as reading all of its
+input.
 """
 
 from functools import singledispatch
@@ -68,7 +68,7 @@ def _(node: ast.Comma | ast.Alternative, inputs: Extents) -> Extents:
 @reach.register
 def _(node: ast.Binary, inputs: Extents) -> Extents:
     operands = reach(node.left, inputs) + reach(node.right, inputs)
-    # Whether a value is true can be told without looking into it.
+    # Whether a value is true does not depend on its parts.
     return () if node.operator in ("and", "or") else taken(operands)
 
 

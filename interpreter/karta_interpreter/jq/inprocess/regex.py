@@ -1,6 +1,6 @@
 r"""Regular expressions in the dialect of Go, which gojq reads: RE2 itself.
 
-A search takes a time that grows with the text and with the size of the pattern, whatever both are. To find all matches
+A search takes a time that grows with the text and with the size of the pattern. To find all matches
 takes as many searches, which may read the rest of the text each; `MOST_STEPS` bounds them.
 
 Some patterns are refused because RE2 differs from Go's own package: ``\C`` and names of groups that are not ASCII,
@@ -39,8 +39,8 @@ _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
 class Pattern:
     """A compiled pattern: its number of instructions and the name of each group.
 
-    ``found`` tells whether a text has a match; ``kept`` the same for texts of at most `LONGEST_KEPT` characters,
-    remembering the last ones: many objects say the same.
+    ``found`` is whether a text has a match. ``kept`` is the same for texts of at most `LONGEST_KEPT` characters, and
+    remembers the last answers: the texts of many objects are equal.
     """
 
     size: int
@@ -220,7 +220,7 @@ class RegexCall:
 
     @classmethod
     def of(cls, node: Call, *, replaces: bool, everywhere: bool) -> Self:
-        """The call of a function that takes a replacement, or that finds all matches, whatever its flags are.
+        """The call of a function that takes a replacement, or that finds all matches with any flags.
 
         >>> RegexCall.of(Call("scan", (Literal("a"), Literal("i"))), replaces=False, everywhere=True).flags
         'ig'

@@ -1,4 +1,4 @@
-"""What jq says of JSON values: truth, order, equality, numbers and text.
+"""jq's truth, order, equality, numbers and text of JSON values.
 
 Numbers are doubles, as in gojq: integral ones are Python ints, integers beyond 2**53 lose the digits that a
 double has no room for. A bool is never a number.

@@ -6,7 +6,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 if TYPE_CHECKING:
-    from karta_interpreter.jq.inprocess.arity import Singles
+    from karta_interpreter.jq.inprocess.emitter import Singles
 
 Write = Callable[[str], list[str]]
 """Gives the lines of a function with that name."""
@@ -141,7 +141,7 @@ class Writer:
     def own(self, atom: str, here: str) -> str:
         """A variable for an output of an expression for ``here`` that may be given other values.
 
-        An output is the input itself, or nobody else has its variable.
+        An output is the input itself, or is in a variable of its own.
         """
         return atom if is_name(atom) and atom != here and atom[0] == "t" else self.bind(atom)
 
@@ -172,10 +172,10 @@ def is_name(atom: str) -> bool:
 
 
 def truth(atom: str) -> str:
-    """Python that says whether a value is true to jq."""
+    """Python that is true if a value is true to jq."""
     return f"{atom} is not None and {atom} is not False"
 
 
 def untruth(atom: str) -> str:
-    """Python that says whether a value is null or false."""
+    """Python that is true if a value is null or false."""
     return f"{atom} is None or {atom} is False"

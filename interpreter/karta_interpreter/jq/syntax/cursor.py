@@ -72,7 +72,7 @@ class Cursor:
         return self.advance() if self.next.kind is kind else None
 
     def expect(self, text: str, what: str) -> Token:
-        """Take this symbol or keyword; ``what`` says where it belongs: "after the condition of `if`"."""
+        """Take this symbol or keyword; ``what`` is where it belongs: "after the condition of `if`"."""
         return self.accept(text) or self.fail(f"expected `{text}` {what}")
 
     def close(self, opened: Token) -> Token:

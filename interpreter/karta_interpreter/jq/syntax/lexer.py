@@ -116,8 +116,8 @@ class _Lexer:
         yield Token(Kind.END, "", Span(self.place, self.place))
 
     def _code(self) -> Iterator[Token]:
-        if slip := find_slip(self.text, self.place):
-            raise slip
+        if error := find_habit(self.text, self.place):
+            raise error
         found = _CODE.match(self.text, self.place)
         if not found:
             raise self._unexpected()
@@ -172,7 +172,7 @@ class _Lexer:
     def _token(self, kind: Kind, end: int, text: str | None = None) -> Token:
         span = Span(self.place, end)
         self.place = end
-        # Definitions say the same words over and over, and keep them: each once, then.
+        # Definitions repeat the same words and keep them, so each is kept once.
         return Token(kind, intern(self.text[span.start : end] if text is None else text), span)
 
     def _unexpected(self) -> QuerySyntaxError:
@@ -195,7 +195,7 @@ class _Lexer:
 
 
 _DOUBLE_QUOTES = 'write strings in double quotes: "..."'
-_SLIPS = (
+_HABITS = (
     (r"===", "write `==`"),
     (r"!==", "write `!=`"),
     (r"!(?!=)", "write `... | not`"),
@@ -211,13 +211,13 @@ _SLIPS = (
     (r"['`\u201c\u201d]", _DOUBLE_QUOTES),
     (r"\u00a0", "this is a no-break space: write an ordinary one"),
 )
-_ANY_SLIP = re.compile("|".join(f"({pattern})" for pattern, _ in _SLIPS))
+_ANY_HABIT = re.compile("|".join(f"({pattern})" for pattern, _ in _HABITS))
 
 
-def find_slip(text: str, place: int) -> QuerySyntaxError | None:
-    """The error for a slip that starts at ``place``; no jq expression holds any of them outside a string."""
-    found = _ANY_SLIP.match(text, place)
+def find_habit(text: str, place: int) -> QuerySyntaxError | None:
+    """The error for the syntax of another language at ``place``; jq has none of it outside of strings."""
+    found = _ANY_HABIT.match(text, place)
     if not found:
         return None
-    hint = _SLIPS[(found.lastindex or 1) - 1][1]
+    hint = _HABITS[(found.lastindex or 1) - 1][1]
     return QuerySyntaxError(f"`{found[0]}` is not jq", start=place, end=found.end(), hint=hint)

@@ -9,7 +9,7 @@ from karta_interpreter.jq.syntax import Node, Span
 
 
 class Level(IntEnum):
-    """A place in an expression asks for a level; what binds looser needs parentheses there."""
+    """The level that a place in an expression requires; a node that binds looser needs parentheses there."""
 
     QUERY = 0
     COMMA = 1
@@ -70,7 +70,7 @@ Step = ast.Index | ast.Slice | ast.Iterate
 def optional_step(step: Step, span: Span) -> Node:
     """A step with a ``?`` behind it.
 
-    Where the key depends on the input the tree cannot tell the step from what stands before it: there the ``?``
+    Where the key depends on the input the tree does not separate the step from what stands before it: there the ``?``
     covers both.
     """
     if isinstance(step.target, ast.Identity) or not has_fixed_key(step):
@@ -89,7 +89,7 @@ def is_optional_step(node: Node) -> bool:
 
 
 def has_fixed_key(step: Step) -> bool:
-    """Whether a step takes the same key whatever the input is."""
+    """Whether the key of a step does not depend on the input."""
     match step:
         case ast.Index(key=key):
             return isinstance(key, ast.Literal | ast.Variable)

@@ -33,9 +33,9 @@ class Printer:
     lenient: bool
 
     def show(self, node: Node, level: Level = Level.QUERY, *, last: bool | None = None) -> str:
-        """The text of a node in a place that asks for a level.
+        """The text of a node in a place that requires a level.
 
-        ``last`` says that the place is the end of its query, where an enclosing node needs no parentheses.
+        ``last`` means that the place is the end of its query, where an enclosing node needs no parentheses.
         """
         last = level is Level.QUERY if last is None else last
         if level_of(node) < level and not (last and is_enclosing(node)):

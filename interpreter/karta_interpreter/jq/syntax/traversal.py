@@ -1,4 +1,4 @@
-"""Walking a syntax tree, whatever its nodes are."""
+"""Walking a syntax tree, and deriving trees from it."""
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -121,7 +121,7 @@ def _nodes(value: object) -> Iterator[Node]:
 
 
 def variables_in(node: Node) -> frozenset[str]:
-    """The names of all variables in an expression, whoever defines them."""
+    """The names of all variables in an expression, free and bound."""
     below = (variables_in(child) for child in children(node))
     own = {node.name} if isinstance(node, ast.Variable) else set()
     return frozenset(own).union(*below)
