@@ -1,0 +1,102 @@
+"""The work of an answer grows no faster than the object: counted in calls of functions, not in time."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from types import FrameType
+
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.resolution import Known
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.suites import Case
+from karta_interpreter.wire import Request, encode_results
+
+_SIZES = (64, 16, 32, 64)  # the first answer compiles expressions, and does not count
+_MOST = 3  # twice the elements are twice the calls; where the work is quadratic, they are four times as many
+_SMALL = 100
+
+
+def test_twice_the_elements_are_twice_the_work(definition: Definition, cases: Sequence[Case]) -> None:
+    """Scripts are limited by time instead."""
+    seen: set[tuple[Operation, str, Path]] = set()
+    for case in cases:
+        if definition.scripts.of(case.call.operation):
+            continue
+        known = Known.of(case.references)
+        for field, place in _collections(case.call):
+            group = (case.call.operation, field, tuple(0 if type(key) is int else key for key in place))
+            if group in seen:
+                continue
+            seen.add(group)
+            calls = [_with(case.call, field, place, size) for size in _SIZES]
+            (_, some, more, most), outcomes = zip(*(_work(definition, call, known) for call in calls), strict=True)
+            if len(set(outcomes)) > 1:
+                continue  # more pods than may be asked for
+            assert most - more <= _MOST * (more - some) + _SMALL, (case.source, case.line, place, some, more, most)
+    assert seen
+
+
+def _collections(call: Call) -> Iterator[tuple[str, Path]]:
+    """Yield the field of the call and the place in it of everything that may have many elements."""
+    for field in ("object", "observed"):
+        for place in _inside(getattr(call, field), ()):
+            yield field, place
+    if call.items:
+        yield "items", ()
+
+
+def _inside(value: JSON, place: Path) -> Iterator[Path]:
+    """Yield the places of lists and of maps; of the elements of a list only the first two are gone into."""
+    if place and value and (isinstance(value, list) or _is_map(value)):
+        yield place
+    parts = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from _inside(part, (*place, key))
+
+
+def _is_map(value: JSON) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, dict) for item in value.values())
+
+
+def _with(call: Call, field: str, place: Path, size: int) -> Call:
+    if field == "items":
+        items = (call.items[index % len(call.items)] for index in range(size))
+        return call._replace(items=tuple(StatusItem(f"m{index}", item.status) for index, item in enumerate(items)))
+    whole = getattr(call, field)
+    return call._replace(**{field: edit.set_value(whole, place, _many(edit.get(whole, place), size))})
+
+
+def _many(value: JSON, size: int) -> JSON:
+    if isinstance(value, dict):
+        names = list(value)
+        return {f"{name}-{index}": value[name] for index in range(size) for name in [names[index % len(names)]]}
+    return [_other(value[index % len(value)], index) for index in range(size)]
+
+
+def _other(value: JSON, number: int) -> JSON:
+    """Return the value under another name."""
+    if isinstance(value, str):
+        return f"{value}-{number}"
+    if isinstance(value, dict) and "name" in value:
+        return {**value, "name": f"{value['name']}-{number}"}
+    return value
+
+
+def _work(definition: Definition, call: Call, known: Known) -> tuple[int, bool]:
+    """Count the calls of functions that an answer takes; with whether there is one."""
+    calls = 0
+
+    def count(_: FrameType, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        encode_results(Request("1", call=call), interpret(definition, call, reader=known))
+    except InterpretationError:
+        return calls, False
+    finally:
+        sys.setprofile(None)
+    return calls, True
