@@ -6,7 +6,7 @@ BIN    := .venv/bin
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate bench bench-compare conformance e2e reality reality-shared tools lock wheel clean
+.PHONY: help serve test coverage check format generate bench bench-compare audit conformance e2e reality reality-shared tools lock wheel clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ bench: .venv/bench.stamp ## Measure the server beside Karmada's own and write do
 
 bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen by more than a fifth (needs Go)
 	$(BIN)/python -m tests.benchmarks --compare
+
+audit: .venv/dev.stamp ## Attack the server beside an idle one, and fail when others notice (up to ten minutes)
+	$(BIN)/python -m tests.audit
 
 conformance: .venv/dev.stamp ## Compare with Karmada's own Lua, with gojq and with GitOps tools (needs Go)
 	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter, gojq and GitOps tools"; exit 0; }; \
