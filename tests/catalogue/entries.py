@@ -1,13 +1,16 @@
 """The folders of the catalogue, read once: definitions, and the cases of their suites."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, load_documents
+from karta_interpreter.operations import Operation
 from karta_interpreter.suites import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
@@ -29,6 +32,23 @@ class Entry(NamedTuple):
     cases: Sequence[Case]
     objects: Sequence[Object]
     reported: Sequence[Object]
+
+
+def applies(holds: Callable[[Entry], object]) -> pytest.MarkDecorator:
+    """Mark a test that is only about the definitions for which something holds."""
+    return pytest.mark.applies.with_args(holds)
+
+
+def answers(*operations: Operation, scripted: bool = True) -> Callable[[Entry], bool]:
+    """Tell whether a definition answers operations; without ``scripted`` by itself, without a script."""
+
+    def holds(entry: Entry) -> bool:
+        made = entry.definition
+        return made is not None and all(
+            made.answers(operation) and (scripted or not made.scripts.of(operation)) for operation in operations
+        )
+
+    return holds
 
 
 @cache

@@ -15,6 +15,7 @@ from karta_interpreter.karta.pods import pod_sets, scale_locations
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.operations.queueing import is_queued
 from karta_interpreter.operations.retain import RETAIN_REPLICAS
+from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 
 _PAIRS = 100
@@ -88,11 +89,6 @@ def _instances(definition: Definition, obj: Object) -> list[tuple[str, str]]:
     return []
 
 
-def _is_scripted(definition: Definition, operation: Operation) -> bool:
-    """Scripts have cases of their own, and lose nulls."""
-    return bool(definition.scripts.of(operation)) or not definition.answers(operation)
-
-
 _FILLED_IN = {
     GVK("", "v1", "Pod"): "a template without containers gets all of the member's, as no API server lets one go",
     GVK("milvus.io", "v1beta1", "Milvus"): "the mode that the operator has filled in tells which components there are",
@@ -100,9 +96,9 @@ _FILLED_IN = {
 """Kinds whose members keep what makes pod sets."""
 
 
+# Scripts have cases of their own, and lose nulls.
+@applies(answers(Operation.RETAIN, scripted=False))
 def test_retain(definition: Definition, objects: Sequence[Object]) -> None:
-    if _is_scripted(definition, Operation.RETAIN):
-        return
     for desired, observed in _pairs(definition, objects):
         retained = _retained(definition, desired, observed)
         twice = None if retained is None else _retained(definition, retained, observed)
@@ -159,9 +155,8 @@ def _path(pointer: str) -> Path:
     return tuple(int(step) if step.isdigit() else step for step in steps)
 
 
+@applies(answers(Operation.REVISE_REPLICA, Operation.INTERPRET_REPLICA, scripted=False))
 def test_revise_replica(definition: Definition, objects: Sequence[Object]) -> None:
-    if _is_scripted(definition, Operation.REVISE_REPLICA) or _is_scripted(definition, Operation.INTERPRET_REPLICA):
-        return
     for obj, _ in _pairs(definition, objects):
         known = knowing(definition, obj)
         with suppress(InterpretationError):
@@ -189,9 +184,8 @@ def _assert_only_counts_change(definition: Definition, obj: Object, revised: Obj
             assert type(now) is type(before), "a number stays a number, and a text a text"
 
 
+@applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
 def test_aggregate_status(definition: Definition, objects: Sequence[Object], reported: Sequence[Object]) -> None:
-    if _is_scripted(definition, Operation.AGGREGATE_STATUS) or not reported:
-        return
     chance = random.Random(definition.name)  # noqa: S311 - the same reports every time
     for _ in range(_ROUNDS):
         template = _template(chance, definition, objects, reported)
@@ -209,11 +203,10 @@ def test_aggregate_status(definition: Definition, objects: Sequence[Object], rep
             assert {one["type"] for one in _conditions(once)} <= {*announced}, "no cluster holds any"
 
 
+@applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
 def test_a_generation_is_observed_when_every_cluster_is_in_step(
     definition: Definition, reported: Sequence[Object]
 ) -> None:
-    if _is_scripted(definition, Operation.AGGREGATE_STATUS):
-        return
     metadata = {"name": "a", "generation": 3}
     template = {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind, "metadata": metadata}
     in_step = {"observedGeneration": 7, "generation": 7, "resourceTemplateGeneration": 3}

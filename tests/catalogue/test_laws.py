@@ -20,6 +20,7 @@ from karta_interpreter.karta.status import match_status
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.registration import operations_for
 from karta_interpreter.suites import Case
+from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 
 _COUNTS = (0, 1, 2, 3, 4, 6, 7, 12)
@@ -47,9 +48,11 @@ def _ask(definition: Definition, operation: Operation, obj: Object, replicas: in
         return _Refused(error)
 
 
+COUNTS = answers(Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA)
+
+
+@applies(COUNTS)
 def test_a_revised_object_has_the_number_of_pods_asked_for(definition: Definition, objects: Sequence[Object]) -> None:
-    if not _counts(definition):
-        return
     answered = 0
     for obj in objects:
         today = _ask(definition, Operation.INTERPRET_REPLICA, obj)
@@ -64,11 +67,10 @@ def test_a_revised_object_has_the_number_of_pods_asked_for(definition: Definitio
     assert answered > 0 or Operation.REVISE_REPLICA not in operations_for(definition)
 
 
+@applies(COUNTS)
 def test_revising_to_todays_number_writes_nothing_but_defaults(
     definition: Definition, objects: Sequence[Object]
 ) -> None:
-    if not _counts(definition):
-        return
     for obj in objects:
         today = _ask(definition, Operation.INTERPRET_REPLICA, obj)
         if not isinstance(today, _Refused):
@@ -96,10 +98,6 @@ def _filled(value: JSON) -> JSON:
         fields = {key: _filled(item) for key, item in value.items()}
         return {key: item for key, item in fields.items() if item is not None} or None
     return [item for item in map(_filled, value) if item is not None] or None if isinstance(value, list) else value
-
-
-def _counts(definition: Definition) -> bool:
-    return all(map(definition.answers, (Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA)))
 
 
 def test_components_are_named_apart_and_add_up(definition: Definition, objects: Sequence[Object]) -> None:
@@ -197,12 +195,11 @@ def test_an_object_that_says_nothing_has_no_pods(definition: Definition, spec: O
         assert _same(definition, Operation.RETAIN, _retained(definition, bare, bare), bare)
 
 
+@applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
 def test_the_status_of_one_cluster_is_taken_as_it_is(definition: Definition, reported: Sequence[Object]) -> None:
     said_otherwise = {path[1] for path, rule in definition.annotations.aggregate.items() if rule in ("omit", "drop")}
     if definition.annotations.outcomes:
         said_otherwise |= {"conditions", "completionTime"}
-    if definition.scripts.of(Operation.AGGREGATE_STATUS):
-        return
     for status in reported:
         aggregated = _aggregated(definition, [StatusItem("member1", status)])
         if isinstance(aggregated, _Refused):
@@ -212,9 +209,8 @@ def test_the_status_of_one_cluster_is_taken_as_it_is(definition: Definition, rep
         assert _plain({key: merged[key] for key in merged if key not in said_otherwise}) == _plain(expected)
 
 
+@applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
 def test_the_order_of_clusters_is_no_matter(definition: Definition, reported: Sequence[Object]) -> None:
-    if definition.scripts.of(Operation.AGGREGATE_STATUS):
-        return
     for index in range(0, len(reported), 3):
         items = [StatusItem(f"member{place}", status) for place, status in enumerate(reported[index : index + 3])]
         forth = _aggregated(definition, items)
@@ -223,10 +219,9 @@ def test_the_order_of_clusters_is_no_matter(definition: Definition, reported: Se
             assert back == forth or isinstance(back, _Refused) is isinstance(forth, _Refused) is True
 
 
+@applies(answers(Operation.AGGREGATE_STATUS, scripted=False))
 def test_what_clusters_are_called_decides_no_status(definition: Definition, cases: Sequence[Case]) -> None:
     """Of clusters that are equally badly off the first by name has the text; what it means is the same."""
-    if definition.scripts.of(Operation.AGGREGATE_STATUS):
-        return
     for case in cases:
         names = [item.cluster for item in case.call.items]
         statuses = [item.status for item in case.call.items]

@@ -9,17 +9,17 @@ from karta_interpreter.karta.status import Status, match_status
 from karta_interpreter.operations import Call, Operation, interpret
 from karta_interpreter.operations.call import StatusItem
 from karta_interpreter.suites import Case
+from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}
 
 
+@applies(answers(Operation.AGGREGATE_STATUS))
 def test_the_whole_is_completed_when_all_parts_are_and_never_fails_by_itself(
     definition: Definition, cases: Sequence[Case]
 ) -> None:
     # Of a part in trouble the whole has the state, and a broadcast may be completed and in trouble.
-    if not definition.answers(Operation.AGGREGATE_STATUS):
-        return
     for template, parts in _pairs(cases):
         matched = [_statuses(definition, template, part) for part in parts]
         whole = _statuses(definition, template, _whole(definition, template, parts))

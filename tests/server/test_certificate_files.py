@@ -1,6 +1,7 @@
 """Certificates in files: which are taken, and what is said about the others."""
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.certificate_sources import CertificateFiles
 from karta_interpreter.server.tls import Tls
-from tests.server.pairs import chain_pem, key_pem, new_key
+from tests.server.pairs import Key, chain_pem, key_pem, new_key
 
 KEY = new_key()
 
@@ -22,10 +23,11 @@ def files(folder: Path, chain: bytes, key: bytes) -> CertificateFiles:
 
 
 @pytest.mark.parametrize(
-    "key",
-    [pytest.param(KEY, id="P-256"), pytest.param(rsa.generate_private_key(65537, 2048), id="RSA")],
+    "make",
+    [pytest.param(new_key, id="P-256"), pytest.param(lambda: rsa.generate_private_key(65537, 2048), id="RSA")],
 )
-def test_a_pair_that_belongs_together_is_taken(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+def test_a_pair_that_belongs_together_is_taken(tmp_path: Path, make: Callable[[], Key]) -> None:
+    key = make()
     names = ("interpreter.karmada-system.svc", "localhost")
     source = files(tmp_path, chain_pem(key, names), key_pem(key))
     assert source.read().names == names
