@@ -1,6 +1,7 @@
 """What the Flink operator makes of two pod templates, written down once more in Python."""
 
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 from hypothesis import assume, given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.requirements import Counting, pod_requirements
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import pod_sets
 from karta_interpreter.sources.catalogue import find_in_catalogue
 
@@ -85,6 +87,13 @@ def _pod(common: Object, role: Object, storage: str, *, by_name: bool) -> Object
     return spec
 
 
+@cache
+def _flink() -> Definition:
+    found = find_in_catalogue(GVK("flink.apache.org", "v1beta1", "FlinkDeployment"))
+    assert found is not None
+    return found.definition
+
+
 @settings(max_examples=300, deadline=None)
 @given(_templates, _templates, st.sampled_from(["", "7"]), st.booleans())
 def test_flink_task_managers(common: Object, role: Object, storage: str, by_name: bool) -> None:
@@ -106,9 +115,7 @@ def test_flink_task_managers(common: Object, role: Object, storage: str, by_name
             "job": {"parallelism": 1},
         },
     }
-    found = find_in_catalogue(GVK.of(deployment))
-    assert found is not None
-    _, task_manager = pod_sets(found.definition, deployment)
+    _, task_manager = pod_sets(_flink(), deployment)
     ours, theirs = (
         pod_requirements(template, Counting.SCHEDULER) for template in (task_manager.template, {"spec": expected})
     )
