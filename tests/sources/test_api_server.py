@@ -16,6 +16,7 @@ from karta_interpreter.sources import api_server
 from karta_interpreter.sources.api_server import ApiServer
 from tests.sources.pair import Pair
 from tests.sources.scripted_api import KARTAS, ScriptedApi, never, serving, status, stream, write_kubeconfig
+from tests.waiting import turns
 
 Ask = Callable[[ApiServer], Awaitable[Any]]
 
@@ -103,7 +104,7 @@ async def test_credentials_that_are_refused_disturb_nobody_else(scripted: Script
     async with aclosing(api.watch(KARTAS, "5", timeout_seconds=7)) as events:
         await anext(events)
         first = asyncio.gather(*(_failure(api.get("/a")) for _ in range(20)))
-        await asyncio.sleep(0.01)
+        await turns()
         errors = [*await first, *await asyncio.gather(*(_failure(api.get("/a")) for _ in range(20)))]
 
     assert {(error.status, error.reason) for error in errors} == {(401, "Unauthorized")}
