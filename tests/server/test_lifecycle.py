@@ -55,7 +55,7 @@ async def test_a_call_in_flight_is_answered_and_the_connection_closed() -> None:
 
 
 async def test_before_it_stops_the_server_says_that_it_is_not_ready_and_goes_on() -> None:
-    with running(grace_period=1.0) as server:
+    with running(grace_period=2 * HANG) as server:
         client, other = await server.connect(), await server.connect()
         assert (await client.ask(get("/readyz"))).status == 200
         server.signal(signal.SIGTERM)
@@ -66,6 +66,7 @@ async def test_before_it_stops_the_server_says_that_it_is_not_ready_and_goes_on(
         assert (answer.response["successful"], answer.headers["connection"]) == (True, "close")
         late = await server.connect()
         assert (await late.ask(get("/healthz"))).status == 200
+        server.signal(signal.SIGTERM)
         assert server.ended() == 0
         for each in (client, other, late):
             await each.close()
