@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.doctor import tls_client
+from karta_interpreter.doctor import exchange, tls_client
 from karta_interpreter.doctor.address import Address
 from karta_interpreter.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
 from karta_interpreter.doctor.result import Level, Result
 from tests.doctor.authority import DAY, Authority
 from tests.doctor.karmada import BREW, JOB
 from tests.doctor.servers import HOST, Answer, interpreter, serving
+from tests.waiting import HANG
 
 NAME = "karta-interpreter.karmada-system.svc"
 AUTHORITY = Authority()
@@ -21,9 +22,20 @@ OTHER = Authority("another authority")
 OLD = {"begin": -40 * DAY, "end": timedelta(hours=-1)}
 
 
+PATIENCE = int(HANG)
+
+
 @pytest.fixture(autouse=True)
-def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tls_client, "SECONDS", 1.0)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow machine is no finding."""
+    monkeypatch.setattr(tls_client, "SECONDS", HANG)
+    monkeypatch.setattr(exchange, "_SLOW", HANG)
+
+
+@pytest.fixture
+def _brief(_patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is nothing to wait for."""
+    monkeypatch.setattr(tls_client, "SECONDS", 0.3)
 
 
 def at(port: int) -> Address:
@@ -37,7 +49,7 @@ def worst(results: list[Result]) -> list[tuple[Level, str, str]]:
 async def test_a_server_as_it_should_be(tmp_path: Path) -> None:
     context = AUTHORITY.context(tmp_path, NAME)
     async with serving(interpreter({"Job": 422, "Brew": 200}), context) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, 3, [JOB, BREW])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [JOB, BREW])
 
     assert [(result.level, result.check) for result in results] == [
         (Level.OK, "connection"),
@@ -51,7 +63,7 @@ async def test_a_server_as_it_should_be(tmp_path: Path) -> None:
 
 async def test_kinds_that_the_server_does_not_know(tmp_path: Path) -> None:
     async with serving(interpreter({"Job": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, 3, [JOB, BREW])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [JOB, BREW])
 
     assert worst(results) == [
         (Level.PROBLEM, "definitions", f"registered, but the server has no definition of it: {BREW}")
@@ -98,7 +110,7 @@ async def test_certificates_that_karmada_does_not_accept(
     tmp_path: Path, context: Callable[[Path], ssl.SSLContext], bundle: str, found: list[str]
 ) -> None:
     async with serving(interpreter({"Job": 200}), context(tmp_path)) as port:
-        results = await examine_endpoint(at(port), bundle, 3, [JOB])
+        results = await examine_endpoint(at(port), bundle, PATIENCE, [JOB])
 
     problems = worst(results)
     assert [(level, check) for level, check, _ in problems] == [(Level.PROBLEM, "certificate")] * len(found)
@@ -127,14 +139,15 @@ async def test_a_certificate_that_is_its_own_authority_needs_no_issuer_in_the_bu
 )
 async def test_servers_that_do_not_answer_as_ours(tmp_path: Path, answer: Answer, check: str, found: str) -> None:
     async with serving(answer, AUTHORITY.context(tmp_path, NAME)) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, 3, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [])
 
     assert any(at_check == check and found in text for _, at_check, text in worst(results))
 
 
+@pytest.mark.usefixtures("_brief")
 async def test_a_server_without_tls() -> None:
     async with serving(interpreter()) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, 3, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [])
 
     ((level, check, found),) = worst(results)
     assert (level, check) == (Level.PROBLEM, "tls")
@@ -146,7 +159,7 @@ async def test_a_server_that_wants_client_certificates(tmp_path: Path) -> None:
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(cadata=AUTHORITY.pem)
     async with serving(interpreter(), context) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, 3, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [])
 
     ((level, check, _),) = worst(results)
     assert (level, check) == (Level.PROBLEM, "call")
@@ -155,7 +168,7 @@ async def test_a_server_that_wants_client_certificates(tmp_path: Path) -> None:
 async def test_nothing_listens() -> None:
     with socket.socket() as unused:
         unused.bind((HOST, 0))
-        (result,) = await examine_endpoint(at(unused.getsockname()[1]), AUTHORITY.bundle, 3, [])
+        (result,) = await examine_endpoint(at(unused.getsockname()[1]), AUTHORITY.bundle, PATIENCE, [])
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
     assert "nothing listens" in result.found
@@ -164,7 +177,7 @@ async def test_nothing_listens() -> None:
 
 
 async def test_a_host_that_no_resolver_takes() -> None:
-    (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, 3, [])
+    (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, PATIENCE, [])
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
     assert "no host name" in result.found
@@ -173,12 +186,13 @@ async def test_a_host_that_no_resolver_takes() -> None:
 async def test_a_bundle_with_comments_in_it(tmp_path: Path) -> None:
     bundle = base64.b64encode(f"# größte Autorität\n{AUTHORITY.pem}".encode()).decode()
     async with serving(interpreter(), AUTHORITY.context(tmp_path, NAME)) as port:
-        assert worst(await examine_endpoint(at(port), bundle, 3, [])) == []
+        assert worst(await examine_endpoint(at(port), bundle, PATIENCE, [])) == []
 
 
+@pytest.mark.usefixtures("_brief")
 async def test_a_server_that_is_silent() -> None:
     with socket.create_server((HOST, 0)) as silent:
-        results = await examine_endpoint(at(silent.getsockname()[1]), AUTHORITY.bundle, 3, [])
+        results = await examine_endpoint(at(silent.getsockname()[1]), AUTHORITY.bundle, PATIENCE, [])
 
     assert [check for _, check, _ in worst(results)] == ["tls"]
 

@@ -10,9 +10,6 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID
-from karta_interpreter.pki.authority import Authority
-from karta_interpreter.pki.certificate import Certificate
-from karta_interpreter.pki.pair import check_pair
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.authority import Authority
