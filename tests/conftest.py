@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-from karta_interpreter.jq.bounded import deadline
+from karta_interpreter.jq.bounded import evaluation
 from tests.waiting import Clock
 
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
@@ -16,7 +16,7 @@ settings.register_profile("suite", settings.default, deadline=None, suppress_hea
 settings.load_profile("suite")
 
 # On a busy machine the process for an expression takes longer to start than the expression may.
-deadline.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
+evaluation.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
 
 
 @pytest.fixture

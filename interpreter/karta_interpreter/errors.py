@@ -28,11 +28,13 @@
     ├── ManifestError                YAML or JSON text that cannot be read; knows line and column
     ├── RequestError                 a webhook request that cannot be read at all
     ├── ClusterError                 an API server that refuses or cannot be reached
+    ├── SandboxError                 a child process that cannot answer; knows the cause
     ├── SuiteError                   a golden suite that cannot be read
     └── ServeError                   the server cannot start: certificate, port, folder
 """
 
 from collections.abc import Sequence
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -184,6 +186,27 @@ class ClusterError(InterpreterError):
         super().__init__(message)
         self.status = status
         self.reason = reason
+
+
+class StopCause(Enum):
+    """Why a child process does not answer."""
+
+    MEMORY = auto()
+    TIME = auto()
+    PROCESSOR_TIME = auto()
+    KILLED = auto()
+    BUSY = auto()
+    """Every process that there may be works for others."""
+    NOT_STARTED = auto()
+    DEFECT = auto()
+
+
+class SandboxError(InterpreterError):
+    """A child process that was stopped, has died or cannot be had."""
+
+    def __init__(self, message: str, cause: StopCause) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class SuiteError(InterpreterError):

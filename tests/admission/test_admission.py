@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.admission import mutate, validate
+from karta_interpreter.admission import mutate, read, validate
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.patch import apply
@@ -17,6 +17,14 @@ BREW = GVK("toys.example.com", "v1", "Brew")
 ROOT = ("spec", "structureDefinition", "rootComponent")
 REPLICAS = (*ROOT, "scaleDefinition", "replicasPath")
 LABELS = {"run.ai/karta-group": "toys.example.com", "run.ai/karta-version": "v1", "run.ai/karta-kind": "Brew"}
+
+
+def judged(body: bytes, taken: Mapping[GVK, str]) -> bytes:
+    return validate(read(body), taken)
+
+
+def mutated(body: bytes) -> bytes:
+    return mutate(read(body))
 
 
 def response(answer: bytes) -> Raw:
@@ -34,7 +42,7 @@ def changed(obj: Raw, path: tuple[str | int, ...], value: Any) -> Raw:
 
 def refusal(body: bytes, taken: Mapping[GVK, str] | None = None) -> list[str]:
     """The lines of the message, empty when it is allowed."""
-    answer = response(validate(body, taken or {}))
+    answer = response(judged(body, taken or {}))
     if answer["allowed"]:
         return []
     status = answer["status"]
@@ -45,7 +53,7 @@ def refusal(body: bytes, taken: Mapping[GVK, str] | None = None) -> list[str]:
 
 @pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
 def test_a_good_definition_is_allowed_in_silence(karta: Raw, review: Body, operation: str) -> None:
-    assert response(validate(review(karta, operation, old=karta), {})) == {
+    assert response(judged(review(karta, operation, old=karta), {})) == {
         "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
         "allowed": True,
     }
@@ -121,7 +129,7 @@ def test_a_second_one_that_is_also_wrong_hears_both(karta: Raw, review: Body) ->
 def test_lint_is_a_warning_and_no_refusal(karta: Raw, review: Body) -> None:
     unmapped = changed(karta, (*ROOT, "statusDefinition", "statusMappings", "failed"), [{}])
 
-    answer = response(validate(review(unmapped), {}))
+    answer = response(judged(review(unmapped), {}))
 
     assert answer["allowed"] is True
     (warning,) = answer["warnings"]
@@ -132,7 +140,7 @@ def test_lint_is_a_warning_and_no_refusal(karta: Raw, review: Body) -> None:
 def test_a_refusal_carries_its_warnings_apart(karta: Raw, review: Body) -> None:
     bad = changed(changed(karta, REPLICAS, "env"), (*ROOT, "statusDefinition", "statusMappings", "failed"), [{}])
 
-    answer = response(validate(review(bad), {}))
+    answer = response(judged(review(bad), {}))
 
     assert answer["status"]["message"].startswith('Karta "brew" cannot be used: 1 error\n')
     assert len(answer["warnings"]) == 1
@@ -157,7 +165,7 @@ def test_errors_that_were_stored_before_do_not_lock_an_object(
 ) -> None:
     stored = changed(karta, REPLICAS, "env")
 
-    answer = response(validate(review({**stored, **update}, "UPDATE", old=stored), {}))
+    answer = response(judged(review({**stored, **update}, "UPDATE", old=stored), {}))
 
     assert answer["allowed"] is not refused
     assert bool(answer.get("warnings")) is not refused
@@ -175,14 +183,14 @@ def test_what_does_not_store_a_definition_is_allowed(karta: Raw, review: Body, o
     bad = changed(karta, REPLICAS, "env")
     body = review(bad if more else None, operation, old=bad, **more)
 
-    assert response(validate(body, {BREW: "kettle"})) == {
+    assert response(judged(body, {BREW: "kettle"})) == {
         "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
         "allowed": True,
     }
 
 
 def test_other_kinds_are_let_through_and_the_rule_is_named(review: Body) -> None:
-    answer = response(validate(review({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}), {}))
+    answer = response(judged(review({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}), {}))
 
     assert answer["allowed"] is True
     assert answer["warnings"] == ["Pod is no Karta: take it out of the rules of karta-interpreter's admission webhook"]
@@ -191,12 +199,12 @@ def test_other_kinds_are_let_through_and_the_rule_is_named(review: Body) -> None
 def test_equal_reviews_get_equal_bytes(karta: Raw, review: Body) -> None:
     body = review(changed(karta, REPLICAS, "env | del(.a)"))
 
-    assert validate(body, {BREW: "kettle"}) == validate(body, {BREW: "kettle"})
+    assert judged(body, {BREW: "kettle"}) == judged(body, {BREW: "kettle"})
 
 
 def stamped(karta: Raw, body: bytes) -> Any:
     """The labels after the patch."""
-    answer = response(mutate(body))
+    answer = response(mutated(body))
     assert answer["allowed"] is True
     if "patch" not in answer:
         return edit.get(karta, ("metadata", "labels"))
@@ -223,7 +231,7 @@ def test_a_new_definition_is_labelled_with_its_kind(karta: Raw, review: Body, la
 
 
 def test_labels_that_are_right_need_no_patch(karta: Raw, review: Body) -> None:
-    assert "patch" not in response(mutate(review(changed(karta, ("metadata", "labels"), LABELS))))
+    assert "patch" not in response(mutated(review(changed(karta, ("metadata", "labels"), LABELS))))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +256,7 @@ def test_unusual_kinds(karta: Raw, review: Body, path: tuple[str, ...], value: A
 
 @pytest.mark.parametrize("operation", ["UPDATE", "DELETE"])
 def test_only_what_is_created_is_labelled(karta: Raw, review: Body, operation: str) -> None:
-    assert "patch" not in response(mutate(review(karta, operation, old=karta)))
+    assert "patch" not in response(mutated(review(karta, operation, old=karta)))
 
 
 @pytest.mark.parametrize(
@@ -264,10 +272,10 @@ def test_strange_objects_get_an_answer(review: Body, obj: Raw) -> None:
     strange = {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", **obj}
 
     assert (
-        response(validate(review(strange, "UPDATE", old={"metadata": {"annotations": []}, "spec": 1}), {}))["allowed"]
+        response(judged(review(strange, "UPDATE", old={"metadata": {"annotations": []}, "spec": 1}), {}))["allowed"]
         is False
     )
-    assert response(mutate(review(strange))) == {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": True}
+    assert response(mutated(review(strange))) == {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": True}
 
 
 def test_nesting_without_end_is_answered(karta: Raw, review: Body) -> None:
@@ -275,6 +283,6 @@ def test_nesting_without_end_is_answered(karta: Raw, review: Body) -> None:
     for _ in range(900):
         nested = {"a": nested}
 
-    assert response(validate(review(changed(karta, ("spec", "deep"), nested)), {}))["allowed"] is True
+    assert response(judged(review(changed(karta, ("spec", "deep"), nested)), {}))["allowed"] is True
     assert refusal(review(changed(karta, (*ROOT, "kind"), nested))) != []
     assert refusal(review(changed(karta, REPLICAS, "[" * 900 + "]" * 900))) != []

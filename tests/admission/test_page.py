@@ -2,18 +2,27 @@
 
 import base64
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from karta_interpreter.admission import mutate, validate
+from karta_interpreter.admission import mutate, read, validate
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 
 _DOCS = Path(__file__).parents[2] / "docs"
 _PAGE = (_DOCS / "admission.md").read_text(encoding="utf-8")
 _MAPPINGS = ("spec", "structureDefinition", "rootComponent", "statusDefinition", "statusMappings")
+
+
+def judged(body: bytes, taken: Mapping[GVK, str]) -> bytes:
+    return validate(read(body), taken)
+
+
+def stamped(body: bytes) -> bytes:
+    return mutate(read(body))
 
 
 def _read(name: str) -> Any:
@@ -37,23 +46,23 @@ def _denial(answer: Any) -> str:
 
 
 def test_the_errors() -> None:
-    assert _denial(_answer(validate(_review(_read("trainjob-broken.yaml")), {}))) in _PAGE
+    assert _denial(_answer(judged(_review(_read("trainjob-broken.yaml")), {}))) in _PAGE
 
 
 def test_the_second_karta_for_a_kind() -> None:
     second = edit.set_value(_read("trainjob.yaml"), ("metadata", "name"), "mine")
     taken = {GVK("example.io", "v1", "TrainJob"): "trainjob"}
-    assert _denial(_answer(validate(_review(second), taken))) in _PAGE
+    assert _denial(_answer(judged(_review(second), taken))) in _PAGE
 
 
 def test_the_warning() -> None:
     matcher = {"byConditions": [{"type": "Failed"}]}
-    answer = _answer(validate(_review(edit.set_value(_read("trainjob.yaml"), (*_MAPPINGS, "failed"), [matcher])), {}))
+    answer = _answer(judged(_review(edit.set_value(_read("trainjob.yaml"), (*_MAPPINGS, "failed"), [matcher])), {}))
     assert answer["allowed"]
     assert f"```text\nWarning: {answer['warnings'][-1]}\n```\n" in _PAGE
 
 
 def test_the_labels() -> None:
-    [operation] = json.loads(base64.b64decode(_answer(mutate(_review(_read("trainjob.yaml"))))["patch"]))
+    [operation] = json.loads(base64.b64decode(_answer(stamped(_review(_read("trainjob.yaml"))))["patch"]))
     shown = _PAGE.partition("```yaml\n")[2].partition("```")[0]
     assert yaml.safe_load(shown)["metadata"]["labels"] == operation["value"]

@@ -60,15 +60,15 @@ def test_what_is_no_review_is_refused_as_a_request(content: bytes, complaint: st
 def test_the_answers_byte_for_byte() -> None:
     review = read(body())
 
-    assert allow(review) == (
+    assert allow(review.uid) == (
         b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":true}}'
     )
-    assert allow(review, warnings=("careful",), patch=[{"op": "remove", "path": "/spec"}]) == (
+    assert allow(review.uid, warnings=("careful",), patch=[{"op": "remove", "path": "/spec"}]) == (
         b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":true,'
         b'"warnings":["careful"],"patchType":"JSONPatch",'
         b'"patch":"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL3NwZWMifV0="}}'
     )
-    assert refuse(review, "no") == (
+    assert refuse(review.uid, "no") == (
         b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":false,'
         b'"status":{"status":"Failure","reason":"Invalid","code":422,"message":"no"}}}'
     )

@@ -15,12 +15,13 @@ from karta_interpreter.errors import (
     QuerySyntaxError,
     QueryWriteError,
 )
-from karta_interpreter.jq import Query, Unresolved, Verdict, close_workers
-from karta_interpreter.jq.bounded.deadline import deadline
+from karta_interpreter.jq import Query, Unresolved, Verdict
 from karta_interpreter.jq.inprocess.values import to_json
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.sandbox import close_pools
+from karta_interpreter.sandbox.deadline import deadline
 from tests.jq.expressions import objects, plain_expressions
 
 RAY = """.spec.workerGroupSpecs[]
@@ -154,9 +155,9 @@ def test_the_deadline_holds_for_expressions_in_workers() -> None:
 def test_closing_does_not_end_the_use_of_queries() -> None:
     query = Query.compile(". as $x | $x")
     assert query.evaluate(1) == [1]
-    close_workers()
+    close_pools()
     assert query.evaluate(2) == [2]
-    close_workers()
+    close_pools()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.bounded.pool import WORKERS
+from karta_interpreter.jq import query as jq_query
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
@@ -92,7 +92,7 @@ def test_bounded_expressions_are_those_of_their_definition(brew: Raw, monkeypatc
     listed = {"name": "kettles", "gvk": kettle, "list": labels}
     definition = load_definition(edit.set_value(raw, (*STRUCTURE, "references"), [lookup, listed]))
     owners: list[str] = []
-    monkeypatch.setattr(WORKERS, "evaluate", evaluate)
+    monkeypatch.setattr(jq_query, "evaluate", evaluate)
     one, many = definition.references
     queries = [definition.root.replicas, definition.annotations.health, one.namespace, one.lookup]
     for query in (*queries, *many.labels[0].values):

@@ -1,9 +1,10 @@
 import pytest
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.jq import Query, deadline
+from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component
 from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, evaluate
+from karta_interpreter.sandbox.deadline import deadline
 
 PART = Component("toy", "part")
 PARTS = Component("toy", "part", instance_ids=Query.compile(".ids[]"))

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.errors import InterpretationError, LuaLimitError, LuaRunError, LuaSyntaxError, LuaWaitError
-from karta_interpreter.jq import deadline
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.engine import Own, compile_script, run, without_waiting
 from karta_interpreter.lua.machine import worker
 from karta_interpreter.lua.machine.worker import WORKERS, close_workers
 from karta_interpreter.lua.script import Script
 from karta_interpreter.lua.values import FUNCTION
+from karta_interpreter.sandbox.deadline import deadline
 
 MUCH = "do local s = 'x' for i = 1, 17 do s = s .. s end end "
 """What a script cannot do in this process: a string of more than 64 KiB."""
@@ -325,7 +325,7 @@ def test_one_customization_does_not_keep_every_process_to_itself(monkeypatch: py
     while len(WORKERS.processes) < worker.PROCESSES - 1:
         time.sleep(0.01)
     assert run(health(MUCH + "return 1"), [{}]) == (1,)
-    with deadline(0.2), pytest.raises(LuaLimitError, match="every process for scripts is busy"):
+    with deadline(0.2), pytest.raises(LuaLimitError, match="every process is busy"):
         run(replace(health(MUCH + "return 1"), name="hostile"), [{}])
     assert ended == []
     while any(thread.is_alive() for thread in threads):

@@ -10,7 +10,7 @@ import pytest
 
 from karta_interpreter.errors import RequestError, ServeError
 from karta_interpreter.server.certificate import Certificate, check_pair
-from karta_interpreter.server.large_process import LargeProcess
+from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.tls import Renewal, Tls
 from tests.server.logs import capture_logs
@@ -69,5 +69,5 @@ async def test_a_look_that_fails_is_not_the_last_one(error: Exception) -> None:
 async def test_a_large_call_without_a_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socketpair", nothing_left)
     with pytest.raises(RequestError, match="no process can be started: Too many open files") as raised:
-        await LargeProcess.start()
+        await IsolatedCalls().review(b"{}", 30.0, None)
     assert raised.value.status == 503

@@ -4,6 +4,7 @@ Here belongs everything about an ``AdmissionReview`` and what users read in its 
 right is for `karta_interpreter.karta` to say, and HTTP is in `karta_interpreter.server`.
 """
 
-from karta_interpreter.admission.admission import mutate, validate
+from karta_interpreter.admission.admission import Subject, mutate, subject, unjudged, validate
+from karta_interpreter.admission.review import read
 
-__all__ = ["mutate", "validate"]
+__all__ = ["Subject", "mutate", "read", "subject", "unjudged", "validate"]

@@ -1,8 +1,9 @@
 """What is decided about a Karta that a user stores."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from karta_interpreter.admission.review import Action, Review, allow, read, refuse
+from karta_interpreter.admission.review import Action, Review, allow, refuse
 from karta_interpreter.admission.wording import refusal, warnings_of
 from karta_interpreter.errors import DefinitionError
 from karta_interpreter.findings import Finding, Severity, error
@@ -20,47 +21,70 @@ _LABELS = ("metadata", "labels")
 _MAX_LABEL_LENGTH = 63
 
 
-def validate(body: bytes, taken: Mapping[GVK, str]) -> bytes:
-    """Answer a validating review: an object with errors is refused with all of them, warnings are passed on.
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a review is about, as far as its answer needs it when there is no judgement.
+
+    ``is_settled`` tells that a denial could correct nothing.
+    """
+
+    uid: str
+    name: str
+    is_settled: bool
+
+
+def subject(review: Review) -> Subject:
+    """What a review is about."""
+    obj = _stored(review)
+    name = f'{review.kind} "{name_of(obj or {})}"'
+    return Subject(review.uid, name, is_settled=obj is None or _settled(review, obj))
+
+
+def unjudged(subject: Subject, reason: str) -> bytes:
+    """Answer a review that cannot be judged: with a denial, or with a warning where a denial could correct nothing.
+
+    A denial reaches the author of the object whatever the ``failurePolicy`` of the webhook is.
+    """
+    message = f"{subject.name} cannot be judged: {reason}"
+    return allow(subject.uid, warnings=(message,)) if subject.is_settled else refuse(subject.uid, message)
+
+
+def validate(review: Review, taken: Mapping[GVK, str]) -> bytes:
+    """Answer a validating review: an object with errors is denied with all of them, warnings are passed on.
 
     ``taken`` gives for each kind the name of the Karta or ResourceInterface on the API server that defines it. A
-    second one is refused as well. One of the same name is not a second one, so that a ResourceInterface can be
+    second one is denied as well. One of the same name is not a second one, so that a ResourceInterface can be
     replaced by the Karta it becomes.
 
-    An object that is being deleted, or whose errors were stored before, is let through: its finalizers and labels
-    have to remain editable.
-
-    Raises RequestError for a body that is no review.
+    An object that is being deleted, or whose errors were stored before, is allowed: its finalizers and labels have to
+    remain editable.
     """
-    review = read(body)
-    obj = _subject(review)
+    obj = _stored(review)
     if obj is None:
-        return allow(review, warnings=_strange(review))
+        return allow(review.uid, warnings=_strange(review))
     findings = (*_findings(obj), *_second(obj, taken))
     if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
-        return allow(review, warnings=warnings_of(findings))
+        return allow(review.uid, warnings=warnings_of(findings))
     lint = [finding for finding in findings if finding.severity is Severity.WARNING]
-    return refuse(review, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
+    return refuse(review.uid, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
 
 
-def mutate(body: bytes) -> bytes:
-    """Answer a mutating review: whatever is created gets the labels ``run.ai/karta-group``, ``-version``, ``-kind``.
+def mutate(review: Review) -> bytes:
+    """Answer a mutating review: a new object gets the labels ``run.ai/karta-group``, ``-version``, ``-kind``.
 
-    They are upstream's, so that definitions can be found by the kind that they define. Raises RequestError for a
-    body that is no review.
+    They are upstream's, so that definitions can be found by the kind that they define.
     """
-    review = read(body)
-    obj = _subject(review)
+    obj = _stored(review)
     if obj is None or review.action is not Action.CREATE:
-        return allow(review)
+        return allow(review.uid)
     labels = edit.get(obj, _LABELS)
     if labels is not None and not isinstance(labels, dict):
-        return allow(review)
+        return allow(review.uid)
     stamped = {**(labels or {}), **_labels(gvk_of(obj))}
-    return allow(review, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)) if stamped else ())
+    return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)) if stamped else ())
 
 
-def _subject(review: Review) -> Object | None:
+def _stored(review: Review) -> Object | None:
     """The definition that is to be stored, None when none is."""
     stored = review.action in (Action.CREATE, Action.UPDATE) and not review.subresource
     return review.object if stored and _is_definition(review) else None
@@ -93,7 +117,7 @@ def _second(obj: Object, taken: Mapping[GVK, str]) -> tuple[Finding, ...]:
 
 
 def _settled(review: Review, obj: Object) -> bool:
-    """Whether a refusal could mend nothing."""
+    """Whether a denial could correct nothing."""
     if edit.get(obj, ("metadata", "deletionTimestamp")) is not None:
         return True
     return review.old is not None and _judged(obj) == _judged(review.old)

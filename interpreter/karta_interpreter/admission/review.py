@@ -66,9 +66,9 @@ def read(body: bytes) -> Review:
     )
 
 
-def allow(review: Review, *, warnings: tuple[str, ...] = (), patch: Sequence[Object] = ()) -> bytes:
+def allow(uid: str, *, warnings: tuple[str, ...] = (), patch: Sequence[Object] = ()) -> bytes:
     """The answer that lets it be done; ``patch`` changes the object on its way in."""
-    response: dict[str, JSON] = {"uid": review.uid, "allowed": True}
+    response: dict[str, JSON] = {"uid": uid, "allowed": True}
     if warnings:
         response["warnings"] = warnings
     if patch:
@@ -77,9 +77,9 @@ def allow(review: Review, *, warnings: tuple[str, ...] = (), patch: Sequence[Obj
     return _encode(response)
 
 
-def refuse(review: Review, message: str, *, warnings: tuple[str, ...] = ()) -> bytes:
+def refuse(uid: str, message: str, *, warnings: tuple[str, ...] = ()) -> bytes:
     """The answer that does not let it be done, with the reason that the user reads."""
-    response: dict[str, JSON] = {"uid": review.uid, "allowed": False, "status": {**_INVALID, "message": message}}
+    response: dict[str, JSON] = {"uid": uid, "allowed": False, "status": {**_INVALID, "message": message}}
     if warnings:
         response["warnings"] = warnings
     return _encode(response)

@@ -18,8 +18,7 @@ from karta_interpreter.jq.analysis import Verdict, Vetting, examine
 from karta_interpreter.jq.assign import Location, denotes
 from karta_interpreter.jq.assign.origins import Origin
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
-from karta_interpreter.jq.bounded.deadline import remaining
-from karta_interpreter.jq.bounded.pool import WORKERS
+from karta_interpreter.jq.bounded.evaluation import evaluate, seconds_left
 from karta_interpreter.jq.inprocess.compiler import Outputs, given, giving
 from karta_interpreter.jq.inprocess.values import to_json
 from karta_interpreter.jq.program import Program
@@ -215,17 +214,17 @@ class Query:
 
 
 def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
-    """An expression that runs in a worker process, with the same reading of null as plain ones."""
+    """An expression that runs in a process of its own, with the same reading of null as plain ones."""
     program = render(node, lenient=True)
     if variables:
         bindings = "".join(f".[{index}] as ${name} | " for index, name in enumerate(variables, start=1))
         program = f"{bindings}.[0] | {program}"
 
     def outputs(value: JSON) -> list[JSON]:
-        seconds = remaining()
+        seconds = seconds_left()
         document = [value, *map(given, variables)] if variables else value
         try:
-            return _capped(WORKERS.evaluate(program, to_json(document), seconds, owner))
+            return _capped(evaluate(program, to_json(document), seconds, owner))
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error
 

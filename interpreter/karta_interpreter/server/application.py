@@ -1,7 +1,6 @@
 """The endpoints: which path and method lead where, and what an HTTP error looks like."""
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from urllib.parse import parse_qs
 
@@ -35,8 +34,8 @@ _MARGIN = 0.5
 """Seconds of Karmada's timeout that are left for the answer to travel."""
 
 
-Review = Callable[[bytes], bytes]
-"""Answers an ``AdmissionReview``."""
+Review = Callable[[bytes, float], Awaitable[bytes]]
+"""Answers an ``AdmissionReview`` within so many seconds."""
 
 
 class Application:
@@ -102,8 +101,7 @@ class Application:
             if request.method != "POST":
                 return self._wrong_method(path, request.method, _POST)
             body = await read_body(request, min(self._body_limit, _REVIEW_LIMIT))
-            # Compiling a Karta takes milliseconds, in which nobody else would be answered.
-            review = await asyncio.to_thread(self._reviews[path], body)
+            review = await self._reviews[path](body, self._seconds(parameters))
             return web.Response(body=review, headers=_JSON)
         if path not in _READING:
             served = ", ".join((INTERPRET, *self._reviews, *sorted(_READING)))

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Self, TypeVar
 
-from karta_interpreter import jq
 from karta_interpreter.errors import InterpretationError, LuaWaitError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
@@ -16,9 +15,11 @@ from karta_interpreter.karta.resolution import Reader, known_to
 from karta_interpreter.lua import engine
 from karta_interpreter.operations import Call, Operation, Options, Results, interpret
 from karta_interpreter.operations.dispatch import own_answer
+from karta_interpreter.sandbox import close_pools
+from karta_interpreter.sandbox.deadline import deadline
 from karta_interpreter.server.detours import Detours
-from karta_interpreter.server.large_calls import LargeCalls, is_large
-from karta_interpreter.server.large_child import TOO_DEEP
+from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, is_large
+from karta_interpreter.server.isolated_child import TOO_DEEP
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.sources.snapshot import Snapshot
@@ -56,13 +57,14 @@ class Calls:
         metrics: Metrics,
         options: Options,
         reader: Reader | None = None,
+        isolated: IsolatedCalls | None = None,
     ) -> None:
         self._snapshot = snapshot
         self._reader = reader
         self._metrics = metrics
         self._options = options
+        self._isolated = isolated or IsolatedCalls()
         self._tell_all = log.isEnabledFor(logging.DEBUG)
-        self._large = LargeCalls()
         self._detours = Detours()
         self._glanced: Snapshot | None = None
         self._glance = self._reads_by(lambda _: None)
@@ -102,9 +104,7 @@ class Calls:
     def close(self) -> None:
         """Let go of the threads and of the processes that they wait for; calls without an answer are dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-        self._large.close()
-        jq.close_workers()
-        engine.close_workers()
+        close_pools()
 
     def _read(self, body: bytes) -> "_Question | None":
         """Read a request; None for one that is too large for this process."""
@@ -151,17 +151,23 @@ class Calls:
 
     async def _in_process(self, body: bytes, seconds: float) -> bytes:
         started, until = time.perf_counter(), time.monotonic() + seconds
-        async with self._large.call(body, seconds) as (call, request):
+        question: _Question | None = None
+
+        def prepare(request: Request) -> Prepared:
+            nonlocal question
             question = _Question.of(started, request, self._snapshot())
-            try:
-                definition = question.served()
-                known = known_to(self._reader, definition.references)
-                work = call.answer(definition, self._options, until - time.monotonic(), known)
-                answer = await _in_time(work, until, question.too_slow(seconds))
-            except Exception as error:  # noqa: BLE001 - the edge of the process
-                return self._failure(question, error)
+            definition = question.served()
+            return Prepared(definition, known_to(self._reader, definition.references), question.too_slow(seconds))
+
+        try:
+            answer = await self._isolated.answer(body, until, self._options, prepare)
+        except Exception as error:
+            if question is None:
+                raise
+            return self._failure(question, error)
+        if question is not None:
             self._record(question)
-            return answer
+        return answer
 
     async def _in_thread(self, question: "_Question", seconds: float) -> Results:
         definition, call = question.known()
@@ -175,7 +181,7 @@ class Calls:
         return await _in_time(take_turn(), until, question.too_slow(seconds))
 
     def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
-        with jq.deadline(max(until - time.monotonic(), 0.0)):
+        with deadline(max(until - time.monotonic(), 0.0)):
             return interpret(definition, call, self._options, reader=self._reader)
 
     def _failure(self, question: "_Question", error: Exception) -> bytes:

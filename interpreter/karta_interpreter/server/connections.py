@@ -22,7 +22,8 @@ class Connections(web.Server):
     """Makes connections, and knows the ones that are open."""
 
     def __init__(self, handler: Handler, refuse: Refuse, limits: Limits, at_once: AtOnce) -> None:
-        super().__init__(handler, request_factory=self._request)
+        # A client that leaves ends the work for it: no answer can reach it any more.
+        super().__init__(handler, request_factory=self._request, handler_cancellation=True)
         self._refuse = refuse
         self._limits = limits
         self._at_once = at_once

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from karta_interpreter import admission
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
 from karta_interpreter.server.application import MUTATE, VALIDATE, Application
@@ -17,6 +16,7 @@ from karta_interpreter.server.certificate_sources import certificate_source
 from karta_interpreter.server.connection import Limits
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import Readiness
+from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.listener import Listener
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
@@ -81,7 +81,8 @@ class Server:
         self._renewal = Renewal(self._tls, self._metrics, self._renewed) if self._tls else None
         self._readiness = Readiness(lambda: self._store.snapshot, self._tls, lambda: self._control_plane.is_settled)
         options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
-        self._calls = Calls(lambda: self._store.snapshot, self._metrics, options, self._store.reader)
+        self._isolated = IsolatedCalls()
+        self._calls = Calls(lambda: self._store.snapshot, self._metrics, options, self._store.reader, self._isolated)
         self._listener = Listener(settings.host, settings.port, self._connections(), self._tls)
         if cluster := self._control_plane.cluster:
             self._metrics.show_staleness(lambda: cluster.stale_for)
@@ -141,7 +142,10 @@ class Server:
         settings, plane = self._settings, self._control_plane
         application = Application(
             self._calls,
-            {VALIDATE: lambda body: admission.validate(body, plane.kinds), MUTATE: admission.mutate},
+            {
+                VALIDATE: lambda body, seconds: self._isolated.review(body, seconds, plane.kinds),
+                MUTATE: lambda body, seconds: self._isolated.review(body, seconds, None),
+            },
             self._readiness,
             self._metrics,
             body_limit=settings.body_limit,

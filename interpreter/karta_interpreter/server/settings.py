@@ -22,7 +22,7 @@ class Settings:
 
     A body has at most ``body_limit`` bytes. AggregateStatus carries what hundreds of clusters report, and Go may
     write one character as six. Large bodies are answered in processes of their own
-    (`karta_interpreter.server.large_calls`).
+    (`karta_interpreter.server.isolated_calls`).
 
     A call may take ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A client has
     ``header_timeout`` to send its headers and ``exchange_timeout`` to send its body and take the answer.

@@ -1,4 +1,4 @@
-"""Running all other expressions under limits: libjq in worker processes that can be stopped.
+"""Evaluating all other expressions under limits: libjq in processes that can be stopped.
 
-The only package that knows ``jq``, and only `child`, the program of a worker, imports it.
+The only package that knows ``jq``, and only `child`, what such a process runs, loads it.
 """

@@ -1,7 +1,8 @@
-"""The process of a large call that ends in every other way than with an answer, and how many there are at once."""
+"""The process of a large call that ends without an answer, and how many there are at once."""
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,39 +10,39 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import RequestError
+from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.karta.transfer import pack, unpack
-from karta_interpreter.server import large_child
-from karta_interpreter.server.large_calls import LargeCalls
+from karta_interpreter.operations import Options
+from karta_interpreter.server import isolated_child
+from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import MIB, Settings
 from karta_interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.wire import Request
 from tests.server.client import Answer, Client, post, question
 from tests.server.process import KARTAS
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 LARGE = question("GrainMill", "Retain") + b" " * 3 * MIB
 ABOUT: dict[str, Any] = {"uid": "u", "gvk": ["mill.example.org", "v1", "GrainMill"], "namespace": "", "name": "rye"}
 ABOUT |= {"operation_name": "Retain", "problem": None}
-READS = f"""
-import os, signal, struct, sys, time
-sys.stdin.buffer.read({len(LARGE)} + {large_child.TO_CHILD.size})
-def say(letter, text):
-    sys.stdout.buffer.write(struct.pack("{large_child.FROM_CHILD.format}", letter, len(text)) + text)
-    sys.stdout.buffer.flush()
+STARTS = """
+import os, signal, time
+def start():
+    return answer
+def answer(channel, letter, payload):
 """
-KNOWS = f"""{READS}
-say({large_child.ABOUT!r}, {json.dumps(ABOUT).encode()!r})
-_, length = struct.unpack("{large_child.TO_CHILD.format}", sys.stdin.buffer.read({large_child.TO_CHILD.size}))
-sys.stdin.buffer.read(length)
-"""
+READS = f"{STARTS}    "
+KNOWS = f"""{STARTS}    channel.send({isolated_child.ABOUT!r}, {json.dumps(ABOUT).encode()!r})
+    channel.receive()
+    """
 
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
-    """A function that says which program runs instead of the one that answers calls."""
+    """A function that sets the program which runs instead of the one that answers calls."""
     path = tmp_path / "child.py"
-    monkeypatch.setattr(large_child, "__file__", str(path))
+    monkeypatch.setattr(isolated_child, "__file__", str(path))
     return path.write_text
 
 
@@ -50,10 +51,10 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     [
         pytest.param("import os; os.abort()", 413, "more than 1024 MiB of memory", id="no memory while it starts"),
         pytest.param(f"{READS}os.abort()", 413, "more than 1024 MiB of memory", id="no memory"),
-        pytest.param(f"{READS}os.kill(os.getpid(), 9)", 503, "stopped from outside", id="killed"),
-        pytest.param(f"{READS}time.sleep(999)", 503, "not enough time", id="too slow"),
-        pytest.param(f"{READS}raise SystemExit(3)", 500, "internal error", id="a bug"),
-        pytest.param(f"{READS}say(b'X', b'secret')", 500, "internal error", id="a bug that says so"),
+        pytest.param(f"{READS}os.kill(os.getpid(), 9)", 503, "was killed", id="killed"),
+        pytest.param(f"{READS}time.sleep(600)", 503, "it takes longer than", id="too slow"),
+        pytest.param(f"{READS}os._exit(3)", 500, "internal error", id="a bug"),
+        pytest.param(f"{READS}raise ValueError('secret')", 500, "internal error", id="a bug that has a name"),
     ],
 )
 async def test_a_process_that_ends_before_the_uid_is_known(
@@ -69,13 +70,11 @@ async def test_a_process_that_ends_before_the_uid_is_known(
     ("source", "code", "said"),
     [
         pytest.param(f"{KNOWS}os.abort()", 422, "more than 1024 MiB of memory", id="no memory"),
-        pytest.param(
-            f"{KNOWS}os._exit({large_child.NO_MEMORY})", 422, "more than 1024 MiB of memory", id="no memory, told"
-        ),
-        pytest.param(f"{KNOWS}os.kill(os.getpid(), 9)", 503, "stopped from outside", id="killed"),
-        pytest.param(f"{KNOWS}time.sleep(999)", 504, "Retain took longer than 2.5 s", id="too slow"),
-        pytest.param(f"{KNOWS}raise SystemExit(3)", 500, "internal error", id="a bug"),
-        pytest.param(f"{KNOWS}say(b'X', b'secret')", 500, "internal error", id="a bug that says so"),
+        pytest.param(f"{KNOWS}raise MemoryError", 422, "more than 1024 MiB of memory", id="no memory, in Python"),
+        pytest.param(f"{KNOWS}os.kill(os.getpid(), 9)", 503, "was killed", id="killed"),
+        pytest.param(f"{KNOWS}time.sleep(600)", 504, "Retain took longer than 2.5 s", id="too slow"),
+        pytest.param(f"{KNOWS}os._exit(3)", 500, "internal error", id="a bug"),
+        pytest.param(f"{KNOWS}raise ValueError('secret')", 500, "internal error", id="a bug that has a name"),
     ],
 )
 async def test_a_process_that_ends_before_it_answers(
@@ -99,26 +98,38 @@ async def ask_locally(in_vain: bool) -> Answer:
     return answer
 
 
-async def test_two_large_calls_run_at_once_and_a_third_waits(program: Callable[[str], object]) -> None:
-    program(f"{KNOWS}time.sleep(999)")
-    calls = LargeCalls()
-    async with calls.call(LARGE, HANG) as (one, _):
-        async with calls.call(LARGE, HANG) as (other, _):
-            assert one.pid != other.pid
-            with pytest.raises(RequestError, match="2 other large calls") as caught:
-                async with calls.call(LARGE, 0.2):
-                    pass
-            assert caught.value.status == 503
-            waiting = asyncio.create_task(uid_of(calls))
-            await asyncio.sleep(0.1)
-            assert not waiting.done()
-        assert await waiting == "u"
-    calls.close()
+async def test_large_calls_and_reviews_leave_one_process_to_each_other(program: Callable[[str], object]) -> None:
+    """Two large calls are answered at a time, a third waits, and a review does not wait for any of them."""
+    program(f"{STARTS}    time.sleep(600) if letter == {isolated_child.CALL!r} else review(channel)\n" + REVIEWS)
+    calls = IsolatedCalls()
+    large = [asyncio.create_task(calls.answer(LARGE, soon(), Options(), unknown)) for _ in range(3)]
+    await until(lambda: len(calls.pool.processes) == 2)
+    assert await calls.review(b"{}", HANG, None) == b"judged"
+    assert len(calls.pool.processes) == 3
+    with pytest.raises(RequestError, match="every process is busy") as caught:
+        await calls.answer(LARGE, time.monotonic() + 0.1, Options(), unknown)
+    assert caught.value.status == 503
+    assert not any(task.done() for task in large)
+    for task in large:
+        task.cancel()
+    await asyncio.gather(*large, return_exceptions=True)
+    calls.pool.close()
 
 
-async def uid_of(calls: LargeCalls) -> str:
-    async with calls.call(LARGE, HANG) as (_, request):
-        return request.uid
+REVIEWS = f"""
+def review(channel):
+    channel.receive()
+    channel.send({isolated_child.ABOUT!r}, b"{{}}")
+    channel.send({isolated_child.ANSWER!r}, b"judged")
+"""
+
+
+def unknown(_: Request) -> Prepared:
+    raise InterpretationError("no definition", code=404)
+
+
+def soon() -> float:
+    return time.monotonic() + HANG
 
 
 def test_a_process_can_make_every_definition_again() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.server.large_calls import is_large
+from karta_interpreter.server.isolated_calls import is_large
 from karta_interpreter.server.settings import MIB
 from tests.server.client import Answer, Client, get, post, question
 from tests.server.process import Process, running

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.worker.packages import BARE, environment
+from karta_interpreter.sandbox.packages import BARE, environment
 from tests.waiting import HANG
 
 # Not that of a virtual environment, which would find packages by itself.

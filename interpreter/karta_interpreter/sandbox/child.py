@@ -1,0 +1,111 @@
+"""The main program of every child process: it loads what the child is for, takes its limits, and answers requests.
+
+It runs as a script, by path, in an interpreter that finds no packages: so it imports nothing but the standard library.
+Its argument is JSON: the file to load, the folders of packages that the file may import, the limits, and the arguments
+of the file's function ``start``, which returns the function that answers a request.
+
+A message is a letter, a number of seconds, a length and that many bytes. The seconds are those that a request may
+take; a child sends 0. After each request, and once at the start, the child sends `READY`.
+"""
+
+import errno
+import gc
+import json
+import math
+import os
+import resource
+import struct
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Final
+
+FRAME: Final = struct.Struct(">cdI")
+READY: Final = b"!"
+BROKEN: Final = b"X"
+
+NO_MEMORY: Final = errno.ENOMEM
+"""The exit status of a child that ran out of memory."""
+
+
+class Channel:
+    """The child's end of the stream between the two processes; it ends the child when the other end is gone."""
+
+    def __init__(self) -> None:
+        self._requests, self._answers = sys.stdin.buffer, sys.stdout.buffer
+        self.seconds = 0.0
+        """The seconds of the last message that was received."""
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """The letter and the bytes of the next message, after everything that was sent has left."""
+        self._answers.flush()
+        header = self._requests.read(FRAME.size)
+        if len(header) < FRAME.size:
+            os._exit(0)
+        letter, self.seconds, length = FRAME.unpack(header)
+        return letter, self._requests.read(length)
+
+    def send(self, letter: bytes, payload: bytes) -> None:
+        """Send a message; it may wait in a buffer until the next `receive` or `flush`."""
+        self._answers.write(FRAME.pack(letter, 0.0, len(payload)))
+        self._answers.write(payload)
+
+    def flush(self) -> None:
+        """Send what waits in the buffer."""
+        self._answers.flush()
+
+
+Answer = Callable[[Channel, bytes, bytes], None]
+"""Answers a request, given its letter and its bytes, by sending messages."""
+
+
+def main(path: str, folders: list[str], limits: dict[str, int], arguments: list[str]) -> None:
+    """Answer requests until the other process is gone."""
+    channel = Channel()
+    try:
+        sys.path[:0] = folders
+        answer = _load(path, arguments)
+        _limit_resources(**limits)
+        while True:
+            channel.send(READY, b"")
+            letter, payload = channel.receive()
+            _limit_processor_time(channel.seconds)
+            answer(channel, letter, payload)
+    except MemoryError:
+        os._exit(NO_MEMORY)
+    except Exception:  # noqa: BLE001 - the edge of the process
+        import traceback  # noqa: PLC0415 - it takes a third of the time that a child without packages needs to start
+
+        channel.send(BROKEN, traceback.format_exc().encode(errors="replace"))
+        channel.flush()
+        os._exit(1)
+
+
+def _load(path: str, arguments: list[str]) -> Answer:
+    spec = spec_from_file_location("program", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = module_from_spec(spec)
+    sys.modules["program"] = module
+    spec.loader.exec_module(module)
+    start: Callable[..., Answer] = module.start
+    return start(*arguments)
+
+
+def _limit_resources(memory: int, niceness: int) -> None:
+    gc.freeze()  # what the program has loaded stays
+    os.nice(niceness)
+    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, memory)):
+        resource.setrlimit(limit, (most, most))
+
+
+def _limit_processor_time(seconds: float) -> None:
+    """Let the kernel end this process if a request runs on after the other process has died."""
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    until = math.ceil(spent.ru_utime + spent.ru_stime + seconds) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (until, most))
+
+
+if __name__ == "__main__":
+    main(*json.loads(sys.argv[1]))

@@ -1,0 +1,202 @@
+"""A child process that answers one request after the other, under limits, and can be killed at any time.
+
+A child has no environment and no files but a socket to this process. It ends when this process does.
+"""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from karta_interpreter.errors import SandboxError, StopCause
+from karta_interpreter.sandbox import child
+
+_START_SECONDS: Final = 10.0
+_SETTLE_SECONDS: Final = 1.0
+_WAIT_SECONDS: Final = 1.0
+_SMALLEST_READ: Final = 1 << 16
+_LARGEST_READ: Final = 1 << 20
+_DEATHS: Final = {
+    child.NO_MEMORY: StopCause.MEMORY,
+    # Libraries end their process when memory runs out.
+    -signal.SIGABRT: StopCause.MEMORY,
+    -signal.SIGSEGV: StopCause.MEMORY,
+    -signal.SIGKILL: StopCause.KILLED,
+    -signal.SIGXCPU: StopCause.PROCESSOR_TIME,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What the processes of a pool run, and their limits.
+
+    The file at ``path`` has a function ``start``, which gets the ``arguments`` and returns what answers a request
+    (`karta_interpreter.sandbox.child`). With ``packages`` it can import the packages of this process, otherwise only
+    the standard library. ``memory`` is in bytes of address space.
+    """
+
+    path: str
+    memory: int
+    arguments: tuple[str, ...] = ()
+    packages: bool = True
+    niceness: int = 0
+
+    def command(self) -> list[str]:
+        """The command that starts a process."""
+        ours = str(Path(__file__).parents[2])
+        # An installation can make our package importable by a hook instead of a folder on the path.
+        folders = list(dict.fromkeys([*filter(None, sys.path), ours])) if self.packages else []
+        limits = {"memory": self.memory, "niceness": self.niceness}
+        setup = json.dumps([self.path, folders, limits, self.arguments])
+        return [sys.executable, "-I", "-S", child.__file__, setup]
+
+
+class Process:
+    """One child process; not for two threads at once, but any thread may `kill` it.
+
+    A request is one `send` with its seconds, any number of further messages in both directions, and `settle`. Where
+    the process cannot go on it is stopped, and SandboxError has the cause.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._memory = program.memory
+        self._buffer = bytearray()
+        self._seconds = self._end = 0.0
+        self._is_ready = False
+        self.is_settling = False
+        """Whether its request has been answered, and it will soon be ready for another one."""
+        try:
+            self._socket, theirs = socket.socketpair()
+            with theirs:
+                self._process = _start(program, theirs.fileno())
+        except OSError as error:
+            if hasattr(self, "_socket"):
+                self._socket.close()
+            raise SandboxError(f"no process can be started: {error.strerror}", StopCause.NOT_STARTED) from error
+        self._expect_ready(_START_SECONDS)
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
+    def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
+        """Send a message; one with ``seconds`` begins a request, which is stopped that long and ``grace`` later."""
+        if seconds:
+            self._seconds, self._end = seconds, time.monotonic() + seconds + grace
+        self._is_ready = False
+        frame = child.FRAME.pack(letter, seconds, len(payload))
+        with self._stopping():
+            self._socket.settimeout(self._left())
+            if len(payload) < _SMALLEST_READ:
+                self._socket.sendall(frame + payload)
+            else:
+                self._socket.sendall(frame)
+                self._socket.sendall(payload)
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """The letter and the bytes of the next message of the request."""
+        with self._stopping():
+            letter, _, length = child.FRAME.unpack(self._read(child.FRAME.size))
+            payload = self._read(length)
+        if letter == child.BROKEN:
+            self.stop()
+            error = SandboxError("its process failed", StopCause.DEFECT)
+            error.add_note(payload.decode(errors="replace"))  # for the log
+            raise error
+        return letter, payload
+
+    def settle(self) -> bool:
+        """Wait until the process is ready for another request; whether it gets ready, otherwise it is stopped."""
+        if not self._is_ready:
+            try:
+                self._expect_ready(_SETTLE_SECONDS)
+            except SandboxError:
+                return False
+        return True
+
+    def kill(self) -> None:
+        """Have the process end; the thread that uses it gets SandboxError."""
+        self._process.kill()
+
+    def wait(self) -> None:
+        """Return when a process that was killed has ended."""
+        self._process.wait()
+
+    def stop(self) -> None:
+        """End the process and wait until it has ended."""
+        self.kill()
+        self.wait()
+        self._socket.close()
+
+    def _expect_ready(self, seconds: float) -> None:
+        self._seconds, self._end = seconds, time.monotonic() + seconds
+        letter, _ = self.receive()
+        if letter != child.READY:
+            self.stop()
+            raise SandboxError("its process is out of step", StopCause.DEFECT)
+        self._is_ready = True
+
+    def _read(self, length: int) -> bytes:
+        buffer = self._buffer
+        while (missing := length - len(buffer)) > 0:
+            self._socket.settimeout(self._left())
+            chunk = self._socket.recv(min(max(missing, _SMALLEST_READ), _LARGEST_READ))
+            if not chunk:
+                raise ConnectionResetError
+            buffer += chunk
+        data = bytes(memoryview(buffer)[:length])
+        del buffer[:length]
+        return data
+
+    def _left(self) -> float:
+        return max(self._end - time.monotonic(), 0.001)
+
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Stop the process at the end of its time, and when it has closed its end of the socket."""
+        try:
+            yield
+        except TimeoutError as error:
+            self.stop()
+            raise SandboxError(f"it takes longer than {self._seconds:.3g} s", StopCause.TIME) from error
+        except OSError as error:
+            raise self._death() from error
+
+    def _death(self) -> SandboxError:
+        try:
+            status = self._process.wait(timeout=_WAIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            status = 0
+        self.stop()
+        cause = _DEATHS.get(status, StopCause.DEFECT)
+        reasons = {
+            StopCause.MEMORY: f"it needs more than {self._memory >> 20} MiB of memory",
+            StopCause.KILLED: "its process was killed, perhaps for want of memory",
+            StopCause.PROCESSOR_TIME: "it takes too much processor time",
+        }
+        return SandboxError(reasons.get(cause, f"its process ended with status {status}"), cause)
+
+
+def _start(program: Program, stream: int) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(  # noqa: S603 - our own program, and no shell
+        program.command(),
+        stdin=stream,
+        stdout=stream,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env={},
+        start_new_session=True,  # Ctrl-C in a terminal is for the server, which finishes its calls
+    )

@@ -1,0 +1,197 @@
+"""Calls with large bodies, and reviews of Kartas: each is answered in a process of its own.
+
+While this process decodes a body it answers no other call, a hostile body takes fifty times its size of memory, and a
+hostile Karta takes long to judge. So these bodies go as they came to a child process, which has little memory, no
+environment and a deadline, and the answer comes back as bytes. To start a process takes ten times as long as most
+calls, so those that have not grown are kept for a while.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from karta_interpreter import admission
+from karta_interpreter.errors import InterpretationError, InterpreterError, RequestError, SandboxError, StopCause
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.resolution import Known
+from karta_interpreter.karta.transfer import pack, pack_known
+from karta_interpreter.operations import Options
+from karta_interpreter.sandbox import Pool, Process, Program
+from karta_interpreter.sandbox.awaiting import AsyncPool
+from karta_interpreter.server import isolated_child as child
+from karta_interpreter.wire import Request
+from karta_interpreter.wire.projection_decoder import MOST_VALUES, values_in
+
+PROCESSES: Final = 3
+"""How many there are at once: two for calls and one for reviews, or the other way round."""
+
+# A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
+# nanoseconds for each byte: 30 ms. Objects have one every eight bytes or so, and an ordinary one of 100 KB takes 1 to
+# 2 ms here. But nothing cheap tells it from one that takes ten times that, and a process that is kept costs it 5 ms.
+# Most calls do not get here: what they need of an object is less, and read in part. Those with two objects do: Retain
+# reads much of both, and little of it is dear.
+_MOST_BYTES: Final = 2 * 2**20
+_SECOND_OBJECT: Final = b'"observedObject":'
+_IDLE_SECONDS: Final = 30.0
+_GRACE_SECONDS: Final = 0.2
+"""A child that stops at its deadline names the expression that took so long; for this long that is waited for."""
+
+
+class _Codes(NamedTuple):
+    """The HTTP status before the uid of a request is known, and the code of an answer from then on."""
+
+    status: int
+    code: int
+
+
+_CODES: Final = {
+    StopCause.MEMORY: _Codes(413, 422),
+    StopCause.TIME: _Codes(503, 504),
+    StopCause.PROCESSOR_TIME: _Codes(503, 504),
+    StopCause.KILLED: _Codes(503, 503),
+    StopCause.BUSY: _Codes(503, 503),
+    StopCause.NOT_STARTED: _Codes(503, 503),
+}
+_CAUSED_BY_REQUEST: Final = {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESSOR_TIME}
+
+
+class Prepared(NamedTuple):
+    """What answers a call: the definition, and the objects that it refers to; ``too_slow`` is the error at its end."""
+
+    definition: Definition
+    known: Known
+    too_slow: str
+
+
+def is_large(body: bytes) -> bool:
+    """Tell whether answering a request in this process could keep others waiting; never takes long itself.
+
+    >>> is_large(b'{"request": {}}'), is_large(b"[" + b"1," * 12_000 + b"1]")
+    (False, True)
+    """
+    if len(body) <= MOST_VALUES:
+        return False
+    most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)
+    return len(body) > _MOST_BYTES or values_in(body) > most
+
+
+class IsolatedCalls:
+    """Answers in the processes of a pool; a process without a request for ``idle_seconds`` ends."""
+
+    def __init__(self, *, size: int = PROCESSES, idle_seconds: float = _IDLE_SECONDS) -> None:
+        self.pool: Final = Pool(_start, size, idle_seconds=idle_seconds)
+        self._awaited = AsyncPool(self.pool)
+
+    async def answer(
+        self, body: bytes, until: float, options: Options, prepare: Callable[[Request], Prepared]
+    ) -> bytes:
+        """Return the body that answers a call, until a time of the monotonic clock.
+
+        ``prepare`` gets the request without its call, which stays in the process, and is called in a thread. Raises
+        RequestError when the request has no uid, or none that can be found within the time and the memory, and
+        InterpretationError when there is no right answer.
+        """
+
+        def talk(process: Process) -> bytes | InterpreterError:
+            letter, payload = _begin(process, child.CALL, (body,), until)
+            if letter == child.UNREADABLE:
+                return RequestError(**orjson.loads(payload))
+            try:
+                prepared = prepare(_request(payload))
+            except InterpretationError as error:
+                process.send(child.DROP_CALL, b"")
+                return error
+            return _finish(process, prepared, options, until)
+
+        return await self._talk("calls", body, until, talk)
+
+    async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
+        """Return the answer to a review within so many seconds: where ``taken`` is None to a mutating one.
+
+        A Karta that takes too much time or memory is denied. Raises RequestError for a body that is no review, and
+        where no process is free.
+        """
+        until = time.monotonic() + seconds
+        letter = child.MUTATE if taken is None else child.VALIDATE
+        kinds = orjson.dumps([[*gvk, name] for gvk, name in (taken or {}).items()])
+
+        def talk(process: Process) -> bytes | InterpreterError:
+            found, payload = _begin(process, letter, (kinds, body), until)
+            if found == child.UNREADABLE:
+                return RequestError(**orjson.loads(payload))
+            try:
+                return process.receive()[1]
+            except SandboxError as error:
+                if error.cause in _CAUSED_BY_REQUEST:
+                    return admission.unjudged(admission.Subject(**orjson.loads(payload)), str(error))
+                raise
+
+        return await self._talk("reviews", body, until, talk)
+
+    async def _talk(
+        self, owner: str, body: bytes, until: float, talk: Callable[[Process], bytes | InterpreterError]
+    ) -> bytes:
+        try:
+            answer = await self._awaited.talk(owner, until, talk)
+        except SandboxError as error:
+            codes = _CODES.get(error.cause)
+            if codes is None:
+                raise
+            raise RequestError(f"no answer to a body of {len(body)} bytes: {error}", status=codes.status) from error
+        if isinstance(answer, InterpreterError):
+            raise answer
+        return answer
+
+
+def _start() -> Process:
+    return Process(Program(child.__file__, child.MEMORY, niceness=child.NICENESS))
+
+
+def _begin(process: Process, letter: bytes, parts: tuple[bytes, ...], until: float) -> tuple[bytes, bytes]:
+    """Send a request, and return the first message about it."""
+    first, *others = parts
+    process.send(letter, first, _left(until), grace=_GRACE_SECONDS)
+    for part in others:
+        process.send(letter, part)
+    return process.receive()
+
+
+def _finish(process: Process, prepared: Prepared, options: Options, until: float) -> bytes | InterpreterError:
+    needed = {
+        "definition": json.dumps(pack(prepared.definition)),
+        "options": asdict(options),
+        "known": pack_known(prepared.known),
+        "seconds": _left(until),
+    }
+    try:
+        process.send(child.ANSWER_CALL, json.dumps(needed).encode())
+        letter, payload = process.receive()
+    except SandboxError as error:
+        codes = _CODES.get(error.cause)
+        if codes is None:
+            raise
+        reason = f"definition {prepared.definition.name}: the call was stopped: {error}"
+        raise InterpretationError(
+            prepared.too_slow if error.cause is StopCause.TIME else reason, code=codes.code
+        ) from error
+    if letter == child.ANSWER:
+        return payload
+    failure = InterpretationError(**json.loads(payload))
+    if time.monotonic() < until:
+        return failure
+    return InterpretationError(f"{prepared.too_slow}: {failure}", code=504)
+
+
+def _request(about: bytes) -> Request:
+    fields: dict[str, Any] = orjson.loads(about)
+    gvk, problem = fields.pop("gvk"), fields.pop("problem")
+    return Request(**fields, gvk=gvk and GVK(*gvk), problem=problem and InterpretationError(**problem))
+
+
+def _left(until: float) -> float:
+    return max(until - time.monotonic(), 0.001)

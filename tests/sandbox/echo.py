@@ -1,0 +1,41 @@
+"""A program for children: it answers with what it is sent, and does what some letters ask for."""
+
+import os
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def start(*arguments: str) -> Callable[[Any, bytes, bytes], None]:
+    if "fail" in arguments:
+        raise RuntimeError("it does not start")
+
+    def answer(channel: Any, letter: bytes, payload: bytes) -> None:
+        if letter in ACTIONS:
+            ACTIONS[letter](payload)
+        elif letter == b"2":
+            channel.send(b"1", payload)
+            _, more = channel.receive()
+            channel.send(b"2", more)
+        elif letter != b"n":
+            channel.send(b"R", ANSWERS[letter](arguments) if letter in ANSWERS else payload)
+
+    return answer
+
+
+def fail(payload: bytes) -> None:
+    raise RuntimeError(payload.decode())
+
+
+ACTIONS: dict[bytes, Callable[[bytes], object]] = {
+    b"s": lambda _: time.sleep(600),
+    b"d": lambda _: os._exit(3),
+    b"k": lambda _: os.abort(),
+    b"m": lambda _: bytearray(1 << 40),
+    b"x": fail,
+}
+ANSWERS: dict[bytes, Callable[[tuple[str, ...]], bytes]] = {
+    b"a": lambda arguments: " ".join(arguments).encode(),
+    b"t": lambda _: str(resource.getrlimit(resource.RLIMIT_CPU)[0]).encode(),
+}

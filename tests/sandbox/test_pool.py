@@ -1,0 +1,281 @@
+"""Processes for any number of threads, and for an event loop."""
+
+import asyncio
+import itertools
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from karta_interpreter.errors import SandboxError, StopCause
+from karta_interpreter.sandbox import Pool, Process, Program
+from karta_interpreter.sandbox.awaiting import AsyncPool
+
+ECHO = str(Path(__file__).parent / "echo.py")
+LONG = 60.0
+
+
+class Fake:
+    """A process without a process."""
+
+    _numbers = itertools.count(1)
+
+    def __init__(self) -> None:
+        self.pid = next(self._numbers)
+        self.is_alive = True
+        self.is_in_step = True
+        self.is_settling = False
+
+    def settle(self) -> bool:
+        return self.is_alive and self.is_in_step
+
+    def kill(self) -> None:
+        self.is_alive = False
+
+    def stop(self) -> None:
+        self.is_alive = False
+
+    def wait(self) -> None:
+        assert not self.is_alive
+
+
+def fake() -> Process:
+    return cast("Process", Fake())
+
+
+def echo() -> Process:
+    return Process(Program(ECHO, 2**30, packages=False))
+
+
+@pytest.fixture
+def pool() -> Pool:
+    return Pool(fake, size=2)
+
+
+@pytest.fixture
+def real() -> Iterator[Pool]:
+    pool = Pool(echo, size=2)
+    yield pool
+    pool.close()
+
+
+def test_a_process_is_used_again(pool: Pool) -> None:
+    with pool.process("a", 1) as (first, left):
+        assert 0 < left <= 1
+    with pool.process("a", 1) as (second, _):
+        assert second is first
+    assert pool.processes == {first.pid}
+
+
+@pytest.mark.parametrize(
+    ("change", "when"),
+    [
+        pytest.param("is_alive", "before", id="it died at work"),
+        pytest.param("is_alive", "after", id="it died while it was idle"),
+        pytest.param("is_in_step", "before", id="it is out of step"),
+    ],
+)
+def test_a_process_that_is_not_fit_is_replaced(pool: Pool, change: str, when: str) -> None:
+    with pool.process("a", 1) as (first, _):
+        if when == "before":
+            setattr(first, change, False)
+    if when == "after":
+        setattr(first, change, False)
+    with pool.process("a", 1) as (second, _):
+        assert second is not first
+    assert pool.processes == {second.pid}
+    assert not first.is_alive
+
+
+def test_there_are_never_more_than_its_size(pool: Pool) -> None:
+    with pool.process("a", 1), pool.process("b", 1):
+        with pytest.raises(SandboxError, match="every process is busy") as caught, pool.process("c", 0.05):
+            pytest.fail("a third process")
+        assert caught.value.cause is StopCause.BUSY
+    with pool.process("c", 0):
+        assert len(pool.processes) == 2
+
+
+def test_a_process_is_only_started_when_none_is_idle() -> None:
+    pool = Pool(fake, size=3)
+    assert pool.processes == frozenset()
+    for owner in ("a", "b", "c", "a"):
+        with pool.process(owner, 1):
+            assert len(pool.processes) == 1
+
+
+def test_a_freed_process_goes_to_the_owner_that_has_none() -> None:
+    pool, order = Pool(fake, size=1), list[str]()
+
+    def work(owner: str) -> None:
+        with pool.process(owner, LONG):
+            order.append(owner)
+
+    threads = []
+    with pool.process("a", 1):
+        for count, owner in enumerate(("b", "c"), start=1):
+            threads.append(threading.Thread(target=work, args=(owner,)))
+            threads[-1].start()
+            while len(pool._places._waiting) < count:  # noqa: SLF001 - the order of requests is what is tested
+                time.sleep(0.001)
+        assert order == []
+    for thread in threads:
+        thread.join()
+    assert order == ["b", "c"]
+
+
+def test_waiting_takes_from_the_seconds(pool: Pool) -> None:
+    with pool.process("a", LONG) as (_, left):
+        assert 0 < left <= LONG
+
+
+def test_a_failure_gives_the_place_back_and_stops_the_process(pool: Pool) -> None:
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError), pool.process("a", 1) as (process, _):
+            raise ZeroDivisionError
+        assert not process.is_alive
+
+    def fail() -> Process:
+        raise SandboxError("none", StopCause.NOT_STARTED)
+
+    broken = Pool(fail, size=1)
+    for _ in range(3):
+        with pytest.raises(SandboxError, match="none"), broken.process("a", 0.1):
+            pytest.fail("a process that did not start")
+
+
+def test_closing_stops_all_of_them(pool: Pool) -> None:
+    with pool.process("a", 1) as (first, _):
+        pool.close()
+        assert not first.is_alive
+    assert pool.processes == frozenset()
+    with pool.process("a", 1) as (second, _):
+        assert second.is_alive
+
+
+def test_closing_ends_a_request_at_work(real: Pool) -> None:
+    with real.process("a", 1) as (process, _):
+        process.send(b"s", b"", LONG)
+        closing = threading.Thread(target=real.close)
+        closing.start()
+        with pytest.raises(SandboxError):
+            process.receive()
+        closing.join()
+    assert not Path(f"/proc/{process.pid}").exists()
+
+
+def test_an_idle_process_ends_after_its_time() -> None:
+    pool = Pool(echo, size=1, idle_seconds=0.05)
+    with pool.process("a", 1) as (process, _):
+        pass
+    while pool.processes:
+        time.sleep(0.01)
+    process.wait()
+    with pool.process("a", 1) as (other, _):
+        assert other is not process
+    pool.close()
+
+
+def test_a_process_in_use_does_not_expire() -> None:
+    timers: list[Callable[[Process], None]] = []
+    pool = Pool(fake, size=1, idle_seconds=LONG)
+    with pool.process("a", 1) as (process, _):
+        pass
+    timers.append(pool._expire)  # noqa: SLF001 - a timer that fires too late
+    with pool.process("a", 1) as (same, _):
+        timers[0](process)
+        assert same is process
+        assert same.is_alive
+    pool.close()
+
+
+def test_processes_start_with_their_first_request_and_end_with_this_process() -> None:
+    program = f"""
+from karta_interpreter.sandbox import Pool, Process, Program
+pool = Pool(lambda: Process(Program({ECHO!r}, {2**30})), 1)
+assert not pool.processes
+with pool.process("a", 9): pass
+print(*pool.processes)
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
+    assert not Path(f"/proc/{int(done.stdout)}").exists()
+    assert done.stderr == ""
+
+
+def say(word: bytes) -> Callable[[Process], bytes]:
+    def talk(process: Process) -> bytes:
+        process.send(b"?", word, LONG)
+        return process.receive()[1]
+
+    return talk
+
+
+def sleep(process: Process) -> None:
+    process.send(b"s", b"", LONG)
+    process.receive()
+
+
+async def until(holds: Callable[[], object]) -> None:
+    while not holds():  # noqa: ASYNC110 - it happens in another process
+        await asyncio.sleep(0.01)
+
+
+def soon() -> float:
+    return time.monotonic() + LONG
+
+
+async def test_the_event_loop_awaits_talks(real: Pool) -> None:
+    pool = AsyncPool(real)
+    words = [str(number).encode() for number in range(20)]
+    assert await asyncio.gather(*(pool.talk(word.decode(), soon(), say(word)) for word in words)) == words
+    assert len(real.processes) <= 2
+
+
+async def test_the_event_loop_gets_the_error_of_a_talk(real: Pool) -> None:
+    pool = AsyncPool(real)
+
+    def fail(_: Process) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await pool.talk("a", soon(), fail)
+    assert await pool.talk("a", soon(), say(b"word")) == b"word"
+
+
+async def test_a_talk_that_is_cancelled_ends_its_process_and_nobody_waits(real: Pool) -> None:
+    pool = AsyncPool(real)
+    talks = [asyncio.create_task(pool.talk(owner, soon(), sleep)) for owner in ("a", "b")]
+    waiting = asyncio.create_task(pool.talk("c", soon(), say(b"word")))
+    await until(lambda: len(real.processes) == 2)
+    pids = real.processes
+    assert not waiting.done()
+    for task in talks:
+        task.cancel()
+    assert await waiting == b"word"
+    assert await asyncio.gather(*talks, return_exceptions=True)
+    await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+
+
+async def test_a_talk_that_is_cancelled_before_it_has_a_process_leaves_its_place(real: Pool) -> None:
+    pool = AsyncPool(real)
+    talks = [asyncio.create_task(pool.talk(owner, soon(), sleep)) for owner in ("a", "b")]
+    waiting = asyncio.create_task(pool.talk("c", soon(), say(b"never")))
+    await until(lambda: len(real.processes) == 2)
+    waiting.cancel()
+    talks[0].cancel()
+    assert await pool.talk("d", soon(), say(b"word")) == b"word"
+    talks[1].cancel()
+    found = await asyncio.gather(waiting, *talks, return_exceptions=True)
+    assert [type(each) for each in found] == [asyncio.CancelledError] * 3
+
+
+async def test_a_talk_for_which_no_process_gets_free(real: Pool) -> None:
+    pool = AsyncPool(real)
+    with real.process("a", 1), real.process("b", 1), pytest.raises(SandboxError, match="every process is busy"):
+        await pool.talk("c", time.monotonic() + 0.05, say(b"word"))
+    assert await pool.talk("c", soon(), say(b"word")) == b"word"

@@ -1,0 +1,206 @@
+"""A child process behind a socket; what jq, Lua and large calls do with theirs is tested in their rooms."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.errors import SandboxError, StopCause
+from karta_interpreter.sandbox import Process, Program
+
+ECHO = str(Path(__file__).parent / "echo.py")
+MEMORY = 512 * 2**20
+LONG = 60.0
+
+
+@pytest.fixture
+def process() -> Iterator[Process]:
+    process = Process(Program(ECHO, MEMORY, ("a", "b"), packages=False))
+    yield process
+    process.stop()
+
+
+def ask(process: Process, letter: bytes, payload: bytes = b"", seconds: float = LONG) -> tuple[bytes, bytes]:
+    process.send(letter, payload, seconds)
+    return process.receive()
+
+
+def test_requests_and_answers(process: Process) -> None:
+    for word in (b"one", b"", b"two"):
+        assert ask(process, b"?", word) == (b"R", word)
+        assert process.settle()
+
+
+def test_a_program_gets_its_arguments(process: Process) -> None:
+    assert ask(process, b"a") == (b"R", b"a b")
+
+
+def test_a_long_message(process: Process) -> None:
+    word = os.urandom(1 << 16) * 50
+    assert ask(process, b"?", word) == (b"R", word)
+    assert process.settle()
+
+
+def test_a_request_of_several_messages(process: Process) -> None:
+    assert ask(process, b"2", b"first") == (b"1", b"first")
+    process.send(b"?", b"second")
+    assert process.receive() == (b"2", b"second")
+    assert process.settle()
+
+
+def test_a_process_has_no_environment_no_files_and_its_limits() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        os.set_inheritable(listener.fileno(), True)
+        process = Process(Program(ECHO, MEMORY, niceness=3))
+        proc = Path(f"/proc/{process.pid}")
+        files = {str(link.readlink()) for link in proc.joinpath("fd").iterdir()}
+        limits = proc.joinpath("limits").read_text()
+        assert proc.joinpath("environ").read_bytes() == b""
+        assert proc.joinpath("cwd").readlink() == Path("/")
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 3
+        assert os.getsid(process.pid) == process.pid
+        process.stop()
+    assert len([file for file in files if file.startswith("socket:")]) == 1
+    assert files - {"/dev/null"} == {file for file in files if file.startswith("socket:")}
+    assert f"Max address space         {MEMORY}" in limits
+    assert "Max file size             0" in limits
+    assert "Max core file size        0" in limits
+
+
+def test_each_request_has_its_own_limit_of_processor_time(process: Process) -> None:
+    found = []
+    for seconds in (5.0, 60.0, 5.0):
+        found.append(int(ask(process, b"t", seconds=seconds)[1]))
+        assert process.settle()
+    assert [5 < found[0] < 20, 60 < found[1] < 75, 5 < found[2] < 20] == [True] * 3
+
+
+def test_no_answer_in_time(process: Process) -> None:
+    with pytest.raises(SandboxError, match=r"it takes longer than 0\.05 s") as caught:
+        ask(process, b"s", seconds=0.05)
+    assert caught.value.cause is StopCause.TIME
+    assert not process.is_alive
+
+
+@pytest.mark.parametrize(
+    ("letter", "cause", "message"),
+    [
+        pytest.param(b"d", StopCause.DEFECT, "its process ended with status 3", id="its own end"),
+        pytest.param(b"k", StopCause.MEMORY, "it needs more than 512 MiB of memory", id="a library without memory"),
+        pytest.param(b"m", StopCause.MEMORY, "it needs more than 512 MiB of memory", id="Python without memory"),
+        pytest.param(b"x", StopCause.DEFECT, "its process failed", id="an exception"),
+    ],
+)
+def test_the_cause_of_death(process: Process, letter: bytes, cause: StopCause, message: str) -> None:
+    with pytest.raises(SandboxError) as caught:
+        ask(process, letter, b"secret")
+    assert (str(caught.value), caught.value.cause) == (message, cause)
+    assert not process.is_alive
+
+
+def test_the_text_of_an_exception_is_a_note_for_the_log(process: Process) -> None:
+    with pytest.raises(SandboxError) as caught:
+        ask(process, b"x", b"secret")
+    assert "RuntimeError: secret" in caught.value.__notes__[0]
+
+
+def test_a_process_that_is_killed_at_work(process: Process) -> None:
+    process.send(b"s", b"", LONG)
+    process.kill()
+    with pytest.raises(SandboxError, match="was killed, perhaps for want of memory") as caught:
+        process.receive()
+    assert caught.value.cause is StopCause.KILLED
+
+
+def test_a_process_that_uses_too_much_processor_time(process: Process) -> None:
+    process.send(b"s", b"", LONG)
+    os.kill(process.pid, signal.SIGXCPU)
+    with pytest.raises(SandboxError, match="too much processor time"):
+        process.receive()
+
+
+@pytest.mark.parametrize(
+    "letter",
+    [
+        pytest.param(b"?", id="an answer that nobody has read"),
+        pytest.param(b"2", id="half of a request"),
+        pytest.param(b"d", id="a process that ends"),
+    ],
+)
+def test_a_process_that_is_out_of_step_is_stopped(process: Process, letter: bytes) -> None:
+    process.send(letter, b"", LONG)
+    assert not process.settle()
+    assert not process.is_alive
+
+
+def test_a_request_without_an_answer_is_over(process: Process) -> None:
+    process.send(b"n", b"", LONG)
+    assert process.settle()
+
+
+def test_stopping_ends_and_reaps_it(process: Process) -> None:
+    process.stop()
+    assert not process.is_alive
+    assert not Path(f"/proc/{process.pid}").exists()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(Program("/nowhere.py", MEMORY), id="no file"),
+        pytest.param(Program(ECHO, MEMORY, ("fail",)), id="an exception"),
+    ],
+)
+def test_a_program_that_does_not_start(program: Program) -> None:
+    with pytest.raises(SandboxError, match="its process failed"):
+        Process(program)
+
+
+def test_no_process_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    handles = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only their number counts
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(11, os.strerror(11))
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    with pytest.raises(SandboxError, match="no process can be started: Resource temporarily unavailable") as caught:
+        Process(Program(ECHO, MEMORY))
+    assert caught.value.cause is StopCause.NOT_STARTED
+    assert len(os.listdir("/proc/self/fd")) == handles  # noqa: PTH208
+
+
+@pytest.mark.parametrize("packages", [True, False])
+def test_a_program_finds_the_packages_of_this_process_or_none(packages: bool, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import importlib.util, os\n"
+        "def start():\n"
+        "    found = [bool(importlib.util.find_spec(name)) for name in ('karta_interpreter', 'orjson', 'there')]\n"
+        "    return lambda channel, letter, payload: channel.send(b'R', repr(found).encode())\n"
+    )
+    (tmp_path / "there.py").write_text("")
+    process = Process(Program(str(program), MEMORY, packages=packages))
+    assert ask(process, b"?") == (b"R", repr([packages, packages, False]).encode())
+    process.stop()
+
+
+def test_a_process_ends_when_its_parent_is_killed() -> None:
+    program = f"""
+import os, signal
+from karta_interpreter.sandbox import Process, Program
+print(Process(Program({ECHO!r}, {MEMORY})).pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    stat = Path(f"/proc/{int(done.stdout)}/stat")
+    while True:
+        try:
+            if ") Z " in stat.read_text():
+                break
+        except OSError:
+            break
