@@ -12,7 +12,10 @@ import jq
 from hypothesis import reject
 from msgspec.structs import replace
 
+from karta_interpreter.jq.inprocess.compiler import RUNTIME
+from karta_interpreter.jq.inprocess.emitter import Emitter, Singles
 from karta_interpreter.jq.inprocess.values import to_json
+from karta_interpreter.jq.inprocess.writer import Module
 from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import is_merge
@@ -43,6 +46,14 @@ def our_reverse: if type == "array" or . == null then reverse else {_REFUSE} end
 """
 _OURS = {("abs", 0), ("ceil", 0), ("round", 0), ("flatten", 1), ("getpath", 1), ("reverse", 0), ("min", 0), ("max", 0)}
 _OPERATORS = {"*": "times", "/": "over"}
+
+
+def compile_many(node: Node) -> Callable[[JSON], Iterator[JSON]]:
+    """Compile a plain expression to a generator of its outputs, as expressions use it for a part of themselves."""
+    module = Module(RUNTIME, Singles())
+    name = Emitter(module).generator(node)
+    many: Callable[[JSON], Iterator[JSON]] = module.functions()[name]
+    return many
 
 
 def libjq(node: Node, value: JSON, most: int = 1000) -> list[JSON] | None:

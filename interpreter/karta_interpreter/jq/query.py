@@ -7,7 +7,6 @@ from typing import Final, TypeVar
 
 from karta_interpreter.errors import (
     InterpretationError,
-    QueryError,
     QueryEvaluationError,
     QueryLimitError,
     QueryRaisedError,
@@ -15,7 +14,7 @@ from karta_interpreter.errors import (
     QueryWriteError,
 )
 from karta_interpreter.jq.analysis import Verdict, Vetting, examine
-from karta_interpreter.jq.assign import Location, denotes
+from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.assign.origins import Origin
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
 from karta_interpreter.jq.bounded.evaluation import evaluate, seconds_left
@@ -26,7 +25,7 @@ from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import variables_in
 from karta_interpreter.k8s.edit import set_value
-from karta_interpreter.k8s.values import JSON, Path, field_path
+from karta_interpreter.k8s.values import JSON, Path
 
 _LONGEST_QUOTE: Final = 200
 
@@ -164,27 +163,6 @@ class Query:
         """For each output of `evaluate` the place whose value it just is, None where it is computed."""
         locations = self.locate_each(value)
         return [location.path if location and location.is_plain else None for location in locations]
-
-    def solve(self, value: JSON, number: int, index: int = 0) -> JSON:
-        """A new object for which the output at ``index`` is ``number``; the same one where it already is.
-
-        Raises QueryWriteError when there is no such object that differs in one place.
-
-        >>> Query.compile("(.replicas // 1) * (.hosts // 1)").solve({"hosts": 4}, 8)
-        {'hosts': 4, 'replicas': 2}
-        """
-        locations = self.locate_each(value)
-        location = locations[index] if index < len(locations) else None
-        if location is None:
-            raise self._unwritable(f"output {index + 1} of {len(locations)} is not read from one place")
-        try:
-            solved = location.write(value, number)
-            outputs = self.evaluate(solved)
-        except QueryError as error:
-            raise self._unwritable(str(error)) from error
-        if not any(denotes(output, number) for output in outputs[index : index + 1]):
-            raise self._unwritable(f"writing {field_path(location.path)} does not make it {number}")
-        return solved
 
     def assign(self, value: JSON, new: JSON) -> JSON:
         """A new object with ``new`` at all places of the expression, as jq's ``(...) = new``.

@@ -8,7 +8,6 @@ from hypothesis import assume, given, settings
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.analysis import Verdict, Vetting, vet
 from karta_interpreter.jq.analysis.builtins import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
-from karta_interpreter.jq.inprocess.compiler import compile_many
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.growth import SIZE_LIMIT
 from karta_interpreter.jq.inprocess.record import Argument, Function
@@ -16,6 +15,7 @@ from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON
 from tests.jq.expressions import function_id, objects, plain_expressions
+from tests.jq.oracle import compile_many
 from tests.jq.syntax.corpus import ACCEPTED
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from karta_interpreter.errors import QueryEvaluationError, QueryWriteError
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.inprocess.compiler import compile_list, compile_many
+from karta_interpreter.jq.inprocess.compiler import compile_list
 from karta_interpreter.jq.inprocess.values import order_key
 from karta_interpreter.jq.program import compile_trace
 from karta_interpreter.jq.syntax import Node
@@ -24,6 +24,7 @@ from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.values import JSON
 from tests.jq.expressions import objects, plain_expressions
+from tests.jq.oracle import compile_many
 
 
 def trace(node: Node, value: JSON) -> list[tuple[JSON, Location | None]] | None:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.compiler import Outputs, compile_list, compile_many, compile_one
+from karta_interpreter.jq.inprocess.compiler import Outputs, compile_list, compile_one
 from karta_interpreter.jq.inprocess.values import order_key
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON
 from tests.jq.expressions import objects, plain_expressions
-from tests.jq.oracle import libjq
+from tests.jq.oracle import compile_many, libjq
 
 JOB_SET = {
     "spec": {

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.compiler import compile_many
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.operators import OPERATORS, total
+from karta_interpreter.jq.inprocess.operators import total
 from karta_interpreter.jq.inprocess.record import Argument, Function
 from karta_interpreter.jq.inprocess.values import order_key
 from karta_interpreter.jq.syntax import Call, Literal, Node
@@ -18,7 +17,8 @@ from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.k8s.values import JSON
 from tests.jq.expressions import NUMBERS, PATTERNS, REPLACEMENTS, TEXTS, function_id
-from tests.jq.oracle import libjq_program
+from tests.jq.inprocess.test_operators import OPERATORS
+from tests.jq.oracle import compile_many, libjq_program
 
 _ARGUMENTS = [
     parse(text)

@@ -1,5 +1,6 @@
 """What is computed in place is what the functions compute."""
 
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.inprocess.collection import greatest, least
 from karta_interpreter.jq.inprocess.compiler import compile_one
-from karta_interpreter.jq.inprocess.operators import OPERATORS
+from karta_interpreter.jq.inprocess.operators import add, divide, modulo, multiply, subtract
+from karta_interpreter.jq.inprocess.values import equal, less
 from karta_interpreter.jq.syntax import (
     Alternative,
     Array,
@@ -21,6 +23,21 @@ from karta_interpreter.jq.syntax import (
     Pipe,
 )
 from karta_interpreter.k8s.values import JSON
+
+OPERATORS: dict[str, Callable[[JSON, JSON], JSON]] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+    "/": divide,
+    "%": modulo,
+    "==": equal,
+    "!=": lambda left, right: not equal(left, right),
+    "<": less,
+    "<=": lambda left, right: not less(right, left),
+    ">": lambda left, right: less(right, left),
+    ">=": lambda left, right: not less(left, right),
+}
+"""Every binary operator but ``and`` and ``or``."""
 
 EDGES: list[JSON] = [
     *(None, True, False, 0, 1, -1, 3, -7, 0.5, -0.0, 1.0, "", "a", "1", [], [1], {}, {"a": 1}),

@@ -5,13 +5,13 @@ from typing import Any
 from hypothesis import example, given, settings
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess.compiler import compile_many
 from karta_interpreter.jq.inprocess.reads import reach
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.extent import Extent
 from karta_interpreter.k8s.values import JSON
 from tests.jq.expressions import objects, plain_expressions
+from tests.jq.oracle import compile_many
 
 
 def extent_of(node: Node) -> Extent:

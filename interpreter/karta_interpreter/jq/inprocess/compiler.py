@@ -181,21 +181,10 @@ RUNTIME: Final[dict[str, Any]] = {
 """Functions of Python and of jq, by the names that they have in the Python of an expression."""
 
 
-def compile_many(node: Node) -> Many:
-    """Compile an expression that vetting calls plain to a generator of its outputs; ValueError for any other.
-
-    Outputs are lazy: the next one is computed when it is asked for, and an error appears exactly where jq has it.
-
-    >>> from karta_interpreter.jq.syntax.parser import parse
-    >>> list(compile_many(parse(".a[] | .b // 1"))({"a": [{"b": 2}, {}]}))
-    [2, 1]
-    """
-    many: Many = _compiled(lambda writer: writer.produce(node), generates=True)
-    return many
-
-
 def compile_one(node: Node) -> One | None:
-    """The same to a function that gives the only output; None where there may be more, or none.
+    """Compile a plain expression to a function that gives the only output; None if there may be more, or none.
+
+    Raises ValueError for an expression that is not plain.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> compile_one(parse(".a[]")), (compile_one(parse(".a")) or print)({"a": 1})
@@ -205,7 +194,10 @@ def compile_one(node: Node) -> One | None:
 
 
 def compile_list(node: Node) -> Outputs:
-    """The same to a function that gives a list of all outputs, and raises QueryLimitError for more than 999."""
+    """Compile a plain expression to a function that gives a list of all outputs.
+
+    That raises QueryLimitError for more than 999. Raises ValueError for an expression that is not plain.
+    """
     outputs: Outputs = _compiled(lambda writer: writer.return_list(node))
     return outputs
 
@@ -233,7 +225,7 @@ def source(node: Node) -> str:
     return module.source()
 
 
-def _compiled(write: Callable[[Emitter], None], *, generates: bool = False) -> Any:  # noqa: ANN401 - one of the above
+def _compiled(write: Callable[[Emitter], None]) -> Any:  # noqa: ANN401 - one of the above
     module = Module(RUNTIME, Singles())
-    name = Emitter(module).function(write, generates=generates)
+    name = Emitter(module).function(write)
     return module.functions()[name]

@@ -1,12 +1,12 @@
 """Reading parts of a value: fields, elements, slices, iteration."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.values import Number, equal, is_number, kind, less, normal, to_json
+from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json
 from karta_interpreter.k8s.values import JSON, type_name
 
 MOST_ELEMENTS: Final = 10_000
@@ -255,22 +255,6 @@ def split(text: str, separator: str) -> list[str]:
     if not text:
         return []
     return text.split(separator) if separator else list(text)
-
-
-OPERATORS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
-    "+": add,
-    "-": subtract,
-    "*": multiply,
-    "/": divide,
-    "%": modulo,
-    "==": equal,
-    "!=": lambda left, right: not equal(left, right),
-    "<": less,
-    "<=": lambda left, right: not less(right, left),
-    ">": lambda left, right: less(right, left),
-    ">=": lambda left, right: not less(left, right),
-}
-"""Every binary operator but ``and`` and ``or``."""
 
 
 def _finite(number: Number) -> Number:
