@@ -2,8 +2,8 @@
 
 Values and places come from one compiler: `tracer` is the emitter of `karta_interpreter.jq.inprocess`, and writes beside
 a value the Python for its origin. An expression is compiled twice, without and with origins: most calls need no
-origins, and a trace takes 4 to 25 times as long as the values alone. `origins` has the functions that the written
-Python calls, this module the places.
+origins, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone. `origins` has the
+functions that the written Python calls, this module the places.
 """
 
 from typing import Final, NamedTuple

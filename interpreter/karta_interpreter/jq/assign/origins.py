@@ -143,7 +143,7 @@ _NOTHING = ast.Call("empty")
 def sources(node: Node) -> Node | None:
     """An expression for the values at all places that ``node`` may be written through, and perhaps at others.
 
-    None if the expression does not show them.
+    None if the expression does not show them, as for every function that is not named here: that is right for all.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> from karta_interpreter.jq.syntax.printer import render
