@@ -1,23 +1,24 @@
-"""What was probably meant by a name that does not exist."""
+"""Suggestions for a name that does not exist."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from itertools import islice
 
 _ALIKE = 0.7
-_MOST = 100
-"""Names that are looked at: each of thousands of findings about thousands of names has a suggestion of its own."""
+_COMPARED = 20
+_MOST_KNOWN = 500
+_LONGEST_LIST = 500
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """The known name that is most like the given one, "" when none of the first hundred is.
+    """The known name that is most like the given one, "" when none is.
 
     >>> closest("replicaPath", ["replicasPath", "minReplicasPath"])
     'replicasPath'
     >>> closest("colour", ["name", "kind"])
     ''
     """
-    by_lower = {other.lower(): other for other in islice(known, _MOST)}
+    by_lower = {other.lower(): other for other in known}
     matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
     return by_lower[matches[0]] if matches else ""
 
@@ -30,9 +31,27 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("driver", ["head", "worker"])
     'there are: head, worker'
     """
-    first = list(islice(known, _MOST + 1))
-    meant = closest(name, first)
-    if meant:
-        return f"did you mean {meant}?"
-    more = ", …" if len(first) > _MOST else ""
-    return f"there are: {', '.join(first[:_MOST])}{more}"
+    known = list(known)
+    meant = closest(name, known)
+    return f"did you mean {meant}?" if meant else f"there are: {', '.join(known)}"
+
+
+def hints(known: Iterable[str]) -> Callable[[str], str]:
+    """`did_you_mean` for many names in a text that may be hostile: comparing each with all that are known is quadratic.
+
+    Only the first 20 names are compared, with the first 500 that are known; a long list is cut off.
+
+    >>> hint = hints(["head", "worker"])
+    >>> hint("wroker"), hint("driver")
+    ('did you mean worker?', 'there are: head, worker')
+    """
+    some = list(islice(known, _MOST_KNOWN))
+    listed = f"there are: {', '.join(some)}"
+    listed = listed if len(listed) <= _LONGEST_LIST else f"{listed[:_LONGEST_LIST]}…"
+    left = iter(range(_COMPARED))
+
+    def hint(name: str) -> str:
+        meant = closest(name, some) if next(left, None) is not None else ""
+        return f"did you mean {meant}?" if meant else listed
+
+    return hint

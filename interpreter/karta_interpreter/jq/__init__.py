@@ -4,7 +4,7 @@ An expression is parsed to a syntax tree, vetted, and compiled to a `Query`: pla
 others in a process that can be stopped. Everything that knows jq, and the package ``jq`` itself, is in here.
 """
 
-from karta_interpreter.jq.analysis import Verdict, examine, vet
+from karta_interpreter.jq.analysis import Verdict, examine, forget_many, vet
 from karta_interpreter.jq.analysis.refusals import Refusal
 from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.inprocess.compiler import Unresolved
@@ -18,6 +18,7 @@ __all__ = [
     "Unresolved",
     "Verdict",
     "examine",
+    "forget_many",
     "parse",
     "vet",
 ]

@@ -1,7 +1,7 @@
 """The annotations of a Karta, read and judged."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
@@ -29,7 +29,7 @@ from karta_interpreter.karta.retain_parser import Rule, read_queue_labels, read_
 from karta_interpreter.karta.status_rules import Status
 from karta_interpreter.lua.reading import read_scripts
 from karta_interpreter.lua.script import Scripts
-from karta_interpreter.suggestion import closest, did_you_mean
+from karta_interpreter.suggestion import closest, did_you_mean, hints
 
 T = TypeVar("T")
 
@@ -50,6 +50,7 @@ class _Parser:
 
     def __init__(self, karta: Karta) -> None:
         self._karta = karta
+        self._variables = karta.spec.structure_definition.reference_names
         self._texts = {
             key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)
         }
@@ -92,16 +93,17 @@ class _Parser:
         names = self._names("operations", "operation", OPERATIONS)
         return None if names is None else frozenset(names)
 
-    def _names(self, annotation: str, noun: str, known: Iterable[str]) -> tuple[str, ...] | None:
+    def _names(self, annotation: str, noun: str, known: Collection[str]) -> tuple[str, ...] | None:
         """The names of a comma separated list that are known; None when there is no such annotation."""
         if annotation not in self._texts:
             return None
         names = [name.strip() for name in self._texts[annotation].split(",") if name.strip()]
         if not names:
             self._error(annotation, f"names no {noun}", "remove the annotation, or name one")
+        hint = hints(known)
         for name in names:
             if name not in known:
-                self._error(annotation, f'there is no {noun} "{name}"', did_you_mean(name, known))
+                self._error(annotation, f'there is no {noun} "{name}"', hint(name))
         return tuple(dict.fromkeys(name for name in names if name in known))
 
     def _retain(self) -> tuple[Rule, ...]:
@@ -148,11 +150,13 @@ class _Parser:
         return tuple(usable)
 
     def _added(self) -> Iterator[AddedContainers]:
-        known = [each.name for _, each in self._karta.spec.structure_definition.components if each.spec_definition]
+        components = self._karta.spec.structure_definition.components
+        known = dict.fromkeys(each.name for _, each in components if each.spec_definition)
+        hint = hints(known)
         for component, text in self._yaml("added-containers", dict).items():
             if component not in known:
                 message = f'there is no component "{component}" that has pods'
-                self._error("added-containers", message, did_you_mean(str(component), known))
+                self._error("added-containers", message, hint(str(component)))
             elif not isinstance(text, str):
                 self._error("added-containers", f"{component}: {type_name(text)} where an expression belongs")
             elif query := self._query("added-containers", text):
@@ -240,10 +244,9 @@ class _Parser:
         return value
 
     def _query(self, annotation: str, text: str) -> Query | None:
-        names = self._karta.spec.structure_definition.reference_names
-        usable, findings = judge(_path(annotation), text, variables=names)
+        usable, findings = judge(_path(annotation), text, variables=self._variables)
         self.findings += findings
-        return None if usable is None else Query.compile(text, names, self._karta.name)
+        return None if usable is None else Query.compile(text, self._variables, self._karta.name)
 
     def _error(self, annotation: str, message: str, hint: str = "") -> None:
         self.findings.append(error(f"annotation-{annotation}", _path(annotation), message, hint))

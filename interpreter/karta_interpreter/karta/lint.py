@@ -17,7 +17,7 @@ from karta_interpreter.karta.model import (
     SuspendAction,
 )
 from karta_interpreter.karta.status_rules import MATCHING_ORDER
-from karta_interpreter.suggestion import did_you_mean
+from karta_interpreter.suggestion import hints
 
 _LONGEST_VALUE = 80
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
@@ -159,26 +159,29 @@ def _list_keys(karta: Karta) -> Iterator[Finding]:
 
 
 def _repeated(path: Path, field: str, keys: list[str]) -> Iterator[Finding]:
+    seen: set[str] = set()
     for index, key in enumerate(keys):
-        if key in keys[:index]:
+        if key in seen:
             yield warning(
                 "repeated-list-key",
                 (*path, index, field),
                 f'a second entry has the {field} "{key}", which the API server rejects',
                 "keep one of them",
             )
+        seen.add(key)
 
 
 def _sub_groups(karta: Karta) -> Iterator[Finding]:
     group = _gang(karta).pod_group
-    names = [component.name for _, component in karta.spec.structure_definition.components]
+    names = dict.fromkeys(component.name for _, component in karta.spec.structure_definition.components)
+    hint = hints(names)
     for index, sub_group in enumerate(group.sub_groups if group else ()):
         if sub_group.component_name not in names:
             yield warning(
                 "sub-group-not-found",
                 (*_GANG, "podGroup", "subGroups", index, "componentName"),
                 f'the subgroup "{sub_group.component_name}" is not a component',
-                did_you_mean(sub_group.component_name, names),
+                hint(sub_group.component_name),
             )
 
 

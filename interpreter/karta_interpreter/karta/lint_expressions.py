@@ -1,6 +1,6 @@
 """Expressions that are allowed and yet give another answer than they seem to."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.jq import Query
@@ -11,12 +11,13 @@ from karta_interpreter.karta.model import ComponentDefinition, Karta, ScaleDefin
 from karta_interpreter.karta.places import names_places, takes_number
 from karta_interpreter.karta.shape import selections, several, shared_default
 
-_ELASTIC = ("metadata", "annotations", f"{PREFIX}elastic")
+_ELASTIC = f"{PREFIX}elastic"
 
 
 def lint_expressions(karta: Karta, parsed: Sequence[Parsed]) -> Iterator[Finding]:
     """Everything suspicious in the usable expressions of a definition."""
     components = dict(karta.spec.structure_definition.components)
+    elastic = _elastic(karta)
     by_component = _by_component(parsed, components)
     for path, component in components.items():
         usable = {expression.path: expression for expression in by_component[path]}
@@ -24,7 +25,7 @@ def lint_expressions(karta: Karta, parsed: Sequence[Parsed]) -> Iterator[Finding
             yield from _shared_default(expression)
             yield from _instances(path, component, expression, usable)
         yield from _suspend_places(usable)
-        yield from _scale_places(path, component, karta, usable)
+        yield from _scale_places(path, component, elastic, usable)
 
 
 def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
@@ -89,11 +90,12 @@ def _suspend_places(usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
 
 
 def _scale_places(
-    path: Path, component: ComponentDefinition, karta: Karta, usable: Mapping[Path, Parsed]
+    path: Path, component: ComponentDefinition, elastic: Container[str] | None, usable: Mapping[Path, Parsed]
 ) -> Iterator[Finding]:
     """Components whose number of replicas Karmada is meant to change, and cannot."""
     scale = component.scale_definition or ScaleDefinition()
-    if not _is_elastic(component, scale, karta):
+    bounded = scale.min_replicas_path is not None or scale.max_replicas_path is not None
+    if not (bounded if elastic is None else component.name in elastic):
         return
     field = "replicasPath" if scale.replicas_path is not None else "minReplicasPath"
     expression = usable.get((*path, "scaleDefinition", field))
@@ -112,11 +114,10 @@ def _query(expression: Parsed) -> Query:
     return Query.compile(expression.text, expression.variables)
 
 
-def _is_elastic(component: ComponentDefinition, scale: ScaleDefinition, karta: Karta) -> bool:
-    named = karta.annotations.get(_ELASTIC[-1])
-    if named is not None:
-        return component.name in [name.strip() for name in named.split(",")]
-    return scale.min_replicas_path is not None or scale.max_replicas_path is not None
+def _elastic(karta: Karta) -> frozenset[str] | None:
+    """The components that the annotation names; without it, those with bounds are elastic."""
+    named = karta.annotations.get(_ELASTIC)
+    return None if named is None else frozenset(name.strip() for name in named.split(","))
 
 
 def _warning(rule: str, expression: Parsed, message: str, hint: str) -> Finding:

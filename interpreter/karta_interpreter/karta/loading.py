@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from karta_interpreter.errors import DefinitionError, ManifestError
 from karta_interpreter.findings import Finding, Severity, error
+from karta_interpreter.jq import forget_many
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path
@@ -98,6 +99,7 @@ def _load(value: JSON, source: str) -> Loaded:
     definition = None
     if all(finding.severity is Severity.WARNING for finding in findings):
         definition = replace(compile_definition(karta, annotations, source, findings), manifest=value)
+    forget_many()
     return Loaded(definition, findings, name, gvk, source)
 
 

@@ -6,6 +6,7 @@ docstring, and what is said for the API server alone, is what `publication` writ
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -76,10 +77,19 @@ class Schema(BaseModel):
 
 def expressions(part: Schema, at: Path = ()) -> Iterator[tuple[Path, str, ReadFrom]]:
     """Every jq expression below a part of a Karta: its path, its text and what it is asked about."""
-    for name, field in type(part).model_fields.items():
+    for name, spelled, read_from in _fields(type(part)):
         value = getattr(part, name)
-        read_from = next((mark for mark in field.metadata if isinstance(mark, ReadFrom)), None)
-        yield from _expressions_of(value, read_from, (*at, to_camel(name)))
+        if value is not None:
+            yield from _expressions_of(value, read_from, (*at, spelled))
+
+
+@cache
+def _fields(part: type[Schema]) -> tuple[tuple[str, str, ReadFrom | None], ...]:
+    """The fields of a part: name in Python, name in a Karta, and what an expression in it is asked about."""
+    return tuple(
+        (name, to_camel(name), next((mark for mark in field.metadata if isinstance(mark, ReadFrom)), None))
+        for name, field in part.model_fields.items()
+    )
 
 
 def _expressions_of(value: object, read_from: ReadFrom | None, at: Path) -> Iterator[tuple[Path, str, ReadFrom]]:

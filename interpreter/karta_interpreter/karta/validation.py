@@ -4,27 +4,31 @@ Source: the validator of the Karta project (`pkg/api/runai/v1alpha1/validation.g
 duplicate name and looks for cycles only in a sound tree; here everything is looked at.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from typing import TypeAlias
 
 from karta_interpreter.findings import Finding, error
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.model import ComponentDefinition, GroupVersionKind, Karta, PodSelector
 from karta_interpreter.karta.reference_validation import validate_references
-from karta_interpreter.suggestion import did_you_mean
+from karta_interpreter.suggestion import hints
+
+Hint: TypeAlias = Callable[[str], str]
 
 
 def validate(karta: Karta) -> Iterator[Finding]:
     """Every violation of Karta's structural rules; its rules on jq are in `expressions`."""
     components = karta.spec.structure_definition.components
-    names = [component.name for _, component in components]
+    names = dict.fromkeys(component.name for _, component in components)
+    hint = hints(names)
     yield from _unique_names(components)
     yield from _root(*components[0])
     for path, child in components[1:]:
-        yield from _owner(path, child, names)
+        yield from _owner(path, child, names, hint)
     for path, component in components:
         yield from _component(path, component)
     yield from _cycles(components)
-    yield from _pod_group_members(karta, names)
+    yield from _pod_group_members(karta, names, hint)
     yield from validate_references(karta.spec.structure_definition.references)
 
 
@@ -79,7 +83,7 @@ def _is_full(kind: GroupVersionKind | None) -> bool:
     return bool(kind.group) or kind.kind == "Pod"
 
 
-def _owner(path: Path, child: ComponentDefinition, names: list[str]) -> Iterator[Finding]:
+def _owner(path: Path, child: ComponentDefinition, names: Container[str], hint: Hint) -> Iterator[Finding]:
     if not child.owner_ref:
         yield error(
             "child-without-owner",
@@ -92,7 +96,7 @@ def _owner(path: Path, child: ComponentDefinition, names: list[str]) -> Iterator
             "owner-not-found",
             (*path, "ownerRef"),
             f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"',
-            did_you_mean(child.owner_ref, names),
+            hint(child.owner_ref),
         )
 
 
@@ -153,9 +157,9 @@ def _instances(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
 
 
 def _cycles(components: tuple[tuple[Path, ComponentDefinition], ...]) -> Iterator[Finding]:
-    owners = {component.name: component.owner_ref for _, component in components}
+    own_themselves = _in_cycles({component.name: component.owner_ref for _, component in components})
     for path, component in components:
-        if _owns_itself(component.name, owners):
+        if component.name in own_themselves:
             yield error(
                 "ownership-cycle",
                 (*path, "ownerRef"),
@@ -164,18 +168,23 @@ def _cycles(components: tuple[tuple[Path, ComponentDefinition], ...]) -> Iterato
             )
 
 
-def _owns_itself(name: str, owners: Mapping[str, str | None]) -> bool:
-    owner = owners[name]
-    for _ in owners:
-        if not owner:
-            return False
-        if owner == name:
-            return True
-        owner = owners.get(owner)
-    return False
+def _in_cycles(owners: Mapping[str, str | None]) -> set[str]:
+    """The names whose owners lead back to them; every name is passed once."""
+    seen: set[str] = set()
+    found: set[str] = set()
+    for start in owners:
+        way: list[str] = []
+        name: str | None = start
+        while name and name in owners and name not in seen:
+            seen.add(name)
+            way.append(name)
+            name = owners[name]
+        if name in way:
+            found.update(way[way.index(name) :])
+    return found
 
 
-def _pod_group_members(karta: Karta, names: list[str]) -> Iterator[Finding]:
+def _pod_group_members(karta: Karta, names: Container[str], hint: Hint) -> Iterator[Finding]:
     instructions = karta.spec.optimization_instructions
     gang = instructions and instructions.gang_scheduling
     for group_index, group in enumerate(gang.pod_groups if gang else ()):
@@ -189,5 +198,5 @@ def _pod_group_members(karta: Karta, names: list[str]) -> Iterator[Finding]:
                     *("members", index, "componentName"),
                 ),
                 f'the pod group member "{member.component_name}" is not a component',
-                did_you_mean(member.component_name, names),
+                hint(member.component_name),
             )

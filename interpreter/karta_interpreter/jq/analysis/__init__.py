@@ -26,9 +26,10 @@ from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.jq.syntax.traversal import without_places
 
-__all__ = ["Note", "Refusal", "Verdict", "Vetting", "examine", "vet"]
+__all__ = ["Note", "Refusal", "Verdict", "Vetting", "examine", "forget_many", "vet"]
 
-_REMEMBERED: Final = 256  # more than any definition has
+_REMEMBERED: Final = 2**14  # more than a large definition has, which would be parsed twice otherwise
+_KEPT: Final = 256
 
 
 class Verdict(StrEnum):
@@ -50,7 +51,7 @@ class Vetting:
 
 @lru_cache(_REMEMBERED)
 def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, Vetting]:
-    """Parse and judge an expression, the same one but once: when a definition is checked, and when it is compiled.
+    """Parse and judge an expression; the result is remembered for when the definition is compiled.
 
     Refusals and notes know their places in the text; the tree, which a definition keeps, has none any more.
 
@@ -61,6 +62,12 @@ def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, V
     """
     node = parse(text)
     return without_places(node), vet(node, variables=variables)
+
+
+def forget_many() -> None:
+    """Free the expressions of a large definition, which `examine` remembers until the definition is compiled."""
+    if examine.cache_info().currsize > _KEPT:
+        examine.cache_clear()
 
 
 def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:
