@@ -20,12 +20,12 @@ _EQUAL = Bound("differences", 0, "no client can tell the fast lane from aiohttp"
 BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
     "wire-bodies": (_EQUAL,),
     "wire-streams": (_EQUAL,),
-    "definitions-asked": (Bound("memory", 20, "every process of the pool has a limit of its own"),),
+    "definitions-asked": (Bound("memory", 12, "every process of the pool has a limit of its own"),),
     "definitions-beside": (
         Bound("bounded wait", 40, "one owner has one process of the pool at most while others wait"),
         Bound("bounded lost", 0, "a bounded call beside hostile ones is answered"),
     ),
-    "scripts": (Bound("memory", 20, "every process that runs scripts has a limit of its own"),),
+    "scripts": (Bound("memory", 12, "every process that runs scripts has a limit of its own"),),
     "objects": (Bound("memory", 6, "what is answered in the server's process needs little memory"),),
     "objects-large": (Bound("memory", 40, "two processes of large calls have a gigabyte each"),),
     "admission": (

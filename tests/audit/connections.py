@@ -88,5 +88,6 @@ async def _is_kept(client: Client) -> bool:
     return False
 
 
-IDLE = Attack(_idle)
+# So that others keep the connections that they have.
+IDLE = Attack(_idle, lambda _: ("--connection-age", "0"))
 SLOW = Attack(_slow, lambda _: ("--header-timeout", str(_HEADER_TIMEOUT)))

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -107,8 +108,10 @@ class _Line:
             self._streams = None
 
 
+@cache
 def _context() -> ssl.SSLContext:
-    context = ssl.create_default_context()
+    """Return a context that trusts any server, without the authorities of the system, which take long to load."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
