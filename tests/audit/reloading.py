@@ -5,6 +5,7 @@ import json
 import time
 from itertools import cycle
 from pathlib import Path
+from statistics import median
 
 from tests.audit.definitions import definition
 from tests.audit.found import Found
@@ -12,7 +13,7 @@ from tests.audit.stage import Attack, Target
 from tests.server.client import post
 from tests.server.conversations import suite_cases
 
-_CLIENTS, _EVERY, _FIRST = 4, 1.0, 60.0
+_CLIENTS, _EVERY, _FIRST, _AROUND = 4, 1.0, 60.0, 5.0
 
 
 def _prepare(folder: Path) -> tuple[str | Path, ...]:
@@ -32,17 +33,22 @@ async def _reloads(target: Target) -> Found:
     cases = await asyncio.to_thread(suite_cases)
     seconds = target.effort.soak
     asking = asyncio.create_task(target.flood((post(case.body) for case in cycle(cases)), _CLIENTS, seconds))
-    begun, number, first, last = time.monotonic(), 0, 0.0, 0.0
+    begun, samples = time.monotonic(), list[tuple[float, float]]()
     while (passed := time.monotonic() - begun) < seconds:
-        number += 1
-        _write(target.folder, number)
+        target.answers["reload"] += 1
+        _write(target.folder, target.answers["reload"])
         await asyncio.sleep(_EVERY)
-        last = target.memory()
-        if passed >= min(_FIRST, seconds / 2) and not first:
-            first = last
+        samples.append((passed, _resident(target.server.pid)))
     await asking
-    target.answers["reload"] += number
-    return target.found(memory_growth=last / first)
+    first = min(_FIRST, seconds / 2)
+    early = median(memory for passed, memory in samples if abs(passed - first) <= _AROUND)
+    late = median(memory for passed, memory in samples if passed >= seconds - 2 * _AROUND)
+    return target.found(memory_growth=late / early)
+
+
+def _resident(pid: int) -> float:
+    """Return the resident pages of the server's own process: its children come and go."""
+    return float(Path(f"/proc/{pid}/statm").read_text().split()[1])
 
 
 RELOADS = Attack(_reloads, _prepare)
