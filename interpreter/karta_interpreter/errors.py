@@ -15,7 +15,6 @@
     │   ├── LuaSyntaxError             cannot be parsed; knows the line
     │   ├── LuaRunError                failed on this object, or gave what its operation does not take
     │   └── LuaLimitError              ran too long or used too much memory
-    │       └── LuaWaitError             has to go on in another process, for which nobody may wait here
     ├── DefinitionError              a Karta that cannot be used; carries its findings
     ├── WorkloadError                a workload that the library cannot read or change as asked
     │   ├── ComponentNotFoundError     no component, or no instance, of that name
@@ -105,10 +104,6 @@ class LuaRunError(LuaError):
 
 class LuaLimitError(LuaError):
     """A script that was stopped because of its time or its memory."""
-
-
-class LuaWaitError(LuaLimitError):
-    """A script that needs a process of its own, where the caller has said that it cannot wait for one."""
 
 
 class DefinitionError(InterpreterError):

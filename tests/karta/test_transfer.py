@@ -8,7 +8,6 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.resolution import Known
 from karta_interpreter.karta.transfer import pack, pack_known, unpack, unpack_known
-from karta_interpreter.lua.machine.source import prepare
 from karta_interpreter.lua.script import Script, Scripts
 
 SCRIPTS = Scripts(
@@ -31,7 +30,7 @@ def test_a_karta_arrives_as_it_was(compiled: dict[str, Definition], name: str, s
     assert replace(_moved(definition), findings=definition.findings) == definition
 
 
-def test_scripts_of_an_annotation_arrive_prepared(compiled: dict[str, Definition]) -> None:
+def test_scripts_of_an_annotation_arrive_as_scripts(compiled: dict[str, Definition]) -> None:
     script = "function InterpretHealth(o) return true end"
     annotations = {
         "karta-interpreter.io/lua": json.dumps({"healthInterpretation": {"luaScript": script}}),
@@ -42,7 +41,7 @@ def test_scripts_of_an_annotation_arrive_prepared(compiled: dict[str, Definition
     )
     moved = _moved(definition)
     (there,), (here,) = moved.scripts.of("InterpretHealth"), definition.scripts.of("InterpretHealth")
-    assert (there, there.prepared) == (here, prepare(script))
+    assert there == here
     assert [*moved.manifest["metadata"]["annotations"]] == ["karta-interpreter.io/health"]
     assert _moved(moved) == moved
 

@@ -177,7 +177,7 @@ def test_leaves_the_object_alone() -> None:
 
 def test_what_a_script_prints_is_heard() -> None:
     heard: list[str] = []
-    answer((_script("InterpretHealth", 'print("up", 1) return true'),), object=_JOB, said=heard.append)
+    answer((_script("InterpretHealth", 'print("up", 1) return true'),), object=_JOB, on_print=heard.append)
     assert "".join(heard).split() == ["up", "1"]
 
 

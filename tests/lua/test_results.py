@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import LuaRunError
-from karta_interpreter.lua.results import read_results
-from karta_interpreter.lua.values import FUNCTION
+from karta_interpreter.lua.results import FUNCTION, read_results
 
 _MISSING_KIND = "json unmarshal obj failed: Object 'Kind' is missing in"
 

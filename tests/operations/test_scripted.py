@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError, LuaWaitError
+from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.engine import without_waiting
 from karta_interpreter.lua.script import SLOTS, Script, Scripts
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from tests.operations.conftest import Define, component, template
@@ -234,11 +233,9 @@ def test_a_call_that_is_not_complete(define: Define, call: Call, said: str) -> N
         assert caught.value.code == 400
 
 
-def test_a_script_that_takes_long_is_stopped_or_left_to_those_who_can_wait() -> None:
+def test_a_script_that_takes_long_is_stopped() -> None:
     definition = alone((Operation.INTERPRET_HEALTH, "while true do end"))
     call = Call(Operation.INTERPRET_HEALTH, OBJECT)
-    with without_waiting(), pytest.raises(LuaWaitError):
-        interpret(definition, call)
     with pytest.raises(InterpretationError, match="script mine1 for InterpretHealth failed") as caught:
         interpret(definition, call)
     assert caught.value.code == 504

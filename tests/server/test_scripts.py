@@ -1,4 +1,4 @@
-"""Calls that scripts answer: tried on the event loop, and taken elsewhere before anybody has to wait."""
+"""Calls that scripts answer: in other processes, for which no other call waits."""
 
 import asyncio
 import itertools
@@ -73,14 +73,14 @@ async def test_failures(client: Client, kind: str, operation: str, code: int, sa
 BYSTANDERS = (
     ("GrainMill", "InterpretReplica"),  # a script
     ("GrainMill", "InterpretDependency"),  # a Karta
-    ("Wheel", "InterpretStatus"),  # another script of the same kind
+    ("Wheel", "InterpretStatus"),  # a script of another kind, where that is not the hostile one
 )
 
 
 @pytest.mark.parametrize("hostile", ["Wheel", "Hoard"])
 async def test_nobody_waits_for_a_hostile_script(server: Process, hostile: str) -> None:
     client = await server.connect()
-    others = itertools.cycle(post(question(*bystander)) for bystander in BYSTANDERS)
+    others = itertools.cycle(post(question(*bystander)) for bystander in BYSTANDERS if bystander[0] != hostile)
     async with asyncio.timeout(HANG):
         answered = 0
         while answered < MANY:  # a busy machine gives fewer answers in the same time
@@ -115,16 +115,6 @@ async def test_a_large_call_of_a_hostile_script_ends_too(server: Process) -> Non
     answer = await client.ask(post(body, "/interpret?timeout=1s"))
     assert answer.response["status"]["code"] == 504
     await client.close()
-
-
-async def test_a_slow_script_is_told_of_once() -> None:
-    with running(overrides=[str(OVERRIDES)]) as server:
-        for _ in range(2):
-            await ask(server, "Wheel", "InterpretHealth", "/interpret?timeout=600ms")
-        told = server.logged("script takes long")
-        assert (told["kind"], told["operation"]) == ("mill.example.org/v1, Kind=Wheel", "InterpretHealth")
-        lines = [server.lines.get_nowait() for _ in range(server.lines.qsize())]
-        assert not any(b"script takes long" in line for line in lines)
 
 
 async def becomes(server: Process, replicas: int) -> None:

@@ -28,7 +28,7 @@ spec:
 
 
 def _slot(operation: str, script: str) -> str:
-    field, function = SLOTS[operation]
+    field, function, _ = SLOTS[operation]
     if "function" not in script:
         parameters = "a, b" if operation in {_RETAIN, "ReviseReplica", "AggregateStatus"} else "a"
         script = f"function {function}({parameters}) return a end -- {script}"

@@ -1,4 +1,8 @@
-"""Scripts in Karmada's ResourceInterpreterCustomization format: read, judged and run as Karmada runs them.
+"""Scripts in Karmada's ResourceInterpreterCustomization format: read, linted, and run as Karmada runs them.
 
-The only room that imports ``lupa``.
+The only room that imports ``lupa``, and only in processes of its own: a script never runs in this one.
 """
+
+from karta_interpreter.lua.machine.worker import close_workers
+
+__all__ = ["close_workers"]

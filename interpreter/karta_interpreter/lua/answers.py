@@ -1,13 +1,15 @@
-"""One operation, answered by its scripts."""
+"""One operation, answered by its scripts in another process."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
-from karta_interpreter.errors import LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.lua.dependencies import united, verify
-from karta_interpreter.lua.engine import Own, run
-from karta_interpreter.lua.results import Returned, read_results
+from karta_interpreter.lua.dependencies import united
+from karta_interpreter.lua.machine.worker import Job, run_job
 from karta_interpreter.lua.script import Script
+
+Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
+"""What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
 
 
 def answer(
@@ -18,27 +20,34 @@ def answer(
     replicas: int | None = None,
     items: Sequence[JSON] | None = None,
     own: Own | None = None,
-    said: Callable[[str], None] | None = None,
+    on_print: Callable[[str], None] | None = None,
 ) -> dict[str, JSON]:
     """The answer of the scripts of one operation, by Karmada's result names; requirements may be None.
 
     Retain needs ``observed`` and ReviseReplica ``replicas``; AggregateStatus takes ``items`` as Karmada writes them,
     None where an object has none yet: scripts then get nil.
     InterpretDependency runs every script, any other operation has one. ``own`` is what ``require("karta")`` offers,
-    ``said`` gets what scripts print. Raises LuaError.
+    ``on_print`` gets every line that a script prints. Raises LuaSyntaxError, LuaRunError with the line of the script,
+    and LuaLimitError.
+
+    >>> answer(
+    ...     [Script("InterpretHealth", "function InterpretHealth(obj) return obj.ok end", "demo")], object={"ok": True}
+    ... )
+    {'healthy': True}
     """
-    operation = scripts[0].operation
-    arguments = _arguments(operation, object, observed, replicas, items)
-    references = _references(operation, arguments)
-    answers = []
-    for script in scripts:
-        found = _read(operation, run(script, arguments, own=own, said=said), references)
-        if operation == "InterpretDependency":
-            verify(found["dependencies"])
-        answers.append(found)
-    if operation == "InterpretDependency":
+    arguments = _arguments(scripts[0].operation, object, observed, replicas, items)
+    answers = [_answer(script, arguments, own or {}, on_print) for script in scripts]
+    if scripts[0].operation == "InterpretDependency":
         return {"dependencies": united(one["dependencies"] for one in answers)}
     return answers[0]
+
+
+def _answer(
+    script: Script, arguments: Sequence[JSON], own: Own, on_print: Callable[[str], None] | None
+) -> dict[str, JSON]:
+    request = ["answer", script.text, script.operation, arguments, [*own], on_print is not None]
+    answered: dict[str, JSON] = run_job(Job(request, f"{script.source}:{script.name}", own, on_print))
+    return answered
 
 
 def _arguments(
@@ -49,17 +58,3 @@ def _arguments(
     if operation == "ReviseReplica":
         return object_, replicas
     return (object_, items) if operation == "AggregateStatus" else (object_,)
-
-
-def _references(operation: str, arguments: tuple[JSON, ...]) -> tuple[JSON, ...]:
-    """The objects that tell which empty tables of the result are lists; Karmada gives them for two operations."""
-    if operation == "Retain":
-        return arguments
-    return arguments[:1] if operation == "ReviseReplica" else ()
-
-
-def _read(operation: str, returned: Returned, references: tuple[JSON, ...]) -> dict[str, JSON]:
-    try:
-        return read_results(operation, returned, references)
-    except RecursionError as err:
-        raise LuaRunError("the result is nested too deeply") from err

@@ -12,10 +12,9 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
-from karta_interpreter.lua.lines import split_lines
-from karta_interpreter.lua.place import Place
 from karta_interpreter.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.lua.script import SLOTS, Scripts
+from karta_interpreter.lua.source_map import Place, split_lines
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"

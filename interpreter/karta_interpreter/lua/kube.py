@@ -11,15 +11,12 @@ from karta_interpreter.k8s.dependencies import pod_dependencies
 from karta_interpreter.k8s.quantity import Quantity
 from karta_interpreter.k8s.requirements import Counting, pod_requirements
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.lua.machine.exchange import without_nulls
+from karta_interpreter.lua.gotypes import encode
+from karta_interpreter.lua.gotypes.quantities import approximate, read_quantity
 from karta_interpreter.lua.machine.numbers import number_text
 from karta_interpreter.lua.results import lua_type, read_table
-from karta_interpreter.lua.typed import Requirements, decode, encode, fitter
-from karta_interpreter.lua.typed.quantities import approximate, read_quantity
 
 _ZERO = Quantity(0)
-_is_template: Final = fitter("PodTemplateSpec")
-_NONE: Final[Object] = {}
 _KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in the order in which Karmada gives them
 
 
@@ -38,17 +35,7 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
     if not requirements:
         return None
     claim = requirements.get("nodeClaim")
-    if claim is not None and not _is_full(claim):
-        return {**requirements, "nodeClaim": encode("NodeClaim", claim)}
-    request = requirements.get("resourceRequest", _NONE)
-    return Requirements(requirements) if decode("map[string]Quantity", request) is request else requirements
-
-
-def _is_full(claim: Object) -> bool:
-    """Whether nothing in a claim is empty, which `encode` would leave out; a node affinity is not looked through."""
-    if not claim or "hardNodeAffinity" in claim:
-        return False
-    return all(one and all(one.values()) for one in claim.get("tolerations", ()))
+    return requirements if claim is None else {**requirements, "nodeClaim": encode("NodeClaim", claim)}
 
 
 def _get_pod_dependencies(*arguments: JSON) -> JSON:
@@ -82,11 +69,8 @@ def _table(function: str, value: JSON) -> JSON:
 
 
 def _template(table: JSON, go_type: str) -> Object:
-    template: Object = table
-    if _is_template(table):
-        return template
     try:
-        template = read_table("PodTemplateSpec", without_nulls(table))
+        template: Object = read_table("PodTemplateSpec", table)
     except LuaRunError as err:
         raise LuaRunError(f"fail to convert lua value to {go_type}: {err}") from err
     return template

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from karta_interpreter.errors import LuaSyntaxError
+from karta_interpreter.errors import LuaError
 from karta_interpreter.findings import Finding, Severity, error, warning
 from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import JSON, Path, type_name
-from karta_interpreter.lua.lines import Lines, find_word
-from karta_interpreter.lua.place import Place
+from karta_interpreter.lua.lint import Lint
+from karta_interpreter.lua.machine.worker import Job, run_job
 from karta_interpreter.lua.script import SLOTS, Script, Scripts
+from karta_interpreter.lua.source_map import Lines, Place, find_word
 from karta_interpreter.suggestion import did_you_mean
-
-if TYPE_CHECKING:
-    from karta_interpreter.lua.judgement import Judgement
 
 _OPERATIONS = {slot.field: operation for operation, slot in SLOTS.items()}
 _SCRIPT = "luaScript"
+
+SIZE_LIMIT = 256 * 1024
+"""The longest accepted script, in bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +98,12 @@ class _Reader:
     def _read_script(self, operation: str, text: str, path: Path) -> None:
         lines = self._place.script(path, text) if self._place else None
         script = self._script(operation, text, lines)
-        from karta_interpreter.lua.engine import compile_script  # noqa: PLC0415 - Lua, which few definitions need
-        from karta_interpreter.lua.judgement import Judgement, judge  # noqa: PLC0415 - the same
-        from karta_interpreter.lua.machine.source import prepare  # noqa: PLC0415 - the same
-
-        judgements = judge(operation, text)
-        if not any(judgement.fatal for judgement in judgements):
-            try:
-                compile_script(text)
-                self.scripts.append(replace(script, prepared=prepare(text)))
-            except LuaSyntaxError as err:  # what only the compiler says, such as too many local variables
-                judgements.append(Judgement(Severity.ERROR, "lua-syntax", str(err), line=err.line, fatal=True))
-        if any(judgement.fatal for judgement in judgements):
+        found = _lint(operation, text, self._name)
+        if any(each.fatal for each in found):
             self.broken.add(operation)
-        findings = [_finding(script, judgement, path, lines) for judgement in judgements]
+        else:
+            self.scripts.append(script)
+        findings = [_finding(script, each, path, lines) for each in found]
         self._report(*findings, *(_swallowed(lines, path) if lines else ()))
 
     def _script(self, operation: str, text: str, lines: Lines | None) -> Script:
@@ -129,24 +121,40 @@ class _Reader:
         self.findings += [self._place.locate(finding) for finding in findings] if self._place else findings
 
 
-def _finding(script: Script, judgement: "Judgement", path: Path, lines: Lines | None) -> Finding:
+def _lint(operation: str, text: str, name: str) -> list[Lint]:
+    """What is to be said about a script; it is compiled in another process."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as err:
+        line = 1 + text.count("\n", 0, err.start)
+        return [Lint("error", "lua-syntax", "this character is half of a surrogate pair", line=line, fatal=True)]
+    if size > SIZE_LIMIT:
+        message = f"the script is {size} bytes long; at most {SIZE_LIMIT} are allowed"
+        return [Lint("error", "lua-syntax", message, line=1, fatal=True)]
+    try:
+        return [Lint(*each) for each in run_job(Job(["lint", text, operation], name))]
+    except LuaError as err:
+        return [Lint("warning", "lua-unchecked", f"it could not be checked: {err}")]
+
+
+def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Finding:
     """What was found in a script as a finding in its file; without a file the message has the line."""
-    text = script.line_text(judgement.line)
-    found = find_word(judgement.word, text) or find_word("", text)
+    text = script.line_text(lint.line)
+    found = find_word(lint.word, text) or find_word("", text)
     finding = Finding(
-        judgement.severity,
-        judgement.rule,
+        Severity(lint.severity),
+        lint.rule,
         path,
-        judgement.message,
-        judgement.hint,
+        lint.message,
+        lint.hint,
         expression=text,
         span=Span(*found.span()) if found else None,
     )
-    if not judgement.line:
+    if not lint.line:
         return finding
     if lines is None:
-        return replace(finding, message=f"line {judgement.line} of the script: {judgement.message}")
-    line, column = lines.place(judgement.line, judgement.word)
+        return replace(finding, message=f"line {lint.line} of the script: {lint.message}")
+    line, column = lines.place(lint.line, lint.word)
     return replace(finding, line=line, column=column)
 
 

@@ -2,18 +2,40 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, final
 
 from karta_interpreter.errors import LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.lua.empties import mend_empties
-from karta_interpreter.lua.typed import MismatchError, Requirements, decode, encode
-from karta_interpreter.lua.values import Function, NoJson
+from karta_interpreter.lua.dependencies import verify
+from karta_interpreter.lua.empty_tables import mend_empties
+from karta_interpreter.lua.gotypes import MismatchError, decode, encode
 
-Returned: TypeAlias = tuple[JSON, ...]
+Returned: TypeAlias = Sequence[JSON]
 """All results of a function; a table that is empty is ``[]`` or ``{}``, which says nothing of what it was."""
 
 _Answer: TypeAlias = dict[str, JSON]
+
+
+@final
+class Function:
+    """A function of Lua, of which only its type is known."""
+
+    __slots__ = ()
+
+
+FUNCTION: Final = Function()
+"""Any function."""
+
+
+@final
+class NoJson:
+    """A table of Lua that is no JSON, and why it is none."""
+
+    __slots__ = ("problem",)
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
 
 _LUA_TYPES = {
     type(None): "nil",
@@ -21,7 +43,6 @@ _LUA_TYPES = {
     str: "string",
     dict: "table",
     list: "table",
-    Requirements: "table",
     Function: "function",
     NoJson: "table",
 }
@@ -127,7 +148,9 @@ def _health(returned: Returned, _: Sequence[Object]) -> _Answer:
 def _dependencies(returned: Returned, _: Sequence[Object]) -> _Answer:
     table = _table(_first(returned), "expect the returned requires type is table")
     read = read_table("[]DependentObjectReference", table)
-    return {"dependencies": encode("[]DependentObjectReference", read)}
+    dependencies = encode("[]DependentObjectReference", read)
+    verify(dependencies)
+    return {"dependencies": dependencies}
 
 
 def _first(returned: Returned) -> JSON:

@@ -1,22 +1,26 @@
 """A script and the operation that it answers."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple, Self
 
 
 class Slot(NamedTuple):
-    """Where a customization keeps the script of an operation, and the function that is called in it."""
+    """Where a customization keeps the script of an operation, and the function that is called in it.
+
+    ``results`` is how many results of the function count; Karmada takes no others (``luavm/lua.go``).
+    """
 
     field: str
     function: str
+    results: int = 1
 
 
 SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
     {
-        "InterpretReplica": Slot("replicaResource", "GetReplicas"),
+        "InterpretReplica": Slot("replicaResource", "GetReplicas", 2),
         "InterpretComponent": Slot("componentResource", "GetComponents"),
         "ReviseReplica": Slot("replicaRevision", "ReviseReplica"),
         "Retain": Slot("retention", "Retain"),
@@ -35,8 +39,7 @@ class Script:
 
     ``name`` is that of the customization it belongs to; ``line`` is the line of ``source`` on which the script's
     first line stands, 0 when unknown. ``lines`` has one for each line of the script where they do not simply follow
-    one another: YAML that starts with ``>`` is folded, and a JSON string stands on one line. ``prepared`` is the text
-    as the virtual machine takes it, "" where it is still to be made, which takes a second for the longest scripts.
+    one another: YAML that starts with ``>`` is folded, and a JSON string stands on one line.
     """
 
     operation: str
@@ -45,22 +48,11 @@ class Script:
     source: str = ""
     line: int = 0
     lines: tuple[int, ...] = ()
-    prepared: str = field(default="", repr=False, compare=False)
 
     @property
     def function(self) -> str:
         """The function that answers."""
         return SLOTS[self.operation].function
-
-    @property
-    def results(self) -> int:
-        """How many results of the function count; Karmada takes no others (``luavm/lua.go``)."""
-        return 2 if self.operation == "InterpretReplica" else 1
-
-    @property
-    def is_typed(self) -> bool:
-        """Whether its results hold requirements, which are read as Go's types."""
-        return self.operation in ("InterpretReplica", "InterpretComponent")
 
     def line_in_source(self, line: int) -> int:
         r"""The line of ``source`` on which a line of the script stands, 0 when unknown.
@@ -90,22 +82,19 @@ def _lines(text: str) -> list[str]:
 class Scripts:
     """The scripts of one kind: for each operation one, for InterpretDependency perhaps several."""
 
-    __slots__ = ("_by_operation",)
+    __slots__ = ("_by_operation", "operations")
 
     def __init__(self, scripts: Iterable[Script] = ()) -> None:
         found: dict[str, tuple[Script, ...]] = {}
         for script in scripts:
             found[script.operation] = (*found.get(script.operation, ()), script)
         self._by_operation: Mapping[str, tuple[Script, ...]] = MappingProxyType(found)
+        self.operations: Final = frozenset(found)
+        """The operations that have a script."""
 
     def of(self, operation: str) -> tuple[Script, ...]:
         """The scripts that answer an operation, none when it has none."""
         return self._by_operation.get(operation, ())
-
-    @property
-    def operations(self) -> frozenset[str]:
-        """The operations that have a script."""
-        return frozenset(self._by_operation)
 
     def over(self, weaker: Self) -> "Scripts":
         """These scripts, and the weaker ones for the operations that have none here."""

@@ -15,18 +15,18 @@ def interpret(
     call: Call,
     options: Options = DEFAULT_OPTIONS,
     *,
-    said: Callable[[str], None] | None = None,
+    on_print: Callable[[str], None] | None = None,
     reader: Reader | None = None,
 ) -> Results:
     """Answer a call by Karmada's result names, or raise `InterpretationError` with the reason.
 
-    ``said`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to.
-    Within `karta_interpreter.lua.without_waiting`, a script that takes long raises LuaWaitError instead.
+    ``on_print`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to.
+    A script, or a bounded expression, is run in another process, for which the calling thread waits.
     """
     if definition.references:
         definition = resolved(definition, call.object, reader)
     if definition.scripts.of(call.operation):
-        return scripted_answer(definition, call, options, said)
+        return scripted_answer(definition, call, options, on_print)
     if not definition.answers(call.operation):
         raise _unanswered(definition, call.operation)
     return own_answer(definition, call, options)

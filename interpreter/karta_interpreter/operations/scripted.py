@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from karta_interpreter.errors import InterpretationError, LuaError, LuaLimitError, LuaWaitError
+from karta_interpreter.errors import InterpretationError, LuaError, LuaLimitError
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.answers import answer
 from karta_interpreter.lua.dependencies import united
@@ -11,17 +11,17 @@ from karta_interpreter.lua.script import Script
 from karta_interpreter.operations.call import Call, Operation, Options, Results
 from karta_interpreter.operations.lua_bindings import own_functions
 
-Said: TypeAlias = Callable[[str], None] | None
+OnPrint: TypeAlias = Callable[[str], None] | None
 
 
-def scripted_answer(definition: Definition, call: Call, options: Options, said: Said = None) -> Results:
-    """Answer a call by the definition's scripts for its operation; there must be one. ``said`` gets what they print.
+def scripted_answer(definition: Definition, call: Call, options: Options, on_print: OnPrint = None) -> Results:
+    """Answer a call by the definition's scripts for its operation, at least one.
 
-    Raises InterpretationError: code 422 when a script fails, 504 when it takes too long or too much memory. And
-    LuaWaitError, where nobody may wait for a process that runs it.
+    ``on_print`` gets every line that they print.
+    Raises InterpretationError: code 422 when a script fails, 504 when it takes too long or too much memory.
     """
     scripts = definition.scripts.of(call.operation)
-    answers = [_answer(definition, script, call, options, said) for script in scripts]
+    answers = [_answer(definition, script, call, options, on_print) for script in scripts]
     if call.operation is Operation.AGGREGATE_STATUS:
         return _status_only(call, answers[0])
     if len(answers) == 1:
@@ -29,7 +29,7 @@ def scripted_answer(definition: Definition, call: Call, options: Options, said: 
     return {"dependencies": united(each["dependencies"] for each in answers)}
 
 
-def _answer(definition: Definition, script: Script, call: Call, options: Options, said: Said) -> Results:
+def _answer(definition: Definition, script: Script, call: Call, options: Options, on_print: OnPrint) -> Results:
     try:
         return answer(
             (script,),
@@ -39,10 +39,8 @@ def _answer(definition: Definition, script: Script, call: Call, options: Options
             # Karmada leaves an empty list out of what it stores, and scripts get nil for it.
             items=[item.to_json() for item in call.items] or None,
             own=own_functions(definition, call, options),
-            said=said,
+            on_print=on_print,
         )
-    except LuaWaitError:
-        raise
     except LuaError as error:
         code = 504 if isinstance(error, LuaLimitError) else 422
         raise InterpretationError(_failure(definition, script, error), code=code) from error

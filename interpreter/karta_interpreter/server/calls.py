@@ -8,16 +8,14 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Self, TypeVar
 
-from karta_interpreter.errors import InterpretationError, LuaWaitError
+from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.resolution import Reader, known_to
-from karta_interpreter.lua import engine
 from karta_interpreter.operations import Call, Operation, Options, Results, interpret
 from karta_interpreter.operations.dispatch import own_answer
 from karta_interpreter.sandbox import close_pools
 from karta_interpreter.sandbox.deadline import deadline
-from karta_interpreter.server.detours import Detours
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, is_large
 from karta_interpreter.server.isolated_child import TOO_DEEP
 from karta_interpreter.server.log import log
@@ -43,10 +41,9 @@ _T = TypeVar("_T")
 class Calls:
     """Answers calls from the snapshot of the moment.
 
-    Plain definitions are answered at once: their work is bounded by the object. Scripts are tried at once, for as long
-    as nobody minds. Those that take longer, and definitions with expressions that could run without end, are answered
-    in threads and under a deadline, so that nobody else waits for them. Large bodies are answered in processes, for
-    the same reason.
+    Plain definitions are answered at once: their work is bounded by the object. Scripts, and expressions that could
+    run without end, run in other processes, for which a thread waits under a deadline, so that no other call does.
+    Large bodies are answered in processes, for the same reason.
     """
 
     _reads_by = FastDecoder
@@ -65,7 +62,6 @@ class Calls:
         self._options = options
         self._isolated = isolated or IsolatedCalls()
         self._tell_all = log.isEnabledFor(logging.DEBUG)
-        self._detours = Detours()
         self._glanced: Snapshot | None = None
         self._glance = self._reads_by(lambda _: None)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
@@ -93,9 +89,6 @@ class Calls:
             return None
         try:
             answer = encode_results(question.request, self._interpret(question))
-        except LuaWaitError:
-            self._remember(question)
-            return None
         except Exception as error:  # noqa: BLE001 - the edge of the process
             return self._failure(question, error)
         self._record(question)
@@ -120,34 +113,20 @@ class Calls:
 
     async def _results(self, question: "_Question", seconds: float) -> Results:
         if question.at_a_glance or not self._takes_long(question):
-            try:
-                return self._interpret(question)
-            except LuaWaitError:
-                self._remember(question)
+            return self._interpret(question)
         return await self._in_thread(question, seconds)
 
-    def _takes_long(self, question: "_Question") -> bool:
-        """Return whether a question is not to be tried on the event loop."""
-        definition, request = question.definition, question.request
-        if definition is None:
-            return False
-        if definition.uses_bounded:
-            return True
-        return bool(definition.scripts) and (definition.gvk, request.operation_name) in self._detours
-
-    def _remember(self, question: "_Question") -> None:
-        definition, operation = question.served(), question.request.operation_name
-        if self._detours.add(definition.gvk, operation):
-            log.warning("script takes long", kind=str(definition.gvk), operation=operation)
+    @staticmethod
+    def _takes_long(question: "_Question") -> bool:
+        """Return whether a process has to be waited for, which the event loop cannot do."""
+        definition, operation = question.definition, question.request.operation_name
+        return definition is not None and (definition.uses_bounded or operation in definition.scripts.operations)
 
     def _interpret(self, question: "_Question") -> Results:
         definition, call = question.known()
         if question.at_a_glance:
             return own_answer(definition, call, self._options)
-        if not definition.scripts.of(call.operation):
-            return interpret(definition, call, self._options, reader=self._reader)
-        with engine.without_waiting():
-            return interpret(definition, call, self._options, reader=self._reader)
+        return interpret(definition, call, self._options, reader=self._reader)
 
     async def _in_process(self, body: bytes, seconds: float) -> bytes:
         started, until = time.perf_counter(), time.monotonic() + seconds

@@ -4,13 +4,10 @@ from itertools import product
 
 import pytest
 
-from karta_interpreter.errors import LuaLimitError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.engine import run
 from karta_interpreter.lua.kube import KUBE
-from karta_interpreter.lua.machine import inside
-from karta_interpreter.lua.machine.runtime import Call, Runtime, StoppedError
-from karta_interpreter.lua.script import Script
+from karta_interpreter.lua.machine.runtime import Call, Runtime
+from tests.lua.machine import machine
 
 OBJECT: JSON = {
     "kind": "X",
@@ -70,9 +67,8 @@ CHECK = """
 
 def call(body: str) -> Call:
     modules = "local kube, karta = require('kube'), require('karta')"
-    return Call(
-        f"{modules} function F(o, again) {body} end", "F", (OBJECT, OBJECT), {"same": lambda *values: values}, None, 2
-    )
+    own = {"same": lambda *values: values}
+    return machine.call(f"{modules} function F(o, again) {body} end", (OBJECT, OBJECT), own, results=2)
 
 
 def at_the_end(depth: int, descend: str, attempt: str) -> str:
@@ -96,23 +92,7 @@ def at_the_end(depth: int, descend: str, attempt: str) -> str:
 
 @pytest.mark.parametrize(("descent", "attempt"), [*product(DESCENTS, ATTEMPTS)])
 def test_nothing_stays_half_done(descent: str, attempt: str) -> None:
-    expected = Runtime(inside.LIMITS, KUBE).run(call(CHECK), 20)
-    used = Runtime(inside.LIMITS, KUBE)
-    assert used.run(call(at_the_end(*DESCENTS[descent], ATTEMPTS[attempt])), 20) == expected
-    assert used.run(call(CHECK), 20) == expected
-
-
-FILLED_AT_THE_END = at_the_end(*DESCENTS["pcall"], "local x = o.list[16 - height].x")
-BIG: JSON = {"list": [{f"k{number}": number for number in range(500)} for _ in range(16)]}
-
-
-def test_an_object_that_would_be_half_filled_ends_the_script() -> None:
-    """What is not there is nil to a script: it would go on with half of the object."""
-    with pytest.raises(StoppedError, match="depth"):
-        Runtime(inside.LIMITS, KUBE).run(call(FILLED_AT_THE_END)._replace(arguments=(BIG, OBJECT)), 20)
-
-
-def test_such_a_script_ends_with_a_message() -> None:
-    text = f"function InterpretHealth(o) {FILLED_AT_THE_END} end"
-    with pytest.raises(LuaLimitError, match="its calls are nested too deep"):
-        run(Script("InterpretHealth", text, "mine"), [BIG])
+    expected = Runtime(KUBE).run(call(CHECK))
+    used = Runtime(KUBE)
+    assert used.run(call(at_the_end(*DESCENTS[descent], ATTEMPTS[attempt]))) == expected
+    assert used.run(call(CHECK)) == expected

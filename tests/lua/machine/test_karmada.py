@@ -16,11 +16,7 @@ import pytest
 
 from karta_interpreter.errors import LuaRunError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine.inside import run_inside
-from karta_interpreter.lua.machine.runtime import Call
-from karta_interpreter.lua.machine.worker import run_outside
-
-pytestmark = pytest.mark.usefixtures("unhurried")
+from tests.lua.machine.machine import run
 
 RECORDED: dict[str, dict[str, JSON]] = json.loads((Path(__file__).parent / "testdata/karmada_vm.json").read_text())
 
@@ -38,13 +34,9 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def call(script: str) -> Call:
-    return Call(f"function F() {script} end", "F", (), {}, None, 9)
-
-
 def inside(script: str) -> dict[str, JSON]:
     try:
-        return {"results": run_inside(call(script))}
+        return {"results": run(script)}
     except LuaRunError as error:
         return {"error": str(error)}
 
@@ -146,8 +138,3 @@ def test_a_function_that_pcall_calls_has_no_name() -> None:
 )
 def test_results_that_are_easily_missed(expression: str, result: JSON) -> None:
     assert inside(f"return {expression}") == {"results": [result]}
-
-
-def test_a_worker_process_computes_the_same() -> None:
-    scripts = [script for script in RECORDED if "results" in RECORDED[script] and "os.date" not in script][::4]
-    assert [run_outside(call(script)) for script in scripts] == [run_inside(call(script)) for script in scripts]

@@ -1,202 +1,150 @@
 """One Lua virtual machine, and a call of a function in a script.
 
-The machine is PUC Lua 5.1 where Karmada's is gopher-lua v1.1.1. What its libraries do differently is made the same
-in ``lua/``. These differences are left:
+The machine is PUC Lua 5.2 where Karmada's is gopher-lua v1.1.1. What its libraries do differently is made the same
+in ``lua/``, what its language does differently in `source`. These differences are left:
 
-- ``pairs`` goes through the keys of objects that a script is given in the order of their hashes, which is the same in
-  every process, where Karmada has a random order; tables that a script makes keep gopher-lua's order;
+- ``pairs`` goes through the keys of objects that a script is given in alphabetical order, where Karmada has them in
+  random order; tables that a script makes keep gopher-lua's order;
 - ``#`` of an array with holes may be another of its borders, and ``table.remove`` never removes a hole;
 - ``table.sort`` may put values that compare equal in another order where there are more than twelve;
 - the operator ``%`` rounds what is left of fractions (``5.5 % 0.1``), and of numbers beyond 2^53;
 - text with leading zeros or underscores in arithmetic (``"010" + 1``) is decimal, as in Lua;
 - integers of more than 64 bits are written with an exponent, which means the same to readers of JSON;
-- functions nest thousands of calls deep instead of 256;
-- messages of runtime errors are those of PUC Lua, which name the variable.
+- functions nest thousands of calls deep instead of 256, and a chain of ``..`` has at most 95 parts instead of 200;
+- messages of runtime errors and of the compiler are those of PUC Lua, which name the variable.
 
-A machine has no limit on its allocator: an allocation that fails while Python pushes a value would leave Python's
-code by a long jump. ``lua/limits.lua`` watches the memory instead.
+Nothing here limits a script: a machine runs in a process that has limits of its own, and can be killed.
 """
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from random import getrandbits
 from typing import Any, Final, NamedTuple, NoReturn
 
-from lupa import lua51
+from lupa import lua52
 
 from karta_interpreter.errors import LuaRunError, LuaSyntaxError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine.exchange import Exchange, Token, TooLargeError
-from karta_interpreter.lua.machine.host import Host, Kube, Own, Say
-from karta_interpreter.lua.machine.source import placed, prepare
-from karta_interpreter.lua.machine.spelling import decoded
+from karta_interpreter.lua.machine.bytecode import Names, names_of
+from karta_interpreter.lua.machine.host import (
+    Host,
+    Kube,
+    Own,
+    Say,
+    decoded,
+    spelled,
+)
+from karta_interpreter.lua.machine.source import placed, readable, rewrite
 
 _PARTS: Final = (
-    *(
-        "errors",
-        "limits",
-        "numbers",
-        "lending",
-        "ordering",
-        "encoding",
-        "arguments",
-        "base",
-        "modules",
-        "patterns",
-        "matching",
-    ),
+    *("errors", "numbers", "lending", "ordering", "json", "arguments", "base", "modules", "patterns", "matching"),
     *("strings", "tables", "environment", "main"),
 )
-_LOAD: Final = "local text, machine, host = ... assert(loadstring(text, '=[library]'))(machine, host)"
-_EMPTY: Final = "local globals = _G for name in pairs(globals) do globals[name] = nil end"
+_LOAD: Final = "local text, machine, host = ... assert(load(text, '=[library]'))(machine, host)"
+_EMPTY: Final = "local globals = _G for name in next, globals do globals[name] = nil end"
 _MOST_CHUNKS: Final = 200
-_COMPILE_SECONDS: Final = 1.0
 _SEED_BITS: Final = 30
 
 
-class StoppedError(Exception):
-    """A run that was stopped because of its ``time``, ``memory`` or ``depth``, or the ``size`` of a value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What runs in a machine may use.
-
-    KiB of memory, characters of a string, tokens that are lent, and bytes of all strings that are handed over at once.
-    """
-
-    memory: float
-    longest: float
-    tokens: float
-    passed: float = 16 * 2**20
+class TooLargeError(Exception):
+    """A value that is handed over is too large."""
 
 
 class Call(NamedTuple):
-    """A function of a script, what it is called with, what it may call, who hears it, and how many results count.
+    """A function of a script, what it is called with, how many results count, what it may call, and who hears it.
 
-    Calls with one ``owner`` share what runs of their scripts may take; ``typed`` results may be `Requirements`;
-    ``prepared`` is the text as `prepare` gives it, where that is known.
+    The arguments are spelled and have no nulls inside of them: see `spelled_values`; ``is_ascii`` where that changed
+    nothing.
     """
 
     text: str
     function: str
     arguments: Sequence[JSON]
-    own: Own
-    say: Say | None
     results: int
-    owner: str = ""
-    typed: bool = False
-    prepared: str = ""
+    own: Own
+    say: Say | None = None
+    is_ascii: bool = True
 
 
 class Runtime:
-    """A virtual machine for one thread at a time; not to be used again after StoppedError."""
+    """A virtual machine for one thread; not to be used again after MemoryError."""
 
-    def __init__(self, limits: Limits, kube: Kube) -> None:
-        self._limits = limits
-        self._exchange = Exchange(limits.longest, limits.tokens)
-        self._host = Host(self._exchange, kube)
-        self._machine = _start(self._host, limits)
-        self._run, self._rest = self._machine.run, self._machine.rest
+    def __init__(self, kube: Kube) -> None:
+        self._lua = lua52.LuaRuntime(
+            encoding="latin-1",
+            register_eval=False,
+            register_builtins=False,
+            unpack_returned_tuples=True,
+            attribute_filter=_refuse,
+            overflow_handler=_as_float,
+        )
+        self._host = Host(kube, self._to_lua)
+        self._machine = self._start()
         self._chunks: dict[str, Any] = {}
 
-    @property
-    def memory(self) -> float:
-        """The KiB of memory that the machine holds."""
-        return float(self._machine.memory())
+    def run(self, call: Call) -> list[JSON]:
+        """The results of a call that count.
 
-    def compile(self, text: str) -> None:
-        """See whether a script can be run; raises LuaSyntaxError."""
-        self._chunk(prepare(text), _COMPILE_SECONDS)
-
-    def run(self, call: Call, seconds: float) -> list[JSON]:
-        """The results of a call that count; raises LuaSyntaxError, LuaRunError and StoppedError."""
-        chunk = self._chunk(call.prepared or prepare(call.text), seconds)
-        self._host.own, self._host.say, self._host.end = call.own, call.say, time.monotonic() + seconds
+        An empty table is ``[]``, as gopher-json has it; a function is `FUNCTION`. Raises LuaSyntaxError, LuaRunError,
+        TooLargeError and MemoryError.
+        """
+        chunk = self._chunk(call.text)
+        self._host.begin(call.own, call.say, is_ascii=call.is_ascii)
         try:
-            return self._exchange.read(self._tokens(chunk, call, seconds), list, typed=call.typed)
-        except UnicodeError as err:
-            raise LuaRunError("a string that it passes on is not UTF-8 text") from err
+            outcome, *details = self._machine.run(
+                chunk,
+                call.function,
+                call.results,
+                bool(call.own),
+                getrandbits(_SEED_BITS) or 1,
+                *(part for argument in call.arguments for part in self._host.give(argument)),
+            )
+            if outcome != "results":
+                raise _error(outcome, details, call.function)
+            return self._host.given_values(details[1:], [])
         except RecursionError as err:
             raise LuaRunError("its arguments or results are nested too deep") from err
-        except TooLargeError as err:
-            raise StoppedError("result") from err
-        except lua51.LuaMemoryError as err:
-            raise StoppedError("memory") from err
-        finally:
-            self._host.clear()
 
-    def _tokens(self, chunk: Any, call: Call, seconds: float) -> list[Token]:  # noqa: ANN401 - a function of Lua
-        """The tokens of the results of a call."""
-        lent = self._exchange.lend(call.arguments)
-        try:
-            outcome, left, *rest = self._run(
-                chunk, call.function, call.results, seconds, self._limits.memory, bool(call.own), _seed(), *lent
-            )
-            if outcome == "results":
-                return self._all(left, rest)
-        except UnicodeDecodeError:
-            return self._spelled()
-        return _fail(outcome, left, rest, call.function)
+    def names(self, text: str) -> Names:
+        """The names of a script; raises LuaSyntaxError."""
+        self._chunk(text)
+        bytecode, problem = _pair(self._machine.compiled(spelled(readable(text))))
+        if bytecode is None:
+            raise _syntax_error(problem)
+        return names_of(bytecode.encode("latin-1"))
 
-    def _spelled(self) -> list[Token]:
-        """The tokens of results some of whose strings are not UTF-8; raises the error with such a message."""
-        message, line = self._machine.failed()
-        if message is not None:
-            raise _run_error(decoded(message), line)
-        first = self._machine.first_spelled()
-        if first is None:
-            raise StoppedError("result")
-        left, *rest = first
-        decode = cache(decoded)  # they may be few strings, many times
-        return [decode(token) if isinstance(token, str) else token for token in self._all(left, rest)]
+    def _start(self) -> Any:  # noqa: ANN401 - a table of Lua
+        """The half of a new machine that is written in Lua."""
+        lua = self._lua
+        as_function = lua.eval("python.as_function")
+        machine, functions = lua.table(), lua.table()
+        for name, function in self._host.functions():
+            functions[name] = as_function(function)
+        for part in _PARTS:
+            lua.execute(_LOAD, _text(part), machine, functions)
+        lua.execute(_EMPTY)
+        return machine
 
-    def _all(self, left: int, tokens: list[Token]) -> list[Token]:
-        """Tokens that a run gave, with those that it has left."""
-        while left:
-            left, *more = self._rest()
-            tokens += more
-        return tokens
+    def _to_lua(self, value: JSON) -> Any:  # noqa: ANN401 - a value of the machine's
+        return self._lua.table_from(value, recursive=True)
 
-    def _chunk(self, prepared: str, seconds: float) -> Any:  # noqa: ANN401 - a function of Lua
-        chunk = self._chunks.get(prepared)
+    def _chunk(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
+        chunk = self._chunks.get(text)
         if chunk is None:
-            chunk, problem = self._machine.load(prepared, seconds)
+            chunk, problem = _pair(self._machine.load(spelled(rewrite(text))))
             if chunk is None:
-                if problem is None:
-                    raise StoppedError("time")
-                message, line = placed(decoded(problem))
-                raise LuaSyntaxError(message, line=line)
+                _, own_problem = _pair(self._machine.load(spelled(readable(text))))
+                raise _syntax_error(own_problem or problem)
             if len(self._chunks) >= _MOST_CHUNKS:
                 self._chunks.clear()
-            self._chunks[prepared] = chunk
+            self._chunks[text] = chunk
         return chunk
 
 
-def _start(host: Host, limits: Limits) -> Any:  # noqa: ANN401 - a table of Lua
-    """The half of a new machine that is written in Lua."""
-    lua = lua51.LuaRuntime(
-        register_eval=False,
-        register_builtins=False,
-        unpack_returned_tuples=True,
-        attribute_filter=_refuse,
-        overflow_handler=_as_float,
-    )
-    as_function = lua.eval("python.as_function")
-    machine, functions = lua.table(), lua.table(longest=limits.longest, passed=limits.passed)
-    for name, function in host.functions():
-        functions[name] = as_function(function)
-    functions.kube, functions.kube_about = lua.table(), lua.table()
-    for name, call, about in host.kube():
-        functions.kube[name], functions.kube_about[name] = as_function(call), as_function(about)
-    for part in _PARTS:
-        lua.execute(_LOAD, _text(part), machine, functions)
-    lua.execute(_EMPTY)
-    return machine
+def _pair(found: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - a function of Lua, or nil and a message
+    return found if isinstance(found, tuple) else (found, None)
 
 
 @cache
@@ -204,25 +152,24 @@ def _text(part: str) -> str:
     return files(__package__).joinpath("lua", f"{part}.lua").read_text()
 
 
-def _fail(outcome: str, cause: Any, details: list[Token], function: str) -> NoReturn:  # noqa: ANN401 - by the outcome
-    if outcome == "stopped":
-        raise StoppedError(cause)
+def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException:
+    cause = details[0]
+    if outcome == "memory":
+        return MemoryError()
+    if outcome == "large":
+        return TooLargeError()
     if outcome == "python" and isinstance(cause, BaseException):
-        raise cause
+        return cause
     if outcome == "missing":
         missing = f"not found function {function}" if cause == "nil" else f"{function} is not a function: {cause}"
-        raise LuaRunError(missing)
-    raise _run_error(cause, details[0])
+        return LuaRunError(missing)
+    message, line = placed(decoded(str(cause)))
+    return LuaRunError(message, line=line or details[1])
 
 
-def _run_error(problem: str, noted: int) -> LuaRunError:
-    """The error with the line that its message names, or else the one that was noted."""
-    message, line = placed(problem)
-    return LuaRunError(message, line=line or noted)
-
-
-def _seed() -> int:
-    return getrandbits(_SEED_BITS) or 1
+def _syntax_error(problem: str | None) -> LuaSyntaxError:
+    message, line = placed(decoded(problem or ""))
+    return LuaSyntaxError(message, line=line)
 
 
 def _refuse(*_: object) -> NoReturn:

@@ -1,12 +1,13 @@
 """What a process for scripts runs (`karta_interpreter.sandbox.child`).
 
-A request is JSON: the prepared script, the function, its arguments, the names that ``require("karta")`` offers, and
-how many results count. A message back is JSON, too: ``R`` the results, and for each a word where JSON has none for it;
-``E`` the message and the line of an error; ``S`` why it was stopped; ``P`` text that it printed; ``C`` a function of
-``karta`` and its arguments, to which the reply is whether it succeeded, and its results or message.
+A request is JSON: ``["answer", script, operation, arguments, names, prints]`` with the names that ``require("karta")``
+offers and whether anything is done with what it prints, or ``["lint", script, operation]``. A message back is JSON,
+too: ``R`` the result; ``E`` the kind, the message and the line of an error; ``S`` that its result is too large; ``P``
+text that it printed; ``C`` a function of ``karta`` and its arguments, to which the reply is whether it succeeded, and
+its results or message.
 """
 
-import math
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -15,77 +16,85 @@ import orjson
 from karta_interpreter.errors import LuaError, LuaRunError
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.kube import KUBE
-from karta_interpreter.lua.machine.runtime import Call, Limits, Runtime, StoppedError
-from karta_interpreter.lua.values import FUNCTION
+from karta_interpreter.lua.lint import lint
+from karta_interpreter.lua.machine.host import spelled_values
+from karta_interpreter.lua.machine.runtime import Call, Runtime, TooLargeError
+from karta_interpreter.lua.results import read_results
+from karta_interpreter.lua.script import SLOTS
 
 if TYPE_CHECKING:
     from karta_interpreter.sandbox.child import Answer, Channel
 
-MEMORY: Final = 256 * 2**20
-LONGEST: Final = 16 * 2**20
+MEMORY: Final = 384 * 2**20
+"""The address space of a process: 256 MiB for a script, the rest for Python and its packages."""
 
-_LIMITS: Final = Limits(memory=MEMORY / 1024, longest=math.inf, tokens=math.inf)
+LONGEST: Final = 16 * 2**20
+"""The longest message, in bytes."""
 
 
 class Service:
-    """One machine after the other; a machine is not used again when a script was stopped in it."""
+    """One machine, whose process ends when a script has used all of its memory."""
 
     def __init__(self) -> None:
-        self._runtime = Runtime(_LIMITS, KUBE)
+        self._runtime = Runtime(KUBE)
 
     def answer(self, channel: "Channel", _: bytes, payload: bytes) -> None:
-        """Run a script."""
-        if not _Run(channel).answer(self._runtime, orjson.loads(payload)):
-            del self._runtime  # before there is another one
-            self._runtime = Runtime(_LIMITS, KUBE)
+        """Run or lint a script."""
+        conversation = _Conversation(channel)
+        try:
+            conversation.send(b"R", self._result(conversation, payload))
+        except LuaError as error:
+            conversation.send(b"E", [type(error).__name__, str(error), error.line])
+        except RecursionError:
+            conversation.send(b"E", ["LuaRunError", "the result is nested too deeply", 0])
+        except TooLargeError:
+            conversation.send(b"S", None)
+
+    def _result(self, conversation: "_Conversation", data: bytes) -> JSON:
+        kind, text, operation, *rest = orjson.loads(data)
+        if kind == "lint":
+            return [list(each) for each in lint(operation, text, self._runtime.names)]
+        arguments, names, prints = rest
+        own = {name: partial(conversation.ask, name) for name in names}
+        slot = SLOTS[operation]
+        given = spelled_values(arguments, data)
+        say = partial(conversation.send, b"P") if prints else None
+        call = Call(text, slot.function, given, slot.results, own, say, is_ascii=data.isascii())
+        return read_results(operation, self._runtime.run(call), _references(operation, arguments))
 
 
-class _Run:
+class _Conversation:
+    """The messages of one request."""
+
     def __init__(self, channel: "Channel") -> None:
         self._channel = channel
 
-    def answer(self, runtime: Runtime, request: list[JSON]) -> bool:
-        """Answer one request; whether the machine can be used again."""
-        source, function, arguments, names, wanted = request
-        seconds = self._channel.seconds
-        own = {name: partial(self._ask, name) for name in names}
-        try:
-            say = partial(self._send, b"P")
-            results = runtime.run(Call("", function, arguments, own, say, wanted, prepared=source), seconds)
-            words = [_word(result) for result in results]
-            self._send(b"R", [[None if word else result for result, word in zip(results, words, strict=True)], words])
-        except LuaError as error:
-            self._send(b"E", [str(error), error.line])
-        except (StoppedError, MemoryError) as error:
-            self._send(b"S", "memory" if isinstance(error, MemoryError) else str(error))
-            return False
-        return True
-
-    def _ask(self, name: str, *arguments: JSON) -> tuple[JSON, ...]:
-        """The results of a function of ``karta``, which the other process has."""
-        self._send(b"C", [name, arguments])
+    def ask(self, name: str, *arguments: JSON) -> tuple[JSON, ...]:
+        """Return the results of a function of ``karta``, which the other process has."""
+        self.send(b"C", [name, arguments])
         _, reply = self._channel.receive()
         succeeded, results = orjson.loads(reply)
         if not succeeded:
             raise LuaRunError(results)
         return tuple(results)
 
-    def _send(self, letter: bytes, value: JSON) -> None:
+    def send(self, letter: bytes, value: JSON) -> None:
+        """Send a message."""
         data = orjson.dumps(value)
         if len(data) > LONGEST:
-            raise StoppedError("result")
+            raise TooLargeError
         self._channel.send(letter, data)
         if letter == b"P":
             self._channel.flush()  # what was printed is there even if the process is killed
 
 
-def _word(result: JSON) -> str:
-    """What says a result that JSON has no word for: a function, infinity, or no number."""
-    if result is FUNCTION:
-        return "function"
-    return str(result) if type(result) is float and not math.isfinite(result) else ""
+def _references(operation: str, arguments: Sequence[JSON]) -> Sequence[JSON]:
+    """The objects that decide which empty tables of the result are lists; Karmada gives them for two operations."""
+    if operation == "Retain":
+        return arguments
+    return arguments[:1] if operation == "ReviseReplica" else ()
 
 
 def start() -> "Answer":
-    """Make the first machine."""
+    """Make the machine."""
     return Service().answer

@@ -1,33 +1,160 @@
-"""The text of a script as the virtual machine takes it, and what its messages say about it."""
+"""The text of a script as the virtual machine takes it.
+
+Lua 5.2 reads what gopher-lua reads, but for a few tokens, and two things cannot be made equal in a library: how ``..``
+prints numbers, and the order in which ``pairs`` goes through the keys of a table.
+"""
 
 import re
-from functools import lru_cache
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
-from karta_interpreter.lua.grammar import rewrite
-from karta_interpreter.lua.machine.ordering import ordered
+_TOKEN: Final = re.compile(
+    r"""
+      (?P<blank> [ \t\r\n]+ | --\[(?P<depth>=*)\[ .*? \](?P=depth)\] | --[^\r\n]* )
+    | (?P<long> \[(?P<level>=*)\[ .*? \](?P=level)\] )
+    | (?P<text> "(?: [^"\\] | \\. )*" | '(?: [^'\\] | \\. )*' )
+    | (?P<number> 0[xX][0-9a-fA-F]+ | (?: [0-9]+ \.?[0-9]* | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? )
+    | (?P<name> [A-Za-z_][A-Za-z_0-9]* )
+    | (?P<symbol> \.\.\. | \.\. | [=~<>]= | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE: Final = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)
+_ESCAPES: Final = frozenset("abfnrtv\\\"'0123456789\r\n")
+_OPENERS: Final = frozenset(("function", "if", "do", "repeat"))
+_CLOSERS: Final = frozenset(("end", "until"))
+_KEYWORDS: Final = frozenset(
+    (
+        *("and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local"),
+        *("nil", "not", "or", "repeat", "return", "then", "true", "until", "while"),
+    )
+)
+_ORDINARY: Final = {"_ENV": "_ENV_"}
+"""Names that mean nothing to gopher-lua."""
+_ORDER_MATTERS: Final = re.compile(r"\b(?:pairs|next|_G)\b")
 
-_PLACE: Final = re.compile(r"<string>:(\d+): (.*)", re.DOTALL)
 
+def rewrite(text: str) -> str:
+    """A chunk that gives the script as a function, line by line; it gets what joins texts and what orders tables.
 
-@lru_cache(32)
-def prepare(text: str) -> str:
-    """A chunk that takes functions for ``..``, ``{}`` and ``...`` and gives the script as a function, line by line.
+    The script itself gets no arguments, so its ``...`` is as empty as it is for Karmada.
 
-    The script itself gets no arguments, so its ``...`` is as empty as it is for Karmada. Raises LuaSyntaxError.
-
-    >>> prepare("return a .. 1").splitlines()
-    ['local concat, ordered, rest = ...; return function() return (concat(a , 1))', 'end']
+    >>> rewrite("return a .. 1").splitlines()
+    ['local concat, ordered = ...; return function(...) return a ..concat.. 1', 'end']
     """
-    concat, keep, rest = (_unused(name, text) for name in ("concat", "ordered", "rest"))
-    parameters = "..." if "..." in text else ""  # a function that has them for nothing gets a local `arg` as well
-    body = rewrite(ordered(text, keep), concat, rest)
-    return f"local {concat}, {keep}, {rest} = ...; return function({parameters}) {body}\nend"
+    concat, ordered = _unused("concat", text), _unused("ordered", text)
+    body = _Rewriter(concat, ordered, keeps_order=bool(_ORDER_MATTERS.search(text))).rewrite(text)
+    return f"local {concat}, {ordered} = ...; return function(...) {body}\nend"
+
+
+def readable(text: str) -> str:
+    """The script in words that Lua 5.2 reads, for its compiler to look at: it may not compute the same.
+
+    >>> readable("return x and 3or '_'")
+    "return x and 3 or '_'"
+    """
+    return _Rewriter("", "", keeps_order=False).rewrite(text)
 
 
 def _unused(name: str, text: str) -> str:
     found = re.findall(f"{name}(_*)", text)
     return f"{name}_{max(found, key=len)}" if found else name
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table constructor that is open: the blocks around it, and the names of its fields so far."""
+
+    blocks: int
+    is_argument: bool
+    names: list[str] = field(default_factory=list)
+
+
+class _Rewriter:
+    """Goes through the tokens of one script; text that is not Lua becomes text that is not Lua."""
+
+    def __init__(self, concat: str, ordered: str, *, keeps_order: bool) -> None:
+        self._concat, self._ordered, self._keeps_order = concat, ordered, keeps_order
+        self._tables: list[_Table] = []
+        self._blocks = 0
+        self._is_apart = False
+        self._last: list[tuple[str, str]] = [("symbol", "")] * 4
+
+    def rewrite(self, text: str) -> str:
+        """The script with each line in its place."""
+        has_arg = re.search(r"\barg\b", text)
+        rewritten = "".join(self._pieces(text))
+        return _with_arg(rewritten) if has_arg else rewritten
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        for found in _TOKEN.finditer(text):
+            kind, word = found.lastgroup or "", found.group()
+            if kind == "blank":
+                self._is_apart = True
+                yield word
+                continue
+            yield self._piece(kind, word)
+            self._last, self._is_apart = [*self._last[1:], (kind, word)], False
+
+    def _piece(self, kind: str, word: str) -> str:
+        if kind == "text":
+            return _ESCAPE.sub(_escape, word)
+        if kind == "name":
+            self._blocks += (word in _OPENERS) - (word in _CLOSERS)
+            word = _ORDINARY.get(word, word)
+            # `3or` is two tokens; Lua 5.2 takes some letters for digits
+            return f" {word}" if self._last[-1][0] == "number" and not self._is_apart else word
+        if word == "..":
+            return f"..{self._concat}.." if self._concat else word
+        if self._keeps_order and word in "{}=":
+            return self._table(word)
+        return word
+
+    def _table(self, word: str) -> str:
+        if word == "{":
+            is_argument = self._ends_value()
+            self._tables.append(_Table(self._blocks, is_argument))
+            return f"({self._ordered}({{" if is_argument else f"{self._ordered}({{"
+        if not self._tables:
+            return word
+        table = self._tables[-1]
+        if word == "=":
+            if table.blocks == self._blocks and (name := self._field()):
+                table.names.append(name)
+            return word
+        self._tables.pop()
+        names = f", {{{', '.join(table.names)}}}" if table.names else ""
+        return f"}}{names}))" if table.is_argument else f"}}{names})"
+
+    def _ends_value(self) -> bool:
+        """Whether a table here is the argument of a call: ``f{...}``."""
+        kind, word = self._last[-1]
+        return kind in ("text", "long") or word in (")", "]", "}") or (kind == "name" and word not in _KEYWORDS)
+
+    def _field(self) -> str:
+        """The name that stands in front of an equals sign, as a string of Lua; "" where it is no field's."""
+        (_, far), (before, opened), (kind, word), (_, closed) = self._last
+        if closed == "]" and opened == "[" and kind == "text" and far in ("{", ",", ";"):
+            return _ESCAPE.sub(_escape, word)
+        name_kind, name = self._last[-1]
+        return f'"{name}"' if name_kind == "name" and word in ("{", ",", ";") and before != "" else ""
+
+
+def _escape(found: re.Match[str]) -> str:
+    r"""An escape as Lua 5.2 has it; to gopher-lua ``\z`` is a z."""
+    return found.group() if found[1][0] in _ESCAPES else found[1]
+
+
+_VARIADIC: Final = re.compile(r"(\bfunction\b[^()]*\([^()]*\.\.\.\s*\))")
+
+
+def _with_arg(text: str) -> str:
+    """A function with ``...`` has a local ``arg`` as well."""
+    return _VARIADIC.sub(r"\1 local arg = {n = #{...}, ...};", text)
+
+
+_PLACE: Final = re.compile(r"<string>:(\d+): (.*)", re.DOTALL)
 
 
 def placed(message: str) -> tuple[str, int]:

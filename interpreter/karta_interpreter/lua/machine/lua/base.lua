@@ -2,14 +2,12 @@
 
 local machine, host = ...
 
-local getmetatable, type, error, next, pcall, select = getmetatable, type, error, next, pcall, select
+local type, error, next, pcall, select = type, error, next, pcall, select
 local concat = table.concat
-local touch, text = machine.touch, machine.text
+local following, text = machine.following, machine.text
 local line, placed, raise, raise_argument, as_seen =
   machine.line, machine.placed, machine.raise, machine.raise_argument, machine.as_seen
 local integer_argument, table_argument = machine.integer_argument, machine.table_argument
-local stop, stopped, check, incomplete = machine.stop, machine.stopped, machine.check, machine.incomplete
-local hold_length = machine.hold_length
 
 local base = {}
 
@@ -17,16 +15,6 @@ local function expect_value(count, name)
   if count == 0 then
     raise("bad argument #1 to " .. name .. " (value expected)")
   end
-end
-
--- Loops go through it instead of the machine's own `next`, which would show what an untouched table is.
-local function following(object, key)
-  local metatable = getmetatable(object)
-  if metatable and metatable.next then
-    return metatable.next(object, key)
-  end
-  touch(object)
-  return next(object, key)
 end
 
 function base.next(object, key)
@@ -49,28 +37,13 @@ function base.tonumber(...)
   return (machine.to_number(...))
 end
 
--- Whether an error is none of the script's business: the run was stopped, Python failed, or a table was left half filled.
-local function is_final(problem)
-  if incomplete() and not stopped() then
-    machine.abandon("depth")
-  end
-  return stopped() or type(problem) == "userdata"
-end
-
--- The results of a protected call. After a failure it looks at the clock itself: where calls are nested as deeply as they
--- can be, no hook runs, for that needs a call too, and what fails instead of it looks like an error of the script.
+-- The results of a protected call. What Python raised goes on: it is none of the script's business.
 local function finish(ok, ...)
-  if not ok then
-    check()
-    if (...) == "not enough memory" then
-      stop("memory")
-    end
-    if is_final((...)) then
-      error((...), 0)
-    end
-  end
   if ok then
     return ok, ...
+  end
+  if type((...)) == "userdata" then
+    error((...), 0)
   end
   return ok, as_seen((...))
 end
@@ -102,8 +75,7 @@ function base.pcall(...)
   return finish(pcall(...))
 end
 
--- What a handler makes of a failure; where it fails itself, that is what counts (state.go). It is called when the stack of
--- what failed is gone: a hook may have failed, and no hook would look after a handler that is called before.
+-- What a handler makes of a failure; where it fails itself, that is what counts (state.go).
 local function handled(handler, ok, ...)
   if ok then
     return ok, ...
@@ -123,13 +95,11 @@ function base.xpcall(call, handler)
 end
 
 function base.print(...)
-  local words, length = {}, 0
+  local words = {}
   for index = 1, select("#", ...) do
     words[index] = text((select(index, ...)))
-    length = length + #words[index] + 1
-    hold_length(length)
   end
-  host.say(machine.spelled(concat(words, "\t")))
+  host.say(concat(words, "\t"))
 end
 
 -- pkg/resourceinterpreter/customized/declarative/luavm/lua.go

@@ -4,9 +4,9 @@ local machine, host = ...
 
 local base, strings, tables = machine.base, machine.strings, machine.tables
 local type, next, rawget, rawset, setmetatable, select, unpack, ipairs =
-  type, next, rawget, rawset, setmetatable, select, unpack, ipairs
-local floor, fmod, raise = math.floor, math.fmod, machine.raise
-local find, spelled = string.find, machine.spelled
+  type, next, rawget, rawset, setmetatable, select, table.unpack, ipairs
+local floor, fmod, natural, raise = math.floor, math.fmod, math.log, machine.raise
+local find = string.find
 local string_argument, number_argument, integer_argument, table_argument =
   machine.string_argument, machine.number_argument, machine.integer_argument, machine.table_argument
 
@@ -81,9 +81,9 @@ local function date(...)
   form = select("#", ...) == 0 and "%c" or string_argument(form, 1, "date")
   moment = moment ~= nil and integer_argument(moment, 2, "date") or nil
   if not find(form, "^!*%*t") then
-    return machine.hold(host.date(spelled(form), moment))
+    return host.date(form, moment)
   end
-  local year, month, day, hour, min, sec, wday = host.fields(spelled(form), moment)
+  local year, month, day, hour, min, sec, wday = host.date_fields(form, moment)
   return { year = year, month = month, day = day, hour = hour, min = min, sec = sec, wday = wday, yday = 0, isdst = false }
 end
 
@@ -92,7 +92,16 @@ for name, value in next, { type = type, select = select, unpack = unpacked, ipai
 end
 base._VERSION, base._GOPHER_LUA_VERSION, base.require = "Lua 5.1", "GopherLua 0.1", machine.require
 
-local mathematics = { random = random, randomseed = randomseed, mod = modulo, huge = LARGEST }
+-- Without the base that Lua 5.2 takes.
+local function log(number)
+  return natural(number_argument(number, 1, "log"))
+end
+
+local function log10(number)
+  return natural(number_argument(number, 1, "log10"), 10)
+end
+
+local mathematics = { log = log, log10 = log10, random = random, randomseed = randomseed, mod = modulo, huge = LARGEST }
 for _, name in next, { "atan2", "fmod", "ldexp", "pow" } do -- in C they complain about the second argument first
   local call, check = math[name], name == "ldexp" and integer_argument or number_argument
   mathematics[name] = function(a, b)

@@ -1,111 +1,71 @@
--- JSON values on their way into Lua, as sequences of tokens.
---
--- An object becomes an empty table with a number that says where its content is to be had; the metatable `Lent` fetches
--- the content when a script first touches the table, and is gone from then on. So nothing is converted that nobody looks
--- at, and what nobody looked at can be handed back as it was. Arrays are filled at once, because the operator `#` of
--- Lua 5.1 asks no metatable.
---
--- A token is a value; or nil and false, which is nil; or nil and a number: n > 0 the object n, 0 an empty table, -n an
--- array of n values.
+-- Objects that a script is given: a field is converted when the script first reads it. Most scripts read few, and hand many
+-- on as they are, to a function of Karmada's or as a part of their results.
 
 local machine, host = ...
 
-local select, rawget, setmetatable, getmetatable = select, rawget, setmetatable, getmetatable
-local check, stop, excuse, longest = machine.check, machine.stop, machine.excuse, host.longest
-local fetch, fetch_more = host.fetch, host.fetch_more
+local type, next, rawset, setmetatable, getmetatable = type, next, rawset, setmetatable, getmetatable
+local take, names, rest = host.take, host.names, host.rest
 
-local MANY = 200 -- tokens that Python takes a while to write
-
-local NUMBER = newproxy() -- the key under which an untouched table keeps its number
+-- By table, the number by which `host` knows an object none of whose fields is converted; and one some of which are.
+local untouched, touched
 
 local Lent = {}
-local incomplete = false
 
--- The key is given twice to make room for two keys. Room for more would make the order of `pairs` depend on the address
--- of the key, so that two processes answered differently: of a table with one or two places it always gets the first.
 local function lend(number)
-  return setmetatable({ [NUMBER] = number, [NUMBER] = number }, Lent)
+  local object = setmetatable({}, Lent)
+  untouched[object] = number
+  return object
 end
 
-machine.lend = lend
-
-local function take(tokens, at)
-  local value = tokens[at]
-  if value ~= nil then
-    return value, at + 1
+-- A value as `host` gives it, for objects are given as numbers.
+local function converted(value, kind)
+  if kind == "object" then
+    return lend(value)
+  elseif kind == "objects" then
+    for index = 1, #value do
+      value[index] = lend(value[index])
+    end
   end
-  local number = tokens[at + 1]
+  return value
+end
+
+local function number_of(object)
+  local number = touched[object]
   if not number then
-    return nil, at + 2
+    number = untouched[object]
+    touched[object], untouched[object] = number, nil
   end
-  if number > 0 then
-    return lend(number), at + 2
-  end
-  local array = {}
-  at = at + 2
-  for index = 1, -number do
-    array[index], at = take(tokens, at)
-  end
-  return array, at
+  return number
 end
 
-local function append(tokens, count, left, ...)
-  local piece = { ... }
-  for index = 1, select("#", ...) do
-    tokens[count + index] = piece[index]
+function Lent.__index(object, name)
+  if type(name) ~= "string" then
+    return nil
   end
-  return left, count + select("#", ...)
+  local value = converted(take(number_of(object), name))
+  if value ~= nil then
+    rawset(object, name, value)
+  end
+  return value
 end
 
-local function gather(left, ...)
-  local tokens, count = { ... }, select("#", ...)
-  if count > MANY then
-    excuse()
+function Lent.__newindex(object, name, value)
+  if type(name) == "string" then
+    take(number_of(object), name)
   end
-  while left > 0 do
-    check()
-    left, count = append(tokens, count, fetch_more())
-  end
-  if left < 0 then
-    stop("size")
-  end
-  return tokens, count
+  rawset(object, name, value)
 end
 
-local function fill(object)
-  incomplete = true
-  local tokens, count = gather(fetch(object[NUMBER]))
-  object[NUMBER] = nil
+function Lent.fill(object)
+  local number = number_of(object)
+  for _, name in next, names(number) do
+    rawset(object, name, converted(take(number, name)))
+  end
+  touched[object] = nil
   setmetatable(object, nil)
-  local at = 1
-  while at <= count do
-    local key, value = tokens[at], tokens[at + 1]
-    if #key > longest then
-      stop("size")
-    end
-    if value ~= nil then
-      object[key] = value
-      at = at + 2
-    else
-      object[key], at = take(tokens, at + 1)
-    end
-  end
-  incomplete = false
 end
 
-Lent.fill = fill
-
-function Lent.__index(object, key)
-  fill(object)
-  return object[key]
-end
-
-function Lent.__newindex(object, key, value)
-  fill(object)
-  object[key] = value
-end
-
--- Have the content of a table there, for functions that see more than its keys.
+-- Convert all of a table, for functions that see more than its keys.
 function machine.touch(object)
   local metatable = getmetatable(object)
   if metatable then
@@ -113,32 +73,20 @@ function machine.touch(object)
   end
 end
 
--- Whether a table was left half filled by an error, which only a stack that is too small and Python can do.
-function machine.incomplete()
-  return incomplete
-end
-
--- Nothing is lent any more.
-function machine.return_all()
-  incomplete = false
-end
-
--- The values of a sequence of tokens, as an array and its length.
-function machine.receive(...)
-  local _, value, number = ...
-  if value == nil and number and number > 0 and select("#", ...) == 3 then
-    return { (lend(number)) }, 1
-  end
-  local tokens, count = gather(...)
-  local values, size, at = {}, 0, 1
-  while at <= count do
-    size = size + 1
-    values[size], at = take(tokens, at)
-  end
-  return values, size
-end
-
--- The number of an object that is untouched.
+-- The number of an object that is as it was given, nil for any other table.
 function machine.untouched(object)
-  return rawget(object, NUMBER)
+  return untouched[object]
 end
+
+-- The JSON text of the fields of a table that are not converted, without braces; "" when there are none.
+function machine.rest(object)
+  local number = untouched[object] or touched[object]
+  return number and rest(number) or ""
+end
+
+-- Begin a run in which nothing is lent yet.
+function machine.return_all()
+  untouched, touched = {}, {}
+end
+
+machine.converted = converted

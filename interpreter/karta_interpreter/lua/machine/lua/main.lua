@@ -2,24 +2,19 @@
 
 local machine = ...
 
-local type, select, unpack, xpcall, setfenv, load, clock = type, select, unpack, xpcall, setfenv, load, os.clock
-local line, collectgarbage = machine.line, collectgarbage
-local limit, unlimit, stopped = machine.limit, machine.unlimit, machine.stopped
-local receive, keep, first = machine.receive, machine.keep, machine.first
-local text, concat, ordered = machine.text, machine.concat, machine.ordered
+local type, select, unpack, xpcall, load, dump = type, select, table.unpack, xpcall, load, string.dump
+local setupvalue, sub = debug.setupvalue, string.sub
+local converted, line, text, concat, ordered, give_results =
+  machine.converted, machine.line, machine.text, machine.concat, machine.ordered, machine.give_results
 local string_metatable = getmetatable("")
-local sub = string.sub
 
 local LONGEST_MESSAGE = 8192 -- bytes: nobody reads more of it, and it may be of any length
-
-local PIECE = 128 -- bytes of a script, which take some 10 ms in the worst of all places
 
 local place = 0
 
 -- The error handler of a run: it notes the line while the stack is still there.
 local function note(problem)
-  unlimit()
-  place = stopped() and 0 or line(2)
+  place = line(2)
   return problem
 end
 
@@ -31,71 +26,55 @@ local function message(problem)
   return "(error object is a " .. type(problem) .. " value)"
 end
 
-local failed
-
--- The message of an error and its line, nil when there was none: for a message that is not UTF-8.
-function machine.failed()
-  return failed and machine.spelled(failed), place
-end
-
 -- Whatever went wrong, as Python wants it.
 local function failure(problem)
   if problem == "not enough memory" then
-    return "stopped", "memory"
+    return "memory", ""
   end
-  if stopped() then
-    return "stopped", stopped()
+  if type(problem) == "table" and problem[1] == "result" then
+    return "large", ""
   end
   if type(problem) == "userdata" then
     return "python", problem
   end
-  failed = message(problem)
-  return "error", failed, place
+  return "error", message(problem), place
 end
 
--- Compile a script within so many seconds: its function, or nil and the problem, spelled, for it may name a string that is
--- not UTF-8; or nil alone when it takes longer.
---
--- It is compiled piece by piece: what the compiler does with long chains of `and` grows with their square, and no hook
--- looks after it.
-function machine.load(source, seconds)
-  local from, ends, late = 1, clock() + seconds, false
-  local chunk, problem = load(function()
-    if clock() > ends then
-      late = true
-      return nil
-    end
-    from = from + PIECE
-    return sub(source, from - PIECE, from - 1)
-  end, machine.SOURCE)
-  if late then
-    return nil, nil
+-- A script as a function, or nil and the problem.
+function machine.load(source)
+  return load(source, machine.SOURCE, "t")
+end
+
+-- The bytecode of a script, or nil and the problem.
+function machine.compiled(source)
+  local chunk, problem = machine.load(source)
+  if not chunk then
+    return nil, problem
   end
-  return chunk, problem and machine.spelled(problem)
+  return dump(chunk)
 end
 
--- Run a compiled script and call one of its functions with arguments that are given as tokens, for its first results.
+-- Run a loaded script and call one of its functions for its first results; each argument is a value and its kind.
 --
--- Gives "results" with tokens, "error" with message and line, "stopped" with the reason, "missing" with what is there
--- instead of the function, or "python" with what Python raised.
-function machine.run(chunk, name, wanted, seconds, kibibytes, has_karta, seed, ...)
-  local environment = machine.environment(seed, has_karta)
-  failed = nil
+-- Gives "results" with their number and a kind and a value for each, "error" with message and line, "memory", "large", "missing"
+-- with what is there instead of the function, or "python" with what Python raised.
+function machine.run(chunk, name, wanted, has_karta, seed, ...)
   machine.return_all()
-  local tokens, given = { ... }, select("#", ...)
-  local missing
-  setfenv(chunk, environment)
+  local environment = machine.environment(seed, has_karta)
+  setupvalue(chunk, 1, environment)
+  local arguments, count = { ... }, select("#", ...) / 2
+  for index = 1, count do
+    arguments[index] = converted(arguments[2 * index - 1], arguments[2 * index])
+  end
+  local missing, given, size
   local ok, problem = xpcall(function()
-    limit(seconds, kibibytes)
-    chunk(concat, ordered, select)()
-    local arguments, count = receive(unpack(tokens, 1, given))
+    chunk(concat, ordered)()
     local call = environment[name]
     if type(call) == "function" then
-      keep(wanted, call(unpack(arguments, 1, count)))
+      given, size = give_results(wanted, call(unpack(arguments, 1, count)))
     else
       missing = type(call)
     end
-    unlimit()
   end, note)
   string_metatable.__index = nil
   if not ok then
@@ -104,9 +83,5 @@ function machine.run(chunk, name, wanted, seconds, kibibytes, has_karta, seed, .
   if missing then
     return "missing", missing
   end
-  return "results", first()
-end
-
-function machine.memory()
-  return collectgarbage("count")
+  return "results", size, unpack(given, 1, size)
 end

@@ -2,55 +2,37 @@
 
 local machine, host = ...
 
-local type, next, unpack, select, format = type, next, unpack, select, string.format
-local send, receive, lend, untouched = machine.send, machine.receive, machine.lend, machine.untouched
-local check, hold, stop = machine.check, machine.hold, machine.stop
+local type, next, select, unpack, format = type, next, select, table.unpack, string.format
+local converted = machine.converted
 local raise, raise_argument = machine.raise, machine.raise_argument
 
-local LATE = "late"
-local SHORT = 1024 -- bytes of a string that needs no counting
-
--- What a function of Python gave: its results, an error with its message, or nothing when it kept us too long.
-local function answer(ok, left, ...)
-  if ok == LATE then
-    check() -- it may have been another process that took the time
+-- What a function of Python gave: true and a value and a kind for each result, or false and a message.
+local function answer(ok, ...)
+  if not ok then
+    raise((...))
   end
-  if ok and select("#", ...) == 1 then
-    return ... -- one token is one value
+  local count = select("#", ...)
+  if count == 2 then
+    return converted(...)
   end
-  local value, number = ...
-  if ok and value == nil and number and number > 0 and select("#", ...) == 2 then
-    return lend(number)
+  local results = { ... }
+  for index = 1, count / 2 do
+    results[index] = converted(results[2 * index - 1], results[2 * index])
   end
-  if ok then
-    local values, size = receive(left, ...)
-    return unpack(values, 1, size)
-  end
-  if ok == nil then
-    stop("time")
-  end
-  raise(left)
+  return unpack(results, 1, count / 2)
 end
 
--- A function of Lua that stands for a function of Python; strings and an untouched object need no work.
-local function bridge(call, about, give)
+-- A function of Lua that stands for a function of Python.
+local function bridge(call, name, give)
   return function(...)
-    local first, second = ...
-    local count, kind = select("#", ...), type(first)
-    if kind == "string" and #first <= SHORT and (count == 1 or count == 2 and type(second) == "string" and #second <= SHORT) then
-      return answer(call(...))
-    end
-    local number = count == 1 and kind == "table" and untouched(first)
-    if number then
-      return answer(about(number))
-    end
-    return answer(call(send(give(count, ...))))
+    local given, count = give(...)
+    return answer(call(name, unpack(given, 1, count)))
   end
 end
 
 local kube = {}
-for name, call in next, host.kube do
-  kube[name] = bridge(call, host.kube_about[name], machine.give_arguments)
+for _, name in next, { host.kube_names() } do
+  kube[name] = bridge(host.call_kube, name, machine.give_leniently)
 end
 
 local function load_kube()
@@ -64,12 +46,8 @@ end
 -- The Karta's own answers differ from run to run, so their functions are asked for by name.
 local function load_karta()
   local functions = {}
-  for _, name in next, { host.names() } do
-    functions[name] = bridge(function(...)
-      return host.own(name, ...)
-    end, function(number)
-      return host.own(name, false, number)
-    end, machine.give)
+  for _, name in next, { host.own_names() } do
+    functions[name] = bridge(host.call_own, name, machine.give)
   end
   return functions
 end
@@ -100,7 +78,7 @@ local function find_loader(name)
       return found
     end
     if type(found) == "string" then
-      messages = hold(messages .. "\n\t" .. found)
+      messages = messages .. "\n\t" .. found
     end
   end
   raise(format("module %s not found:%s, ", name, messages))

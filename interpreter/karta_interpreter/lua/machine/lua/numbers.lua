@@ -3,8 +3,7 @@
 local machine = ...
 
 local type, tostring, tonumber, format = type, tostring, tonumber, string.format
-local raise, raise_argument, hold_length = machine.raise, machine.raise_argument, machine.hold_length
-local select, join = select, table.concat
+local setmetatable, raise, raise_argument = setmetatable, machine.raise, machine.raise_argument
 local byte, find, gsub, lower, rep, sub =
   string.byte, string.find, string.gsub, string.lower, string.rep, string.sub
 
@@ -133,39 +132,44 @@ function machine.to_number(value, base)
   return parse_in(word, base)
 end
 
--- What all parts are together; or, where that cannot be, the kinds of the two that do not go together.
-local function concat_many(...)
-  local words, count = { ... }, select("#", ...)
-  local right, length = nil, 0
-  for index = count, 1, -1 do
-    local kind = type(words[index])
-    if kind == "number" then
-      words[index] = number_text(words[index])
-    elseif kind ~= "string" then
-      if not right then
-        return type(words[index - 1]), kind
-      end
-      return kind, right
-    end
-    right = right and "string" or kind
-    length = length + #words[index]
+local function joined(left, right)
+  local kind, other = type(left), type(right)
+  if kind == "number" then
+    left = number_text(left)
+  elseif kind ~= "string" then
+    raise("cannot perform concat operation between " .. kind .. " and " .. other)
   end
-  hold_length(length)
-  return nil, join(words)
+  if other == "number" then
+    right = number_text(right)
+  elseif other ~= "string" then
+    raise("cannot perform concat operation between " .. kind .. " and " .. other)
+  end
+  return left .. right
 end
 
--- The operator `..`: scripts are rewritten to call it, because the machine's own formats numbers otherwise.
-function machine.concat(...)
-  local a, b, more = ...
-  if type(a) == "string" and type(b) == "string" and more == nil and select("#", ...) == 2 then
-    hold_length(#a + #b)
-    return a .. b
+-- The operator `..`, because the machine's own formats numbers otherwise: `a .. b` is rewritten to `a .. concat .. b`. The
+-- operator joins from the right, so `concat` keeps what is on its right until, at once, what is on its left is there.
+local kept
+local Right = setmetatable({}, {
+  __concat = function(left)
+    return joined(left, kept)
+  end,
+})
+machine.concat = setmetatable({}, {
+  __concat = function(_, right)
+    kept = right
+    return Right
+  end,
+})
+
+-- An integer beyond 2^53 in full, as far as it has 64 bits.
+function machine.whole(number)
+  if number < -INT64 or number >= 2 * INT64 then
+    return format("%.17g", number)
   end
-  local left, right = concat_many(...)
-  if left then
-    raise("cannot perform concat operation between " .. left .. " and " .. right)
-  end
-  return right
+  local text = shortest(number)
+  local _, _, sign, digit, digits, exponent = find(text, "^(%-?)(%d)%.?(%d*)e%+(%d+)$")
+  return exponent and sign .. digit .. digits .. rep("0", exponent - #digits) or text
 end
 
 machine.number_text, machine.text = number_text, text

@@ -7,6 +7,7 @@
 local machine = ...
 
 local type, next, getmetatable, setmetatable, rawset = type, next, getmetatable, setmetatable, rawset
+local sort = table.sort
 
 local FIRST_NO_INDEX = 67108864 -- gopher-lua's MaxArrayIndex
 
@@ -35,7 +36,7 @@ local following
 
 -- Give a table an order of its own: an array of keys, with where each of them stands in it.
 local function own(object)
-  local order = { count = 0, places = {}, __newindex = set, next = following, fill = nothing }
+  local order = { count = 0, places = {}, __newindex = set, fill = nothing }
   setmetatable(object, order)
   return order
 end
@@ -51,12 +52,22 @@ function Fresh.__newindex(object, key, value)
   end
 end
 
--- All keys of a table that are neither noted nor of its array: a constructor computed them.
+-- All keys of a table that are neither noted nor of its array: text in its order, so that it does not change from run to
+-- run, and then whatever else a constructor computed.
 local function note_others(object, order)
+  local words, others = {}, {}
   for key in next, object do
-    if not is_index(key) then
-      note(order, key)
+    if not is_index(key) and not order.places[key] then
+      local keys = type(key) == "string" and words or others
+      keys[#keys + 1] = key
     end
+  end
+  sort(words)
+  for index = 1, #words do
+    note(order, words[index])
+  end
+  for index = 1, #others do
+    note(order, others[index])
   end
 end
 
@@ -73,6 +84,15 @@ end
 -- The key and the value behind a key; the indices of an array come first, whatever part of the table they are in.
 function following(object, key)
   local order = getmetatable(object)
+  if not order or not order.places then
+    if order then
+      order.fill(object)
+    end
+    if next(object) == nil then
+      return nil
+    end
+    order = own(object)
+  end
   if key == nil or not order.last then
     note_others(object, order)
     order.last = largest_index(object)
@@ -96,11 +116,6 @@ function following(object, key)
   return nil
 end
 
-function Fresh.next(object, key)
-  own(object)
-  return following(object, key)
-end
-
 -- A table whose keys keep their order, those of its constructor included.
 function machine.ordered(object, names)
   if not names then
@@ -115,4 +130,4 @@ function machine.ordered(object, names)
   return object
 end
 
-machine.is_index = is_index
+machine.is_index, machine.following = is_index, following

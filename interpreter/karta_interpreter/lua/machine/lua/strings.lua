@@ -2,16 +2,12 @@
 
 local machine, host = ...
 
-local type, next, select, unpack = type, next, select, unpack
+local type, next, select, unpack = type, next, select, table.unpack
 local byte, char, find, len, lower, reverse, sub, upper =
   string.byte, string.char, string.find, string.len, string.lower, string.reverse, string.sub, string.upper
-local raise, raise_argument, hold, hold_length, check, stop =
-  machine.raise, machine.raise_argument, machine.hold, machine.hold_length, machine.check, machine.stop
+local raise, raise_argument = machine.raise, machine.raise_argument
 local string_argument, integer_argument = machine.string_argument, machine.integer_argument
-local hold_work, number_text, text, search, spelled =
-  machine.hold_work, machine.number_text, machine.text, machine.search, machine.spelled
-
-local COMPARED_AT_ONCE = 65536 -- length of a text times that of a word to find in it, which takes no time to speak of
+local number_text, text, search = machine.number_text, machine.text, machine.search
 
 local strings = {}
 
@@ -34,7 +30,7 @@ function strings.char(...)
   for index = 1, select("#", ...) do
     codes[index] = integer_argument(codes[index], index, "char") % 256
   end
-  return hold(char(unpack(codes)))
+  return char(unpack(codes))
 end
 
 function strings.len(value)
@@ -48,12 +44,12 @@ end
 
 function strings.lower(value)
   value = string_argument(value, 1, "lower")
-  return find(value, "[\128-\255]") and hold(host.lower(spelled(hold_work(value)))) or lower(value)
+  return find(value, "[\128-\255]") and host.lower(value) or lower(value)
 end
 
 function strings.upper(value)
   value = string_argument(value, 1, "upper")
-  return find(value, "[\128-\255]") and hold(host.upper(spelled(hold_work(value)))) or upper(value)
+  return find(value, "[\128-\255]") and host.upper(value) or upper(value)
 end
 
 function strings.reverse(value)
@@ -70,24 +66,15 @@ end
 
 function strings.format(...)
   local pattern = string_argument((...), 1, "format")
-  local arguments, count, length = {}, 0, 0
+  local arguments, count = {}, 0
   for index = 2, select("#", ...) do
     local value = select(index, ...)
     local kind = type(value)
     arguments[count + 1] = kind
-    if kind == "table" or kind == "function" then
-      value = text(value)
-    end
-    if kind == "string" then
-      length = length + #value
-      hold_length(length) -- Python has a copy of each, even where all of them are the same to Lua
-      value = spelled(value)
-    end
-    arguments[count + 2] = value
+    arguments[count + 2] = (kind == "table" or kind == "function") and text(value) or value
     count = count + 2
   end
-  check()
-  return hold(host.format(spelled(hold_work(pattern)), unpack(arguments, 1, count)) or stop("size"))
+  return host.format(pattern, unpack(arguments, 1, count))
 end
 
 -- Where to begin, counted from 1, as luaIndex2StringIndex has it.
@@ -102,9 +89,6 @@ local function beginning(index, size)
 end
 
 local function find_word(value, word, at)
-  if #value * #word > COMPARED_AT_ONCE then
-    check()
-  end
   if at > #value + 1 then
     return nil
   end

@@ -1,11 +1,10 @@
--- The table library as gopher-lua has it (tablelib.go and table.go), in Lua so that long work can be stopped.
+-- The table library as gopher-lua has it (tablelib.go and table.go).
 
 local machine = ...
 
 local type, next, select, format, concat = type, next, select, string.format, table.concat
 local floor, max, min = math.floor, math.max, math.min
-local raise, raise_argument, number_text, hold_length =
-  machine.raise, machine.raise_argument, machine.number_text, machine.hold_length
+local raise, raise_argument, number_text = machine.raise, machine.raise_argument, machine.number_text
 local integer_argument, table_argument = machine.integer_argument, machine.table_argument
 
 local INSERTED = 12 -- Go's sort.Sort inserts up to so many values one by one
@@ -95,12 +94,10 @@ function tables.concat(...)
     word(array, first)
     return array[first] -- which stays a number if it is one
   end
-  local words, count, length = {}, 0, 0
+  local words, count = {}, 0
   for index = first, last do
     count = count + 1
     words[count] = word(array, index)
-    length = length + #words[count] + #(separator or "")
-    hold_length(length)
   end
   return concat(words, separator)
 end

@@ -5,9 +5,8 @@ from functools import cache
 from typing import TypeAlias
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.typed.declarations import declarations
-from karta_interpreter.lua.typed.requirements import Requirements
-from karta_interpreter.lua.typed.scalars import SCALARS
+from karta_interpreter.lua.gotypes.declarations import declarations
+from karta_interpreter.lua.gotypes.scalars import SCALARS
 
 _Writer: TypeAlias = Callable[[JSON], JSON]
 _ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0}
@@ -53,8 +52,6 @@ def _struct(name: str) -> _Writer:
     ]
 
     def write(value: JSON) -> JSON:
-        if type(value) is Requirements:
-            return dict(value)
         result: dict[str, JSON] = {}
         for field, write_field, even_empty, always, zero in fields:
             if field in value:

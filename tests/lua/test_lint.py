@@ -1,8 +1,16 @@
 import pytest
 
-from karta_interpreter.findings import Severity
-from karta_interpreter.lua.judgement import Judgement, judge
+from karta_interpreter.lua.kube import KUBE
+from karta_interpreter.lua.lint import Lint, lint
+from karta_interpreter.lua.machine.runtime import Runtime
 from karta_interpreter.lua.script import SLOTS
+
+_names = Runtime(KUBE).names
+
+
+def judge(operation: str, script: str) -> list[Lint]:
+    return lint(operation, script, _names)
+
 
 _GOOD = {
     "InterpretReplica": "function GetReplicas(desiredObj) return 1 end",
@@ -31,7 +39,7 @@ def test_the_function_of_another_operation_does_not_answer(operation: str) -> No
     assert SLOTS[operation].function in judgement.message
 
 
-def _lines(judgements: list[Judgement]) -> list[tuple[int, str, str]]:
+def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
     return [(judgement.line, judgement.rule, judgement.word) for judgement in judgements]
 
 
@@ -93,7 +101,7 @@ def _lines(judgements: list[Judgement]) -> list[tuple[int, str, str]]:
         ),
         pytest.param(
             "function Retain(a, b)\n  goto done\n  ::done::\n  return a\nend",
-            [(2, "lua-goto", "goto done"), (3, "lua-goto", "::done::")],
+            [],
             id="a jump",
         ),
         pytest.param(
@@ -145,19 +153,16 @@ def test_hints_say_what_to_do(script: str, rule: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("script", "severity", "fatal"),
     [
-        pytest.param("x", Severity.ERROR, True, id="what is no Lua cannot run"),
-        pytest.param("local x", Severity.ERROR, True, id="nor can a script without its function"),
-        pytest.param("goto x ::x:: function Retain(a, b) end", Severity.ERROR, True, id="nor one that jumps"),
+        pytest.param("x", "error", True, id="what is no Lua cannot run"),
+        pytest.param("local x", "error", True, id="nor can a script without its function"),
         pytest.param(
             "function Retain(a, b) return rawget(a, b) end",
-            Severity.ERROR,
+            "error",
             False,
             id="Karmada fails when it gets there",
         ),
-        pytest.param(
-            "function Retain(a, b) x = 1 return x end", Severity.WARNING, False, id="a global is only bad manners"
-        ),
+        pytest.param("function Retain(a, b) x = 1 return x end", "warning", False, id="a global is only bad manners"),
     ],
 )
-def test_how_bad_it_is(script: str, severity: Severity, fatal: bool) -> None:
+def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
     assert {(judgement.severity, judgement.fatal) for judgement in judge("Retain", script)} == {(severity, fatal)}

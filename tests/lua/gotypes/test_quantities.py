@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.quantity import Quantity
-from karta_interpreter.lua.typed.numbers import number_text
-from karta_interpreter.lua.typed.quantities import approximate, written_quantity
+from karta_interpreter.lua.gotypes.quantities import approximate, written_quantity
+from karta_interpreter.lua.gotypes.scalars import number_text
 
 
 @pytest.mark.parametrize(

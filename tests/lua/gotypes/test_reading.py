@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.lua.typed import MismatchError, Requirements, decode, encode
-from karta_interpreter.lua.typed.declarations import declarations
-from karta_interpreter.lua.typed.scalars import SCALARS
+from karta_interpreter.lua.gotypes import MismatchError, decode, encode
+from karta_interpreter.lua.gotypes.declarations import declarations
+from karta_interpreter.lua.gotypes.scalars import SCALARS
 
 
 @pytest.mark.parametrize(
@@ -164,17 +164,3 @@ def test_what_changes_is_all_that_is_copied() -> None:
     assert read == {"containers": [{"name": "a"}, {"name": "b"}], "tolerations": [{"key": "c"}]}
     assert read["containers"][0] is value["containers"][0]
     assert read["tolerations"] is value["tolerations"]
-
-
-def test_finished_requirements_are_read_as_such_and_no_other_type() -> None:
-    requirements = Requirements({"resourceRequest": {"cpu": "1"}})
-    assert encode("[]Component", decode("[]Component", [{"name": "a", "replicaRequirements": requirements}])) == [
-        {"name": "a", "replicas": 0, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}}
-    ]
-    assert decode("Component", requirements) == {}
-    again = Requirements({"resourceRequest": {"memory": "1Gi"}})
-    assert decode("Component", {"ReplicaRequirements": requirements, "replicaRequirements": again}) == {
-        "replicaRequirements": {"resourceRequest": {"cpu": "1", "memory": "1Gi"}}
-    }
-    with pytest.raises(MismatchError, match="cannot unmarshal object into Go value of type string"):
-        decode("string", requirements)

@@ -10,10 +10,8 @@ from functools import cache
 from itertools import zip_longest
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.typed.declarations import declarations
-from karta_interpreter.lua.typed.mismatch import MismatchError, mismatch
-from karta_interpreter.lua.typed.requirements import REQUIREMENTS, Requirements
-from karta_interpreter.lua.typed.scalars import PLAIN, SCALARS, TEXTS, Reader
+from karta_interpreter.lua.gotypes.declarations import declarations
+from karta_interpreter.lua.gotypes.scalars import PLAIN, SCALARS, TEXTS, MismatchError, Reader, mismatch
 
 _TABLES = (dict, list)
 _NOTHING = object()
@@ -49,9 +47,7 @@ def _struct(name: str) -> Reader:
 
     def read(value: JSON) -> JSON:
         if type(value) is not dict:
-            if type(value) is Requirements and name in REQUIREMENTS:
-                return value
-            value = _object(value, name)
+            raise mismatch(value, name)
         result = value
         key = ""
         try:
@@ -72,12 +68,6 @@ def _struct(name: str) -> Reader:
         return _read_spelled(value, folded, read)
 
     return read
-
-
-def _object(value: JSON, go_type: str) -> JSON:
-    if type(value) is Requirements:
-        return dict(value)
-    raise mismatch(value, go_type)
 
 
 def _read_spelled(value: dict[str, JSON], folded: Mapping[str, str], read: Reader) -> JSON:

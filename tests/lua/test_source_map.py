@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.lua.lines import Lines, split_lines
+from karta_interpreter.lua.source_map import Lines, split_lines
 
 _SCRIPT = ("script",)
 

@@ -1,0 +1,11 @@
+"""What a script hands over, seen as the Go type that Karmada reads it into.
+
+Here belong the declarations of those types, reading and writing them by the rules of ``encoding/json``, and the
+scalars that Kubernetes reads in its own way.
+"""
+
+from karta_interpreter.lua.gotypes.decode import decode
+from karta_interpreter.lua.gotypes.encode import encode
+from karta_interpreter.lua.gotypes.scalars import MismatchError
+
+__all__ = ["MismatchError", "decode", "encode"]

@@ -1,0 +1,156 @@
+"""The Go types that are no struct, list or map, how ``encoding/json`` reads and writes them, and its errors."""
+
+import calendar
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from karta_interpreter.errors import LuaRunError, QuantityError
+from karta_interpreter.k8s.values import JSON, field_path
+from karta_interpreter.lua.gotypes.quantities import written_quantity
+
+Reader: TypeAlias = Callable[[JSON], JSON]
+"""Gives back a value as Go keeps it, or raises MismatchError."""
+
+EXACT = 2**53
+"""Up to here every integer is a float of its own."""
+
+_SMALLEST_PLAIN, _SMALLEST_LONG = 1e-6, 1e21
+
+
+_KINDS = {dict: "object", list: "array", str: "string", bool: "bool"}
+_INSTANT = re.compile(
+    r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)T([01]?\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(Z|[-+]([01]\d|2[0-4]):[0-5]\d)",
+    re.ASCII,
+)
+_LAYOUT = "2006-01-02T15:04:05Z07:00"
+
+
+class MismatchError(LuaRunError):
+    """A value that does not fit; on its way out it learns where the value stands.
+
+    Its text is that of ``encoding/json`` with the index of every list in the path, which Go leaves out.
+    """
+
+    def __init__(self, problem: str, go_type: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.go_type = go_type
+        self._struct = ""
+        self._path: list[str | int] = []
+
+    def within(self, step: str | int, struct: str = "") -> None:
+        """Add an outer step to the path; the innermost struct is the one to name."""
+        self._path.append(step)
+        self._struct = self._struct or struct
+
+    def __str__(self) -> str:
+        path = field_path(tuple(reversed(self._path))) if self._path else ""
+        if not self.go_type:
+            return f"{path}: {self.problem}" if path else self.problem
+        where = f"Go struct field {self._struct}.{path}".replace(".[", "[", 1) if self._struct else "Go value"
+        return f"json: cannot unmarshal {self.problem} into {where} of type {self.go_type}"
+
+
+def mismatch(value: JSON, go_type: str, *, exactly: bool = False) -> MismatchError:
+    """The error about a value of another kind than the type takes; ``exactly`` names the number that does not fit.
+
+    >>> str(mismatch(1.5, "int32", exactly=True))
+    'json: cannot unmarshal number 1.5 into Go value of type int32'
+    """
+    kind = _KINDS.get(type(value))
+    if kind is None:
+        kind = f"number {number_text(value)}" if exactly else "number"
+    return MismatchError(kind, go_type)
+
+
+def number_text(number: float) -> str:
+    """The shortest digits that mean this number.
+
+    >>> [number_text(number) for number in (3, 0.00001, 2**63, 1e21, 1e-7)]
+    ['3', '0.00001', '9223372036854776000', '1e+21', '1e-7']
+    """
+    if type(number) is int and -EXACT <= number <= EXACT:
+        return str(number)
+    digits = repr(float(number))
+    if not number or _SMALLEST_PLAIN <= abs(number) < _SMALLEST_LONG:
+        return _in_full(digits)
+    return digits.replace("e-0", "e-")
+
+
+def _in_full(digits: str) -> str:
+    text = format(Decimal(digits), "f")
+    return text.rstrip("0").removesuffix(".") if "." in text else text
+
+
+def _plain(kind: type, go_type: str) -> Reader:
+    def read(value: JSON) -> JSON:
+        if type(value) is kind:
+            return value
+        raise mismatch(value, go_type)
+
+    return read
+
+
+def _integer(go_type: str, bits: int) -> Reader:
+    bound = 1 << (bits - 1)
+
+    def read(value: JSON) -> int:
+        if type(value) is int:
+            number = value if -EXACT <= value <= EXACT else int(Decimal(number_text(value)))
+            if -bound <= number < bound:
+                return number
+        raise mismatch(value, go_type, exactly=True)
+
+    return read
+
+
+def _quantity(value: JSON) -> str:
+    if type(value) is str:
+        return _quantity_of(value)
+    # The text of anything but a number is no quantity either.
+    return _quantity_of(number_text(value) if type(value) in (int, float) else "")
+
+
+@lru_cache(maxsize=4096)
+def _quantity_of(text: str) -> str:
+    try:
+        return written_quantity(text.strip(" "))
+    except QuantityError as err:
+        raise MismatchError(str(err)) from err
+
+
+def _int_or_string(value: JSON) -> JSON:
+    return value if type(value) is str else _int32(value)
+
+
+def _time(value: JSON) -> str:
+    if type(value) is not str:
+        raise mismatch(value, "string")
+    match = _INSTANT.fullmatch(value)
+    if match is None or not 1 <= int(match[3]) <= calendar.monthrange(int(match[1]), int(match[2]))[1]:
+        raise MismatchError(f'parsing time "{value}" as "{_LAYOUT}": cannot parse "{value}"')
+    return value
+
+
+_int32 = _integer("int32", 32)
+
+SCALARS: Final[Mapping[str, Reader]] = {
+    "string": _plain(str, "string"),
+    "bool": _plain(bool, "bool"),
+    "int32": _int32,
+    "int64": _integer("int64", 64),
+    "Quantity": _quantity,
+    "IntOrString": _int_or_string,
+    "Time": _time,
+    "any": lambda value: value,
+}
+"""By the name of the type."""
+
+TEXTS: Final[Mapping[str, Callable[[str], str]]] = {"Quantity": _quantity_of}
+"""How a string is read as one of the types whose strings are not taken as they are, which is remembered."""
+
+PLAIN: Final[Mapping[str, type]] = {"string": str, "bool": bool}
+"""The types of which every Python value of one type is a value."""

@@ -1,0 +1,212 @@
+-- Values of Lua on their way out, as JSON text; what is JSON and what is not is up to gopher-json.
+
+local machine = ...
+
+local type, error, next, pcall, select = type, error, next, pcall, select
+local huge = math.huge
+local concat, find, format, gsub = table.concat, string.find, string.format, string.gsub
+local is_index, number_text, whole = machine.is_index, machine.number_text, machine.whole
+local touch, rest_of, untouched = machine.touch, machine.rest, machine.untouched
+
+local DEEPEST = 200 -- levels of a result: more than any JSON text that the rest of the program reads
+local MOST = 64 * 2 ^ 20 -- bytes of memory: a table that is in a value many times makes a small value a large text
+local PIECE = 16 -- bytes that each piece of it takes
+local EXACT = 2 ^ 53
+local TOO_LARGE = { "result" }
+
+local ESCAPES = { ['"'] = '\\"', ["\\"] = "\\\\" }
+for code = 0, 31 do
+  ESCAPES[string.char(code)] = format("\\u%04x", code)
+end
+
+local out, length, room, visited, may_share
+
+local function put(text)
+  room = room - #text - PIECE
+  if room < 0 then
+    error(TOO_LARGE, 0)
+  end
+  length = length + 1
+  out[length] = text
+end
+
+local function quoted(text)
+  if find(text, '[%z\1-\31"\\]') then
+    text = gsub(text, '[%z\1-\31"\\]', ESCAPES)
+  end
+  return '"' .. text .. '"'
+end
+
+-- A number as Go writes it: an integer in full, with the fewest digits that mean it.
+local function number_json(number)
+  if number % 1 == 0 and number <= EXACT and number >= -EXACT then
+    return format("%d", number)
+  end
+  if number ~= number or number == huge or number == -huge then
+    error("json: unsupported value: " .. number_text(number), 0)
+  end
+  return number % 1 == 0 and whole(number) or format("%.17g", number)
+end
+
+local function kinds(object)
+  local array, highest, numbers, others = 0, 0, 0, 0
+  for key in next, object do
+    if type(key) ~= "number" then
+      others = others + 1
+    elseif is_index(key) then
+      array, highest = array + 1, highest > key and highest or key
+    else
+      numbers = numbers + 1
+    end
+  end
+  return array, highest, numbers, others
+end
+
+-- Why a table is neither an array nor an object; gopher-json meets the keys 1, 2, 3 ... first.
+local function complaint(object)
+  local array, highest, numbers, others = kinds(object)
+  if array < highest or (array > 0 or numbers > 0) and others == 0 then
+    return "cannot encode sparse array"
+  end
+  return "cannot encode mixed or invalid key types"
+end
+
+local give
+
+local function give_array(object, size, depth)
+  local count = 0
+  for _ in next, object do
+    count = count + 1
+  end
+  if count ~= size then
+    error(complaint(object), 0)
+  end
+  for index = 1, size do
+    local value = object[index]
+    if value == nil then
+      error(complaint(object), 0)
+    end
+    put(index == 1 and "[" or ",")
+    give(value, depth)
+  end
+  put("]")
+end
+
+-- `rest` is the text of fields that are not converted.
+local function give_object(object, rest, depth)
+  local key, value = next(object)
+  if key == nil and rest == "" then
+    return put("[]")
+  end
+  put("{" .. rest)
+  local separator = rest == "" and "" or ","
+  while key ~= nil do
+    if type(key) ~= "string" then
+      error(complaint(object), 0)
+    end
+    put(separator .. quoted(key) .. ":")
+    give(value, depth)
+    separator = ","
+    key, value = next(object, key)
+  end
+  put("}")
+end
+
+local function give_content(object, depth)
+  local size = #object
+  if size == 0 then
+    return give_object(object, rest_of(object), depth)
+  end
+  touch(object)
+  return give_array(object, size, depth)
+end
+
+-- To gopher-json a table is recursive when it is in a value twice, on whatever way.
+local function give_table(object, depth)
+  if visited[object] then
+    error("cannot encode recursively nested tables to JSON", 0)
+  end
+  if depth > DEEPEST then
+    error("a value is nested deeper than " .. DEEPEST .. " tables", 0)
+  end
+  visited[object] = true
+  give_content(object, depth + 1)
+  if may_share then
+    visited[object] = nil
+  end
+end
+
+function give(value, depth)
+  local kind = type(value)
+  if kind == "string" then
+    return put(quoted(value))
+  elseif kind == "table" then
+    return give_table(value, depth)
+  elseif kind == "number" then
+    return put(number_json(value))
+  elseif kind == "boolean" then
+    return put(value and "true" or "false")
+  end
+  error("cannot encode " .. kind .. " to JSON", 0)
+end
+
+local function table_json(object)
+  out, length, visited = {}, 0, {}
+  give_table(object, 1)
+  local text = concat(out, "", 1, length)
+  out = nil
+  return text
+end
+
+-- The kind and the value of each of `count` values, one after the other; a table is its JSON text, an object in arguments
+-- that is as it was given its number.
+--
+-- What is no JSON is an error; in arguments of a function of Karmada's, which may have other complaints about them before
+-- that one, it is of the kind "problem".
+local function give_all(count, is_result, is_lenient, ...)
+  local given = {}
+  room = MOST
+  for index = 1, count do
+    local value = (select(index, ...))
+    local kind = type(value)
+    if kind == "table" and untouched(value) and not is_result then
+      kind, value = "lent", untouched(value)
+    elseif kind == "table" and is_lenient then
+      local ok, result = pcall(table_json, value)
+      if not ok and type(result) ~= "string" then
+        error(result, 0)
+      end
+      kind, value = ok and "table" or "problem", result
+    elseif kind == "table" then
+      value = table_json(value)
+    elseif kind == "function" then
+      if may_share then
+        error("cannot encode function to JSON", 0)
+      end
+      value = true
+    elseif kind == "number" and may_share then
+      number_json(value) -- which is an error for what is no JSON
+    end
+    given[2 * index - 1], given[2 * index] = kind, value
+  end
+  return given, 2 * count
+end
+
+-- The results of a run, as many as are wanted.
+function machine.give_results(wanted, ...)
+  local count = select("#", ...)
+  may_share = false
+  return give_all(count < wanted and count or wanted, true, false, ...)
+end
+
+-- The arguments of a function of Karmada's.
+function machine.give_leniently(...)
+  may_share = false
+  return give_all(select("#", ...), false, true, ...)
+end
+
+-- The arguments of a function of the Karta's own: a table may be in a value twice, but not in itself.
+function machine.give(...)
+  may_share = true
+  return give_all(select("#", ...), false, false, ...)
+end

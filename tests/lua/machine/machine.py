@@ -1,0 +1,41 @@
+"""A virtual machine in the process of the tests, for what scripts compute: nothing here limits them."""
+
+from collections.abc import Callable, Sequence
+
+import orjson
+
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.kube import KUBE
+from karta_interpreter.lua.machine.host import Own, spelled_values
+from karta_interpreter.lua.machine.runtime import Call, Runtime
+
+_MACHINES: list[Runtime] = []
+
+
+def call(
+    text: str,
+    arguments: Sequence[JSON] = (),
+    own: Own | None = None,
+    on_print: Callable[[str], None] | None = None,
+    results: int = 9,
+) -> Call:
+    """A call of the function F of a script."""
+    data = orjson.dumps(arguments)
+    return Call(text, "F", spelled_values(arguments, data), results, own or {}, on_print, is_ascii=data.isascii())
+
+
+def function(body: str, *arguments: JSON, **own: Callable[..., tuple[JSON, ...]]) -> Call:
+    """A call of a function with this body, whose parameter is o."""
+    return call(f"function F(o, ...) {body} end", arguments, own)
+
+
+def run(body: str, *arguments: JSON, **own: Callable[..., tuple[JSON, ...]]) -> list[JSON]:
+    """The results of a function with this body, whose parameter is o, in a machine that others have used."""
+    return run_call(function(body, *arguments, **own))
+
+
+def run_call(asked: Call) -> list[JSON]:
+    """The results of a call, in a machine that others have used."""
+    if not _MACHINES:
+        _MACHINES.append(Runtime(KUBE))
+    return _MACHINES[0].run(asked)
