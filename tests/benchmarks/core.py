@@ -113,14 +113,16 @@ def _microseconds(work: Callable[[], None], seconds: float) -> float:
         return microseconds(work, seconds)
 
 
-def microseconds(work: Callable[[], object], seconds: float) -> float:
+def microseconds(
+    work: Callable[[], object], seconds: float, processor_time: Callable[[], float] = time.process_time
+) -> float:
     """Return the processor time of one call, on average over some seconds."""
     work()
-    calls, until, begun = 0, time.monotonic() + seconds, time.process_time()
+    calls, until, begun = 0, time.monotonic() + seconds, processor_time()
     while time.monotonic() < until or not calls:
         work()
         calls += 1
-    return 1e6 * (time.process_time() - begun) / calls
+    return 1e6 * (processor_time() - begun) / calls
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def _answer(
     script: Script, arguments: Sequence[JSON], own: Own, on_print: Callable[[str], None] | None
 ) -> dict[str, JSON]:
     request = ["answer", script.text, script.operation, arguments, [*own], on_print is not None]
-    answered: dict[str, JSON] = run_job(Job(request, f"{script.source}:{script.name}", own, on_print))
+    answered: dict[str, JSON] = run_job(Job(request, f"{script.source}:{script.name}", own=own, on_print=on_print))
     return answered
 
 

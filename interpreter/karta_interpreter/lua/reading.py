@@ -132,7 +132,7 @@ def _lint(operation: str, text: str, name: str) -> list[Lint]:
         message = f"the script is {size} bytes long; at most {SIZE_LIMIT} are allowed"
         return [Lint("error", "lua-syntax", message, line=1, fatal=True)]
     try:
-        return [Lint(*each) for each in run_job(Job(["lint", text, operation], name))]
+        return [Lint(*each) for each in run_job(Job(["lint", text, operation], name, is_lint=True))]
     except LuaError as err:
         return [Lint("warning", "lua-unchecked", f"it could not be checked: {err}")]
 

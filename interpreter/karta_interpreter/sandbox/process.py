@@ -39,7 +39,8 @@ class Program:
 
     The file at ``path`` has a function ``start``, which gets the ``arguments`` and returns what answers a request
     (`karta_interpreter.sandbox.child`). With ``packages`` it can import the packages of this process, otherwise only
-    the standard library. ``memory`` is in bytes of address space.
+    the standard library. ``memory`` is what a request may take beside the
+    ``overhead`` of the program, both in bytes of address space.
     """
 
     path: str
@@ -47,13 +48,14 @@ class Program:
     arguments: tuple[str, ...] = ()
     packages: bool = True
     niceness: int = 0
+    overhead: int = 0
 
     def command(self) -> list[str]:
         """The command that starts a process."""
         ours = str(Path(__file__).parents[2])
         # An installation can make our package importable by a hook instead of a folder on the path.
         folders = list(dict.fromkeys([*filter(None, sys.path), ours])) if self.packages else []
-        limits = {"memory": self.memory, "niceness": self.niceness}
+        limits = {"memory": self.memory + self.overhead, "niceness": self.niceness}
         setup = json.dumps([self.path, folders, limits, self.arguments])
         return [sys.executable, "-I", "-S", child.__file__, setup]
 

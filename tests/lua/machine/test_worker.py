@@ -35,7 +35,7 @@ def test_a_process_has_little_memory() -> None:
 
 
 def test_a_script_that_needs_too_much_memory_is_a_limit(pool: Pool) -> None:
-    with pytest.raises(LuaLimitError, match="more than 384 MiB of memory"):
+    with pytest.raises(LuaLimitError, match="more than 256 MiB of memory"):
         run_in(pool, job("local s = 'x' while true do s = s .. s end"), HANG)
     assert not pool.processes
 
@@ -60,7 +60,7 @@ def test_a_process_that_is_killed_at_work_is_a_limit(pool: Pool) -> None:
 
 def test_an_answer_of_the_karta_that_is_not_json_is_an_error_of_the_script(pool: Pool) -> None:
     text = "function ReflectStatus(o) return require('karta').bad() end"
-    asking = Job(["answer", text, "InterpretStatus", [{}], ["bad"], False], "mine", {"bad": lambda: (object(),)})
+    asking = Job(["answer", text, "InterpretStatus", [{}], ["bad"], False], "mine", own={"bad": lambda: (object(),)})
     with pytest.raises(LuaRunError, match="is not JSON"):
         run_in(pool, asking, HANG)
     before = pool.processes

@@ -14,6 +14,9 @@ from karta_interpreter.sandbox.deadline import remaining
 SECONDS: Final = 1.0
 """The longest that one call may take, as in Karmada (``luavm/lua.go``)."""
 
+LINT_SECONDS: Final = 10.0
+"""The longest that linting one script may take: no call waits for it."""
+
 PROCESSES: Final = 3
 """How many scripts run at a time."""
 
@@ -28,13 +31,14 @@ class Job(NamedTuple):
 
     request: JSON
     owner: str
+    is_lint: bool = False
     own: Mapping[str, Callable[..., tuple[JSON, ...]]] = {}
     on_print: Callable[[str], None] | None = None
 
 
 def run_job(job: Job) -> JSON:
     """Return the result of a job; raises LuaSyntaxError, LuaRunError, and LuaLimitError for one that was stopped."""
-    seconds = remaining(SECONDS)
+    seconds = remaining(LINT_SECONDS if job.is_lint else SECONDS)
     if not seconds:
         raise LuaLimitError("there is no time left")
     return run_in(WORKERS, job, seconds)
@@ -59,7 +63,7 @@ def run_in(pool: Pool, job: Job, seconds: float) -> JSON:
 
 def start() -> Process:
     """Start a process for scripts."""
-    return Process(Program(service.__file__, service.MEMORY))
+    return Process(Program(service.__file__, service.MEMORY, overhead=service.OVERHEAD))
 
 
 def _outcome(process: Process, job: Job) -> tuple[bytes, JSON]:
