@@ -121,7 +121,7 @@ def test_a_freed_process_goes_to_the_owner_that_has_none() -> None:
         for count, owner in enumerate(("b", "c"), start=1):
             threads.append(threading.Thread(target=work, args=(owner,)))
             threads[-1].start()
-            while len(pool._places._waiting) < count:  # noqa: SLF001 - the order of requests is what is tested
+            while len(pool.places._waiting) < count:  # noqa: SLF001 - the order of requests is what is tested
                 time.sleep(0.001)
         assert order == []
     for thread in threads:
@@ -181,17 +181,43 @@ def test_an_idle_process_ends_after_its_time() -> None:
     pool.close()
 
 
-def test_a_process_in_use_does_not_expire() -> None:
-    timers: list[Callable[[Process], None]] = []
-    pool = Pool(fake, size=1, idle_seconds=LONG)
-    with pool.process("a", 1) as (process, _):
+def test_only_processes_that_are_idle_for_long_enough_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("karta_interpreter.sandbox.pool.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("karta_interpreter.sandbox.pool.threading.Timer", Timer)
+    pool = Pool(fake, size=3, idle_seconds=30)
+    with pool.process("a", 1) as (first, _), pool.process("b", 1) as (second, _), pool.process("c", 1) as (third, _):
         pass
-    timers.append(pool._expire)  # noqa: SLF001 - a timer that fires too late
-    with pool.process("a", 1) as (same, _):
-        timers[0](process)
-        assert same is process
-        assert same.is_alive
+    assert Timer.last.seconds == 30
+    now[0] = 20
+    with pool.process("a", 1), pool.process("b", 1):
+        pass
+    with pool.process("a", 1):
+        now[0] = 30
+        Timer.last.fire()
+        assert [process.is_alive for process in (first, second, third)].count(True) == 2
+    assert Timer.last.seconds == 20, "the one that was used at 20"
+    now[0] = 50
+    Timer.last.fire()
+    assert len(pool.processes) == 1, "the one that was used at 30"
     pool.close()
+
+
+class Timer:
+    """A timer whose time comes when a test says so."""
+
+    last: "Timer"
+
+    def __init__(self, seconds: float, function: Callable[[], None]) -> None:
+        self.seconds, self.fire = seconds, function
+        self.daemon = False
+        Timer.last = self
+
+    def start(self) -> None:
+        """Nothing runs."""
+
+    def cancel(self) -> None:
+        """Nothing runs."""
 
 
 def test_processes_start_with_their_first_request_and_end_with_this_process() -> None:

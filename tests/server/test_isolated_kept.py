@@ -133,10 +133,12 @@ async def test_a_wrong_answer_is_one_too(calls: IsolatedCalls, definitions: dict
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] == first
 
 
-async def test_a_deadline_ends_with_its_call(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_an_expression_that_is_stopped_leaves_the_process_to_the_next_call(
+    calls: IsolatedCalls, definitions: dict[str, Definition]
+) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     with pytest.raises(InterpretationError, match="longer than"):
-        await answered(calls, question("Treadmill", "InterpretHealth"), definitions["Treadmill"], 0.1)
+        await answered(calls, question("Treadmill", "InterpretHealth"), definitions["Treadmill"])
     second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
     assert (second, answer["replicas"]) == (first, 4)
 

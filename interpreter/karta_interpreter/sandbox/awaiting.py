@@ -5,9 +5,9 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Generic, TypeVar
 
+from karta_interpreter.sandbox.places import Place
 from karta_interpreter.sandbox.pool import Pool, every_process_is_busy
 from karta_interpreter.sandbox.process import Process
 
@@ -27,15 +27,18 @@ class AsyncPool:
         Raises SandboxError when no process gets free until then. Cancelling the caller kills the process.
         """
         loop, granted = asyncio.get_running_loop(), asyncio.Event()
-        with ExitStack() as stack:
-            stack.enter_context(self.pool.place(owner, lambda: loop.call_soon_threadsafe(granted.set)))
-            try:
+        place = self.pool.places.request(owner, lambda: loop.call_soon_threadsafe(granted.set))
+        try:
+            if not place.is_granted:
                 async with asyncio.timeout(end - time.monotonic()):
                     await granted.wait()
-            except TimeoutError:
+            talking = _Talking(self.pool, place, talk)
+            self._threads.submit(talking.hold)
+        except BaseException as error:
+            self.pool.places.release(place)
+            if isinstance(error, TimeoutError):
                 raise every_process_is_busy() from None
-            talking = _Talking(self.pool, talk)
-            self._threads.submit(talking.hold, stack.pop_all())
+            raise
         try:
             return await asyncio.wrap_future(talking.result)
         except asyncio.CancelledError:
@@ -46,8 +49,9 @@ class AsyncPool:
 class _Talking(Generic[T]):
     """A talk with a process; its result is there before the process is ready for the next one."""
 
-    def __init__(self, pool: Pool, talk: Callable[[Process], T]) -> None:
+    def __init__(self, pool: Pool, place: Place, talk: Callable[[Process], T]) -> None:
         self._pool = pool
+        self._place = place
         self._talk = talk
         self._process: Process | None = None
         self._is_abandoned = False
@@ -55,10 +59,10 @@ class _Talking(Generic[T]):
         self.result = Future[T]()
         self.result.set_running_or_notify_cancel()
 
-    def hold(self, place: ExitStack) -> None:
-        """Talk, with a place that is given back when the process is ready for another talk or has ended."""
+    def hold(self) -> None:
+        """Talk, and give the place back when the process is ready for another talk or has ended."""
         try:
-            with place, self._pool.held() as process:
+            with self._pool.held() as process:
                 self._use(process)
                 result = self._talk(process)
                 self._use(None)
@@ -67,6 +71,8 @@ class _Talking(Generic[T]):
         except BaseException as error:  # noqa: BLE001 - the caller gets it
             if not self.result.done():
                 self.result.set_exception(error)
+        finally:
+            self._pool.places.release(self._place)
 
     def abandon(self) -> None:
         """Kill the process, at once or as soon as there is one."""

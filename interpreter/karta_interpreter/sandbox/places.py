@@ -12,6 +12,7 @@ class Place:
     def __init__(self, owner: str, granted: Callable[[], object]) -> None:
         self.owner: Final = owner
         self.granted: Final = granted
+        self.is_granted = False
 
 
 class Places:
@@ -45,7 +46,8 @@ class Places:
                 return
             self._free += 1
             self._used[place.owner] -= 1
-            self._used += Counter()  # drops the owners that have none
+            if not self._used[place.owner]:
+                del self._used[place.owner]
             self._grant(place.owner)
 
     def _grant(self, last: str | None = None) -> None:
@@ -56,4 +58,5 @@ class Places:
             self._waiting.remove(place)
             self._used[place.owner] += 1
             self._free -= 1
+            place.is_granted = True
             place.granted()

@@ -32,10 +32,11 @@ class Pool:
         self.size: Final = size
         self._start = start
         self._idle_seconds = idle_seconds
-        self._places = Places(size)
+        self.places: Final = Places(size)
         self._lock = threading.Lock()
         self._settled = threading.Condition(self._lock)
-        self._idle: dict[Process, threading.Timer | None] = {}
+        self._idle: dict[Process, float] = {}
+        self._timer: threading.Timer | None = None
         self._all: set[Process] = set()
         _pools.add(self)
 
@@ -47,21 +48,15 @@ class Pool:
         """
         end = time.monotonic() + seconds
         granted = threading.Event()
-        with self.place(owner, granted.set):
+        place = self.places.request(owner, granted.set)
+        try:
             if not granted.wait(seconds):
                 raise every_process_is_busy()
             left = max(end - time.monotonic(), 0.001)
             with self.held() as process:
                 yield process, left
-
-    @contextmanager
-    def place(self, owner: str, granted: Callable[[], object]) -> Iterator[None]:
-        """Ask for a place among the ``size``; the owner has it from the call of ``granted`` to the end of the block."""
-        place = self._places.request(owner, granted)
-        try:
-            yield
         finally:
-            self._places.release(place)
+            self.places.release(place)
 
     @contextmanager
     def held(self) -> Iterator[Process]:
@@ -83,13 +78,15 @@ class Pool:
     def close(self) -> None:
         """End every process, also those that are at work; later requests start new ones."""
         with self._lock:
-            idle, working = dict(self._idle), self._all.difference(self._idle)
+            idle, working = list(self._idle), self._all.difference(self._idle)
+            if self._timer:
+                self._timer.cancel()
+                self._timer = None
             self._idle.clear()
             self._all.clear()
         for process in working:
             process.kill()  # the thread that uses it closes its socket
-        for process, timer in idle.items():
-            _cancel(timer)
+        for process in idle:
             process.stop()
         for process in working:
             process.wait()
@@ -104,8 +101,7 @@ class Pool:
                 self._settled.wait_for(lambda: self._idle or not any(process.is_settling for process in self._all))
                 if not self._idle:
                     return None
-                process, timer = self._idle.popitem()
-            _cancel(timer)
+                process, _ = self._idle.popitem()
             if process.is_alive:
                 return process
             self._drop(process)
@@ -123,25 +119,30 @@ class Pool:
             process.is_settling = False
             is_fit = is_fit and process in self._all
             if is_fit:
-                self._idle[process] = self._timer(process)
+                self._idle[process] = time.monotonic()
+                self._watch_idle()
             self._settled.notify_all()
         if not is_fit:
             self._drop(process)
 
-    def _timer(self, process: Process) -> threading.Timer | None:
-        if self._idle_seconds is None:
-            return None
-        timer = threading.Timer(self._idle_seconds, self._expire, (process,))
-        timer.daemon = True
-        timer.start()
-        return timer
+    def _watch_idle(self) -> None:
+        """Look again when the process that is idle for longest expires."""
+        if self._idle_seconds is not None and self._timer is None and self._idle:
+            left = min(self._idle.values()) + self._idle_seconds - time.monotonic()
+            self._timer = threading.Timer(max(left, 0.001), self._expire)
+            self._timer.daemon = True
+            self._timer.start()
 
-    def _expire(self, process: Process) -> None:
+    def _expire(self) -> None:
         with self._lock:
-            if self._idle.get(process) is not threading.current_thread():
-                return
-            del self._idle[process]
-        self._drop(process)
+            begin = time.monotonic() - (self._idle_seconds or 0.0)
+            expired = [process for process, since in self._idle.items() if since <= begin]
+            for process in expired:
+                del self._idle[process]
+            self._timer = None
+            self._watch_idle()
+        for process in expired:
+            self._drop(process)
 
     def _drop(self, process: Process) -> None:
         with self._lock:
@@ -153,8 +154,3 @@ class Pool:
 def every_process_is_busy() -> SandboxError:
     """The error of a request for which no process gets free in time."""
     return SandboxError("every process is busy", StopCause.BUSY)
-
-
-def _cancel(timer: threading.Timer | None) -> None:
-    if timer:
-        timer.cancel()

@@ -9,8 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -100,24 +98,28 @@ class Process:
             self._seconds, self._end = seconds, time.monotonic() + seconds + grace
         self._is_ready = False
         frame = child.FRAME.pack(letter, seconds, len(payload))
-        with self._stopping():
+        try:
             self._socket.settimeout(self._left())
             if len(payload) < _SMALLEST_READ:
                 self._socket.sendall(frame + payload)
             else:
                 self._socket.sendall(frame)
                 self._socket.sendall(payload)
+        except OSError as error:
+            raise self._stopped(error) from error
 
     def receive(self) -> tuple[bytes, bytes]:
         """The letter and the bytes of the next message of the request."""
-        with self._stopping():
+        try:
             letter, _, length = child.FRAME.unpack(self._read(child.FRAME.size))
-            payload = self._read(length)
+            payload = self._read(length) if length else b""
+        except OSError as error:
+            raise self._stopped(error) from error
         if letter == child.BROKEN:
             self.stop()
-            error = SandboxError("its process failed", StopCause.DEFECT)
-            error.add_note(payload.decode(errors="replace"))  # for the log
-            raise error
+            failure = SandboxError("its process failed", StopCause.DEFECT)
+            failure.add_note(payload.decode(errors="replace"))  # for the log
+            raise failure
         return letter, payload
 
     def settle(self) -> bool:
@@ -166,16 +168,12 @@ class Process:
     def _left(self) -> float:
         return max(self._end - time.monotonic(), 0.001)
 
-    @contextmanager
-    def _stopping(self) -> Iterator[None]:
-        """Stop the process at the end of its time, and when it has closed its end of the socket."""
-        try:
-            yield
-        except TimeoutError as error:
-            self.stop()
-            raise SandboxError(f"it takes longer than {self._seconds:.3g} s", StopCause.TIME) from error
-        except OSError as error:
-            raise self._death() from error
+    def _stopped(self, error: OSError) -> SandboxError:
+        """Stop the process: its time is over, or it has closed its end of the socket."""
+        if not isinstance(error, TimeoutError):
+            return self._death()
+        self.stop()
+        return SandboxError(f"it takes longer than {self._seconds:.3g} s", StopCause.TIME)
 
     def _death(self) -> SandboxError:
         try:

@@ -133,7 +133,7 @@ def test_programs_without_end_of_two_owners_keep_no_third_one_waiting(pool: Pool
     threads = [threading.Thread(target=loop, args=(f"hostile-{number % 2}",)) for number in range(4)]
     for owner, thread in zip(("hostile-0", "hostile-1"), threads, strict=False):
         thread.start()
-        while owner not in pool._places._used:  # noqa: SLF001 - both have one before either asks for more
+        while owner not in pool.places._used:  # noqa: SLF001 - both have one before either asks for more
             time.sleep(0.001)
     for thread in threads[2:]:
         thread.start()
