@@ -36,7 +36,7 @@ T = TypeVar("T")
 class Query:
     """An expression that was parsed and vetted; equal to every other one of the same text and values.
 
-    Plain expressions run in this process, all others in a worker process under a time limit. An object that is
+    Plain expressions run in this process, all others in a process of their own under a time limit. An object that is
     given to a query is never changed. ``values`` are those of the ``variables`` that it reads, where they are known.
     """
 
@@ -52,7 +52,7 @@ class Query:
     def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "") -> "Query":
         """The query of an expression that may read ``variables``, named without ``$``; `bound` gives them values.
 
-        The bounded expressions of one ``owner`` never have all worker processes at a time.
+        The bounded expressions of one ``owner`` leave a process to all others.
         Raises QuerySyntaxError for text that is not jq, QueryRefusedError for an expression that may not be used.
 
         >>> Query.compile(".spec.replicas // 1").evaluate({"spec": {}})

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple, Self, TypeVar
 
 from karta_interpreter.errors import InterpretationError
@@ -153,9 +154,17 @@ class Calls:
         until = time.monotonic() + seconds
 
         async def take_turn() -> Results:
-            loop = asyncio.get_running_loop()
-            async with self._turns[definition.gvk]:
-                return await loop.run_in_executor(self._threads, self._interpret_until, until, definition, call)
+            loop, turns = asyncio.get_running_loop(), self._turns[definition.gvk]
+
+            def give_back(_: object) -> None:
+                with suppress(RuntimeError):  # the loop has been closed
+                    loop.call_soon_threadsafe(turns.release)
+
+            await turns.acquire()
+            work = self._threads.submit(self._interpret_until, until, definition, call)
+            # Not when the waiting ends: a client can leave, and the thread goes on until its deadline.
+            work.add_done_callback(give_back)
+            return await asyncio.wrap_future(work)
 
         return await _in_time(take_turn(), until, question.too_slow(seconds))
 

@@ -8,7 +8,7 @@
     cannot loop, and it cannot explode. `karta_interpreter.jq.inprocess.growth` has these rules in full.
 *Bounded*
     is everything else that Karta accepts: ``reduce``, ``def``, variables, regular expressions, …. It runs in a
-    worker process that can be stopped. The notes are the reasons.
+    process that can be stopped. The notes say what keeps it from being plain.
 *Refused*
     is what Karta refuses (assignments, ``del``, ``..``, ``range``, ``paths``, ``recurse``, ``walk``, ``repeat``),
     what reaches out of the expression (modules, environment, further input, output), and every name that either
