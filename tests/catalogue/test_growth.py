@@ -1,8 +1,7 @@
 """The work of an answer grows no faster than the object: counted in calls of functions, not in time."""
 
-import sys
 from collections.abc import Iterator, Sequence
-from types import FrameType
+from contextlib import suppress
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s import edit
@@ -12,6 +11,7 @@ from karta_interpreter.karta.resolution import Known
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.suites import Case
 from karta_interpreter.wire import Request, encode_results
+from tests.counting import calls
 
 _SIZES = (64, 16, 32, 64)  # the first answer compiles expressions, and does not count
 _MOST = 3  # twice the elements are twice the calls; where the work is quadratic, they are four times as many
@@ -30,8 +30,8 @@ def test_twice_the_elements_are_twice_the_work(definition: Definition, cases: Se
             if group in seen:
                 continue
             seen.add(group)
-            calls = [_with(case.call, field, place, size) for size in _SIZES]
-            (_, some, more, most), outcomes = zip(*(_work(definition, call, known) for call in calls), strict=True)
+            asked = [_with(case.call, field, place, size) for size in _SIZES]
+            (_, some, more, most), outcomes = zip(*(_work(definition, call, known) for call in asked), strict=True)
             if len(set(outcomes)) > 1:
                 continue  # more pods than may be asked for
             assert most - more <= _MOST * (more - some) + _SMALL, (case.source, case.line, place, some, more, most)
@@ -85,18 +85,11 @@ def _other(value: JSON, number: int) -> JSON:
 
 
 def _work(definition: Definition, call: Call, known: Known) -> tuple[int, bool]:
-    """Count the calls of functions that an answer takes; with whether there is one."""
-    calls = 0
+    """Return the calls of functions that an answer takes, and whether there is one."""
+    answers: list[bytes] = []
 
-    def count(_: FrameType, event: str, __: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
+    def answer() -> None:
+        with suppress(InterpretationError):
+            answers.append(encode_results(Request("1", call=call), interpret(definition, call, reader=known)))
 
-    sys.setprofile(count)
-    try:
-        encode_results(Request("1", call=call), interpret(definition, call, reader=known))
-    except InterpretationError:
-        return calls, False
-    finally:
-        sys.setprofile(None)
-    return calls, True
+    return calls(answer), bool(answers)

@@ -1,14 +1,13 @@
 """Judging a definition takes no more than its size: counted in calls of functions, not in time."""
 
 import json
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
 
 from karta_interpreter.karta.loading import load_documents
+from tests.counting import calls
 
 _SIZES = (50, 50, 100, 200)  # the first one imports and compiles, and does not count
 _MOST = 3  # twice the size is twice the calls; where the work is quadratic, they are four times as many
@@ -116,16 +115,4 @@ def test_twice_the_size_is_twice_the_work(make: Callable[[int], dict[str, Any]])
 
 
 def _work(text: str) -> int:
-    """Count the calls of functions that it takes to load a definition."""
-    calls = 0
-
-    def count(_: FrameType, event: str, __: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        load_documents(text, "karta.yaml")
-    finally:
-        sys.setprofile(None)
-    return calls
+    return calls(lambda: load_documents(text, "karta.yaml"))
