@@ -87,9 +87,11 @@ def _split(node: Node) -> tuple[Node, Node]:
 
 def _stages(node: Node) -> Iterator[Node]:
     """The nodes whose number of results becomes that of the whole expression."""
-    yield node
-    for part in _flow(node):
-        yield from _stages(part)
+    waiting = [node]
+    while waiting:  # without recursion, in which every node would come through all above it
+        stage = waiting.pop()
+        yield stage
+        waiting += reversed(_flow(stage))
 
 
 def _flow(node: Node) -> tuple[Node, ...]:
@@ -111,6 +113,8 @@ def _flow(node: Node) -> tuple[Node, ...]:
 
 
 def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in children(node):
-        yield from _walk(child)
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += reversed(list(children(part)))
