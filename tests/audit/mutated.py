@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from tests.audit.found import Found
 from tests.audit.mutations import mutants
@@ -19,7 +19,7 @@ _QUIET, _PATIENT = 0.4, 4.0
 _DATE = re.compile(rb"(?<=\r\nDate: )[^\r]+")
 _ADDRESS = re.compile(rb"0x[0-9a-f]{6,}")
 _LAST = get("/healthz").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
-_SHOWN = 300
+_SHOWN, _BEFORE = 300, 40
 _CONVERSATIONS = 1_000_000
 
 
@@ -116,11 +116,12 @@ async def _written(target: Target, pieces: Sequence[bytes], quiet: float) -> tup
 
 
 def _show(request: bytes, found: object, expected: object) -> None:
-    sys.stderr.write(f"  difference: {request[:_SHOWN]!r}\n    fast lane {_cut(found)}\n    aiohttp {_cut(expected)}\n")
-
-
-def _cut(value: object) -> str:
-    return repr(value)[:_SHOWN]
+    """Write a request that is answered in two ways, and both answers from a little before they differ."""
+    one, other = repr(found), repr(expected)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    at = max(same - _BEFORE, 0)
+    sys.stderr.write(f"  difference: {request[:_SHOWN]!r}\n")
+    sys.stderr.write(f"    fast lane …{one[at : at + _SHOWN]}\n    aiohttp …{other[at : at + _SHOWN]}\n")
 
 
 BODIES = Attack(_bodies)
