@@ -83,7 +83,7 @@ class _Conversation:
 
     def send(self, letter: bytes, value: JSON) -> None:
         """Send a message."""
-        data = orjson.dumps(value)
+        data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         if len(data) > LONGEST:
             raise TooLargeError
         self._channel.send(letter, data)
