@@ -4,8 +4,7 @@ import pytest
 
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.lua.customization import LoadedCustomization
-from karta_interpreter.lua.merging import merge
+from karta_interpreter.lua.customization import LoadedCustomization, merge
 from karta_interpreter.lua.script import Script, Scripts
 
 _JOB, _POD = GVK("batch", "v1", "Job"), GVK("", "v1", "Pod")

@@ -11,8 +11,7 @@ from karta_interpreter.cli.files import STDIN, check_path, read_stdin, read_text
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations
-from karta_interpreter.lua.merging import merge
+from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 from karta_interpreter.sources.catalogue import find_in_catalogue
 from karta_interpreter.sources.files import DefinitionFile, load_bytes
 from karta_interpreter.sources.folders import Folder

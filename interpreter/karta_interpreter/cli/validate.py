@@ -14,7 +14,7 @@ from karta_interpreter.cli.render.table import count
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.merging import merge
+from karta_interpreter.lua.customization import merge
 from karta_interpreter.sources.files import UNREADABLE
 from karta_interpreter.sources.precedence import combine
 

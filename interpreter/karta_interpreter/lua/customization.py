@@ -1,10 +1,12 @@
-"""Karmada's ResourceInterpreterCustomization objects: read and judged.
+"""Karmada's ResourceInterpreterCustomization objects: read, linted, and merged by kind as Karmada merges them.
 
-Their shape is that of ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go``.
+Their shape is that of ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go``; for merging see
+``pkg/resourceinterpreter/customized/declarative/configmanager/{manager,accessor}.go``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from karta_interpreter.errors import InterpretationError, ManifestError
 from karta_interpreter.findings import Finding, Severity, error, escaped, warning
@@ -13,12 +15,13 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.lua.reading import read_scripts, unknown_fields
-from karta_interpreter.lua.script import SLOTS, Scripts
+from karta_interpreter.lua.script import SLOTS, Script, Scripts
 from karta_interpreter.lua.source_map import Place, split_lines
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"
 
+_ALL_RUN = "InterpretDependency"
 _LISTS = ("List", f"{KIND}List")
 _TARGET = ("spec", "target")
 _CUSTOMIZATIONS = ("spec", "customizations")
@@ -75,6 +78,35 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
         return [LoadedCustomization("", None, Scripts(), (finding,), source)]
     lines = split_lines(text)
     return [_load(value, Place(document, at, lines)) for document in documents for at, value in _items(document)]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The scripts of every kind that has some, and the conflicts between customizations."""
+
+    scripts: Mapping[GVK, Scripts]
+    findings: tuple[Finding, ...] = ()
+
+
+def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
+    """The customizations of each kind as one: for each operation the first script in the order of their names.
+
+    Of InterpretDependency all scripts run. Of any other operation Karmada's webhook refuses a second script, so one
+    is an error here.
+    """
+    found: dict[GVK, list[Script]] = {}
+    findings: list[Finding] = []
+    for customization in sorted(customizations, key=lambda each: each.name):
+        if (gvk := customization.gvk) is None:
+            continue
+        for script in customization.scripts:
+            kept = found.setdefault(gvk, [])
+            winner = next((other for other in kept if other.operation == script.operation), None)
+            if winner is None or script.operation == _ALL_RUN:
+                kept.append(script)
+            else:
+                findings.append(_conflict(gvk, winner, script))
+    return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in found.items()}), tuple(findings))
 
 
 def _items(document: Document) -> Iterator[tuple[Path, JSON]]:
@@ -162,3 +194,16 @@ def _pair_findings(scripts: Scripts) -> Iterator[Finding]:
             "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
             "keep one of the two",
         )
+
+
+def _conflict(gvk: GVK, winner: Script, loser: Script) -> Finding:
+    return Finding(
+        severity=Severity.ERROR,
+        rule="conflicting-scripts",
+        path=("spec", "customizations", SLOTS[loser.operation].field, "luaScript"),
+        message=f"{gvk}: {loser.operation} is answered by {winner.name} from {winner.source}, not by {loser.name}",
+        hint="Karmada refuses a second script for an operation; remove one of them",
+        source=loser.source,
+        line=loser.line,
+        column=1 if loser.line else 0,
+    )

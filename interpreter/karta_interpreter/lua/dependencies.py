@@ -1,11 +1,35 @@
-"""The dependencies that scripts named: verified, put together and sorted."""
+"""The dependencies that scripts named: verified, put together and sorted.
 
+Label selectors are judged as API servers do: see ``ValidateLabelSelector`` of apimachinery
+(``pkg/apis/meta/v1/validation``, ``pkg/api/validate/content``).
+"""
+
+import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from karta_interpreter.errors import LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.lua.selectors import invalid, selector_problems
 
+_NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE = f"({_NAME})?"
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_LONGEST_NAME, _LONGEST_SUBDOMAIN = 63, 253
+
+_NAME_RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
+)
+_VALUE_RULE = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
+    f"regex used for validation is '{_VALUE}')"
+)
+_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
+    f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
 _LONGEST_MESSAGE = 8192
 _ORDER = ("apiVersion", "kind", "namespace", "name")
 
@@ -49,8 +73,79 @@ def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
         place = f"dependencies[{index}]"
         for field in ("apiVersion", "kind"):
             if not dependency[field]:
-                yield invalid(f"{place}.{field}", dependency[field], f"missing required {field}")
+                yield _invalid(f"{place}.{field}", dependency[field], f"missing required {field}")
         selector = dependency.get("labelSelector")
         if not dependency.get("name") and selector is None:
-            yield invalid(place, dependency, "dependency can not leave name and labelSelector all empty")
+            yield _invalid(place, dependency, "dependency can not leave name and labelSelector all empty")
         yield from selector_problems(selector or {}, f"{place}.labelSelector")
+
+
+def selector_problems(selector: Object, place: str) -> Iterator[str]:
+    """What is wrong with a selector that stands at ``place``, in the words of apimachinery.
+
+    >>> list(selector_problems({"matchExpressions": [{"key": "app", "operator": "In"}]}, "selector"))
+    ["selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"]
+    """
+    for key, value in selector.get("matchLabels", {}).items():
+        yield from _of_key(key, f"{place}.matchLabels")
+        yield from _of_value(value, f"{place}.matchLabels")
+    for index, requirement in enumerate(selector.get("matchExpressions", ())):
+        yield from _of_requirement(requirement, f"{place}.matchExpressions[{index}]")
+
+
+def _invalid(place: str, value: object, problem: str) -> str:
+    """A problem with a value, as ``field.Invalid`` says it."""
+    shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f"{place}: Invalid value: {shown}: {problem}"
+
+
+def _of_requirement(requirement: Object, place: str) -> Iterator[str]:
+    operator, values = requirement["operator"], requirement.get("values", ())
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield f"{place}.values: Required value: must be specified when `operator` is 'In' or 'NotIn'"
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield f"{place}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+    else:
+        yield _invalid(f"{place}.operator", operator, "not a valid selector operator")
+    yield from _of_key(requirement["key"], f"{place}.key")
+    for index, value in enumerate(values):
+        yield from _of_value(value, f"{place}.values[{index}]")
+
+
+def _of_key(key: str, place: str) -> Iterator[str]:
+    for problem in _key_problems(key):
+        yield _invalid(place, key, problem)
+
+
+def _key_problems(key: str) -> Iterator[str]:
+    prefix, slash, name = key.rpartition("/")
+    if "/" in prefix:
+        hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        yield f"a valid label key {_NAME_RULE} {hint}"
+        return
+    if slash and not prefix:
+        yield "prefix part must be non-empty"
+    elif slash:
+        yield from (f"prefix part {problem}" for problem in _subdomain_problems(prefix))
+    if not name:
+        yield "name part must be non-empty"
+    elif len(name.encode()) > _LONGEST_NAME:
+        yield f"name part must be no more than {_LONGEST_NAME} bytes"
+    if not re.fullmatch(_NAME, name):
+        yield f"name part {_NAME_RULE}"
+
+
+def _subdomain_problems(text: str) -> Iterator[str]:
+    if len(text.encode()) > _LONGEST_SUBDOMAIN:
+        yield f"must be no more than {_LONGEST_SUBDOMAIN} bytes"
+    if not re.fullmatch(_SUBDOMAIN, text):
+        yield _SUBDOMAIN_RULE
+
+
+def _of_value(value: str, place: str) -> Iterator[str]:
+    if len(value.encode()) > _LONGEST_NAME:
+        yield _invalid(place, value, f"must be no more than {_LONGEST_NAME} bytes")
+    if not re.fullmatch(_VALUE, value):
+        yield _invalid(place, value, _VALUE_RULE)

@@ -11,8 +11,7 @@ from typing import Self
 
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.lua.customization import LoadedCustomization, load_customizations
-from karta_interpreter.lua.merging import merge
+from karta_interpreter.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.lua.script import Scripts
 from karta_interpreter.sources.files import not_readable, unlisted
 from karta_interpreter.sources.snapshot import Quarantined

@@ -1,4 +1,4 @@
-"""Running Lua: the virtual machine in this process and in processes of its own, and everything between it and JSON.
+"""Running Lua: `worker` is the side of the program that asks, everything else runs in the processes of scripts.
 
-The only package that imports ``lupa``. The half of it that runs inside of the virtual machine is in ``lua/``.
+`runtime` is the only module that imports ``lupa``. The half of it that runs inside of the machine is in ``lua/``.
 """
