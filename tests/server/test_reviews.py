@@ -13,7 +13,7 @@ import yaml
 from karta_interpreter.admission import mutate, read, validate
 from karta_interpreter.errors import RequestError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.server import isolated_child
+from karta_interpreter.server import application, isolated_child
 from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
@@ -27,6 +27,7 @@ TRAIN_JOB = GVK("example.io", "v1", "TrainJob")
 ABOUT = {"uid": "u", "name": 'Karta "mine"', "is_settled": False}
 READS = """
 import os, signal, time
+seen = []
 def start():
     return answer
 def answer(channel, letter, payload):
@@ -133,7 +134,6 @@ def size(pid: int) -> list[int]:
     ("source", "status", "message"),
     [
         pytest.param(f"{KNOWS}os.abort()", 200, "it needs more than 1024 MiB of memory", id="memory"),
-        pytest.param(f"{KNOWS}{ENDLESS}", 200, "it takes longer than", id="time"),
         pytest.param(f"{KNOWS}os.kill(os.getpid(), signal.SIGXCPU)", 200, "too much processor time", id="processor"),
         pytest.param(f"{KNOWS}os.kill(os.getpid(), 9)", 503, "was killed", id="killed from outside"),
         pytest.param(f"{KNOWS}raise ValueError('secret')", 500, "internal error", id="a bug"),
@@ -142,9 +142,10 @@ def size(pid: int) -> list[int]:
     ],
 )
 async def test_a_karta_that_cannot_be_judged_is_denied(
-    program: Callable[[str], Path], source: str, status: int, message: str
+    program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, source: str, status: int, message: str
 ) -> None:
     """What the Karta itself causes is denied, whatever the failurePolicy is; that decides about everything else."""
+    monkeypatch.setattr(application, "REVIEW_SECONDS", HANG)
     program(source)
     async with serving() as client:
         timeout = "1s" if ENDLESS in source else f"{HANG:.0f}s"
@@ -158,6 +159,17 @@ async def test_a_karta_that_cannot_be_judged_is_denied(
         assert message in answer.json["message"]
 
 
+async def test_a_karta_that_takes_too_long_is_denied(program: Callable[[str], Path]) -> None:
+    """The process has answered one review before, so that its start takes nothing from the time of the other."""
+    program(f"{KNOWS}seen.append(1); channel.send({isolated_child.ANSWER!r}, b'{{}}') if len(seen) < 2 else {ENDLESS}")
+    async with serving() as client:
+        first = await client.ask(post(review(karta()), f"/admission/validate?timeout={HANG:.0f}s"))
+        assert first.json == {}
+        answer = await client.ask(post(review(karta()), "/admission/validate?timeout=2s"))
+    assert not answer.response["allowed"]
+    assert "cannot be judged: it takes longer than" in answer.response["status"]["message"]
+
+
 async def test_a_karta_that_is_being_deleted_is_let_go_even_so(program: Callable[[str], Path]) -> None:
     program(f"{SETTLED}os.abort()")
     async with serving() as client:
@@ -167,8 +179,9 @@ async def test_a_karta_that_is_being_deleted_is_let_go_even_so(program: Callable
 
 
 async def test_a_review_without_end_delays_no_call_and_ends_when_its_client_leaves(
-    program: Callable[[str], Path],
+    program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(application, "REVIEW_SECONDS", HANG * 20)
     path = program(f"{KNOWS}{ENDLESS}")
     async with serving() as client:
         reviewing = await Client.connect(client.writer.get_extra_info("peername")[1], None)
@@ -184,8 +197,8 @@ async def test_a_review_without_end_delays_no_call_and_ends_when_its_client_leav
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Client]:
-    """A server in this process, with a limit for calls that no test reaches, and a client of it."""
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=HANG * 20)
+    """A server in this process, and a client of it."""
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True)
     async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)
         yield client

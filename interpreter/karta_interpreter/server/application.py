@@ -30,8 +30,11 @@ _METRICS = CIMultiDict(_SERVER | {"Content-Type": exposition.CONTENT_TYPE})
 _REVIEW_LIMIT = 3 * 2**20
 """Bytes of an ``AdmissionReview``: a Karta as it is and as it was, each below the 1.5 MiB that an API server stores."""
 
+REVIEW_SECONDS = 5.0
+"""The longest that a review may take, even where the API server waits longer; a process for it may have to start."""
+
 _MARGIN = 0.5
-"""Seconds of Karmada's timeout that are left for the answer to travel."""
+"""Seconds of the client's timeout that are left for the answer to travel."""
 
 
 Review = Callable[[bytes, float], Awaitable[bytes]]
@@ -95,13 +98,13 @@ class Application:
             if request.method != "POST":
                 return self._wrong_method(path, request.method, _POST)
             body = await read_body(request, self._body_limit)
-            answer = await self._calls.answer(body, self._seconds(parameters))
+            answer = await self._calls.answer(body, _seconds(parameters, self._call_limit))
             return web.Response(body=answer, headers=_JSON)
         if path in self._reviews:
             if request.method != "POST":
                 return self._wrong_method(path, request.method, _POST)
             body = await read_body(request, min(self._body_limit, _REVIEW_LIMIT))
-            review = await self._reviews[path](body, self._seconds(parameters))
+            review = await self._reviews[path](body, _seconds(parameters, REVIEW_SECONDS))
             return web.Response(body=review, headers=_JSON)
         if path not in _READING:
             served = ", ".join((INTERPRET, *self._reviews, *sorted(_READING)))
@@ -121,14 +124,14 @@ class Application:
         names = ", ".join(allowed)
         return self.refuse(405, f"{path} takes {names}, not {method}", Allow=names)
 
-    def _seconds(self, parameters: str) -> float:
-        timeout = _timeout(parameters) if parameters else None
-        if timeout is None:
-            return self._call_limit
-        return min(max(timeout - _MARGIN, timeout / 2), self._call_limit)
+
+def _seconds(parameters: str, most: float) -> float:
+    """Return the seconds for an answer: ``most``, or what the client's timeout leaves."""
+    timeout = _timeout(parameters) if parameters else None
+    return most if timeout is None else min(max(timeout - _MARGIN, timeout / 2), most)
 
 
 @lru_cache(maxsize=64)
 def _timeout(parameters: str) -> float | None:
-    """Return the seconds of ``?timeout=``, after which Karmada gives up."""
+    """Return the seconds of ``?timeout=``, after which the client gives up."""
     return parse_duration(parse_qs(parameters).get("timeout", [""])[-1])
