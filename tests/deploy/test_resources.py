@@ -96,8 +96,9 @@ def test_every_selector_takes_the_pods_of_the_server_and_no_others(case: str) ->
 
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_ports_lead_from_service_to_server(case: str) -> None:
-    (port,) = container_of(case)["ports"]
+    port, health = container_of(case)["ports"]
     assert flags_of(case)["--port"] == str(port["containerPort"])
+    assert flags_of(case)["--health-port"] == str(health["containerPort"])
     (service,) = rendered.of_kind(resources_of(case), "Service")
     (entry,) = service["spec"]["ports"]
     assert entry["targetPort"] == port["name"]
@@ -110,16 +111,16 @@ def test_ports_lead_from_service_to_server(case: str) -> None:
 
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_probes_ask_what_the_server_answers(case: str) -> None:
-    (port,) = container_of(case)["ports"]
+    _, health = container_of(case)["ports"]
     paths = {
-        name: (probe["httpGet"]["path"], probe["httpGet"]["scheme"], probe["httpGet"]["port"])
+        name: (probe["httpGet"]["path"], probe["httpGet"].get("scheme", "HTTP"), probe["httpGet"]["port"])
         for name, probe in container_of(case).items()
         if name.endswith("Probe")
     }
     assert paths == {
-        "startupProbe": ("/healthz", "HTTPS", port["name"]),
-        "livenessProbe": ("/healthz", "HTTPS", port["name"]),
-        "readinessProbe": ("/readyz", "HTTPS", port["name"]),
+        "startupProbe": ("/healthz", "HTTP", health["name"]),
+        "livenessProbe": ("/healthz", "HTTP", health["name"]),
+        "readinessProbe": ("/readyz", "HTTP", health["name"]),
     }
 
 

@@ -92,10 +92,10 @@ async def test_a_process_that_answers_too_late(program: Callable[[str], object])
     program(
         f"{KNOWS}seen.append(1); channel.send({isolated_child.ANSWER!r}, b'{{}}') if len(seen) < 2 else time.sleep(600)"
     )
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=PATIENCE)
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=HANG)
     async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)
-        assert (await client.ask(post(LARGE, f"/interpret?timeout={PATIENCE:.0f}s"))).json == {}
+        assert (await client.ask(post(LARGE, f"/interpret?timeout={HANG:.0f}s"))).json == {}
         answer = await client.ask(post(LARGE, "/interpret?timeout=3s"))
         await client.close()
     assert answer.response["status"]["code"] == 504

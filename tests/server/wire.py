@@ -11,6 +11,7 @@ from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.connection import Limits
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import Readiness
+from karta_interpreter.server.load import Load
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.sources.store import Store
 from tests.server.process import KARTAS
@@ -66,12 +67,13 @@ class Bench:
     """One connection of one server, to be made where an event loop runs; ``exchange`` is the limit in seconds."""
 
     exchange: float = 10.0
+    load: Load | None = None
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
         limits = Limits(headers=10.0, exchange=self.exchange, body=BODY_LIMIT)
         self.readiness = Readiness(lambda: _STORE.snapshot, None)
-        calls = Calls(lambda: _STORE.snapshot, self.metrics, Options())
+        calls = Calls(lambda: _STORE.snapshot, self.metrics, Options(), load=self.load)
         application = Application(calls, {}, self.readiness, self.metrics, body_limit=BODY_LIMIT, call_limit=1.0)
         self.connections = Connections(application.handle, application.refuse, limits, application.at_once)
         self.metrics.show_in_flight(lambda: self.connections.busy)

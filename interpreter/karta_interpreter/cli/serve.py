@@ -77,6 +77,13 @@ def _option(
 _OPTIONS: list[click.Parameter] = [
     _option("host", "--host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
     _option("port", "--port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+    _option(
+        "health_port",
+        "--health-port",
+        click.IntRange(0, 65535),
+        "Port for /healthz and /readyz alone, over plain HTTP, which answers under any load.",
+        "PORT",
+    ),
     _option("folders", "--kartas", _FOLDER, "Folder or file of definitions, strongest first; may be repeated.", "PATH"),
     _option(
         "overrides",
@@ -120,6 +127,8 @@ _OPTIONS: list[click.Parameter] = [
     _option("plain_http", "--plain-http/--https", bool, "Serve without TLS, behind something that adds it."),
     _option("body_limit", "--body-limit", click.IntRange(min=1), "Largest request that is read.", "BYTES"),
     _option("call_limit", "--call-limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
+    _option("calls_in_work", "--calls-in-work", click.IntRange(min=1), "Most calls that wait at a time.", "NUMBER"),
+    _option("connections", "--connections", click.IntRange(min=1), "Most connections at a time.", "NUMBER"),
     _option("header_timeout", "--header-timeout", _SOME_SECONDS, "Time for a client to send its headers.", "SECONDS"),
     _option("exchange_timeout", "--exchange-timeout", _SOME_SECONDS, "Time for body and answer to travel.", "SECONDS"),
     _option(

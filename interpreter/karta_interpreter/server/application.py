@@ -14,6 +14,7 @@ from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.connection import Connection
 from karta_interpreter.server.duration import parse_duration
 from karta_interpreter.server.health import Readiness
+from karta_interpreter.server.load import overloaded
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.wire import encode_status
@@ -26,6 +27,8 @@ _SERVER = {"Server": "karta-interpreter"}
 _JSON = CIMultiDict(_SERVER | {"Content-Type": "application/json"})
 _TEXT = CIMultiDict(_SERVER | {"Content-Type": "text/plain; charset=utf-8"})
 _METRICS = CIMultiDict(_SERVER | {"Content-Type": exposition.CONTENT_TYPE})
+
+_UNAVAILABLE = 503
 
 _REVIEW_LIMIT = 3 * 2**20
 """Bytes of an ``AdmissionReview``: a Karta as it is and as it was, each below the 1.5 MiB that an API server stores."""
@@ -69,7 +72,8 @@ class Application:
         try:
             response = await self._answer(request)
         except RequestError as error:
-            response = self.refuse(error.status, str(error))
+            later = {"Retry-After": "1"} if error.status == _UNAVAILABLE else {}
+            response = self.refuse(error.status, str(error), **later)
         if self._readiness.draining or (isinstance(request.protocol, Connection) and request.protocol.is_old):
             # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
             response.force_close()
@@ -77,7 +81,7 @@ class Application:
 
     def at_once(self, body: bytes) -> bytes | None:
         """Return the answer to a body sent to ``/interpret``, None when that is for `handle` to give."""
-        if self._readiness.draining:
+        if self._readiness.draining or self._calls.load.is_spent:
             return None
         try:
             return self._calls.answer_at_once(body)
@@ -98,13 +102,12 @@ class Application:
             if request.method != "POST":
                 return self._wrong_method(path, request.method, _POST)
             body = await read_body(request, self._body_limit)
-            answer = await self._calls.answer(body, _seconds(parameters, self._call_limit))
-            return web.Response(body=answer, headers=_JSON)
+            return web.Response(body=await self._interpret(body, _seconds(parameters, self._call_limit)), headers=_JSON)
         if path in self._reviews:
             if request.method != "POST":
                 return self._wrong_method(path, request.method, _POST)
             body = await read_body(request, min(self._body_limit, _REVIEW_LIMIT))
-            review = await self._reviews[path](body, _seconds(parameters, REVIEW_SECONDS))
+            review = await self._review(path, body, _seconds(parameters, REVIEW_SECONDS))
             return web.Response(body=review, headers=_JSON)
         if path not in _READING:
             served = ", ".join((INTERPRET, *self._reviews, *sorted(_READING)))
@@ -112,6 +115,23 @@ class Application:
         if request.method not in _GET:
             return self._wrong_method(path, request.method, _GET)
         return self._report(path)
+
+    async def _interpret(self, body: bytes, seconds: float) -> bytes:
+        load = self._calls.load
+        if load.is_full:
+            # Calls that wait for nothing are answered all the same.
+            answer = None if load.is_spent else self._calls.answer_at_once(body)
+            if answer is None:
+                raise overloaded()
+            return answer
+        with load.work():
+            return await self._calls.answer(body, await load.turn(seconds))
+
+    async def _review(self, path: str, body: bytes, seconds: float) -> bytes:
+        if self._calls.load.is_full:
+            raise overloaded()
+        with self._calls.load.work():
+            return await self._reviews[path](body, seconds)
 
     def _report(self, path: str) -> web.Response:
         if path == "/metrics":

@@ -19,6 +19,7 @@ from karta_interpreter.sandbox import close_pools
 from karta_interpreter.sandbox.deadline import deadline
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, is_large
 from karta_interpreter.server.isolated_child import TOO_DEEP
+from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.sources.snapshot import Snapshot
@@ -56,7 +57,9 @@ class Calls:
         options: Options,
         reader: Reader | None = None,
         isolated: IsolatedCalls | None = None,
+        load: Load | None = None,
     ) -> None:
+        self.load = load or Load()
         self._snapshot = snapshot
         self._reader = reader
         self._metrics = metrics
@@ -124,6 +127,12 @@ class Calls:
         return definition is not None and (definition.uses_bounded or operation in definition.scripts.operations)
 
     def _interpret(self, question: "_Question") -> Results:
+        try:
+            return self._results_now(question)
+        finally:
+            self.load.spend(time.perf_counter() - question.started)
+
+    def _results_now(self, question: "_Question") -> Results:
         definition, call = question.known()
         if question.at_a_glance:
             return own_answer(definition, call, self._options)

@@ -70,6 +70,16 @@ class Connection(web.RequestHandler):
         waits = self._waiter is not None and not self._waiter.done()
         return not waits or self._paused
 
+    @property
+    def is_receiving(self) -> bool:
+        """Whether there is a request whose body has not come yet."""
+        return self._current_request is not None and not self._current_request.content.is_eof()
+
+    @property
+    def last_used(self) -> float:
+        """A number that is greater the later the last request came; 0 before the first."""
+        return self._next_keepalive_close_time if self._request_count else 0.0
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Expect the first request."""
         super().connection_made(transport)

@@ -35,6 +35,11 @@ class Connections(web.Server):
         return FastLane(self, self._refuse, self._limits, self._at_once)
 
     @property
+    def count(self) -> int:
+        """How many connections are open."""
+        return len(self._transports)
+
+    @property
     def busy(self) -> int:
         """How many connections have a request."""
         return sum(
@@ -55,6 +60,18 @@ class Connections(web.Server):
         self._transports.pop(handler, None)
         if not self._transports:
             self._all_gone.set()
+
+    def close_idle(self) -> bool:
+        """Close those connections that are idle for longest; without one, those that wait for a body. Whether any was.
+
+        One in twenty: looking for them takes longer than closing them.
+        """
+        ours = [each for each in self._transports if isinstance(each, Connection)]
+        idle = sorted((each for each in ours if not each.is_busy), key=lambda each: each.last_used)
+        chosen = (idle or [each for each in ours if each.is_receiving])[: len(ours) // 20 + 1]
+        for each in chosen:
+            self._transports.pop(each).abort()
+        return bool(chosen)
 
     async def drained(self) -> None:
         """Return when no connection has a request."""

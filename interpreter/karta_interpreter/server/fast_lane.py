@@ -69,6 +69,11 @@ class FastLane(Connection):
         """Whether there is a request, and be it one that is held."""
         return super().is_busy or bool(self._held)
 
+    @property
+    def is_receiving(self) -> bool:
+        """Whether there is a request whose body has not come yet, and be it one that is held."""
+        return bool(self._held) or super().is_receiving
+
     def _begin(self, data: bytes) -> None:
         # Before its first request, aiohttp may not have begun to wait for it.
         head = _HEAD.match(data) if not self.is_busy or not self._request_count else None

@@ -1,19 +1,30 @@
-"""The port that clients connect to."""
+"""The port that clients connect to, and how many of them."""
 
 import asyncio
 import errno
+import resource
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import Final
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.log import log
+from karta_interpreter.server.runtime import release_memory
 from karta_interpreter.server.tls import Tls
 
-HANDSHAKE_SECONDS = 10.0
-CLOSE_SECONDS = 1.0
+HANDSHAKE_SECONDS: Final = 10.0
+CLOSE_SECONDS: Final = 1.0
 """How long connections may take to write what they are writing when the server closes them."""
 
-_BACKLOG = 512
-_HINTS = {
+_BACKLOG: Final = 512
+_EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_PAUSE_SECONDS: Final = 1.0
+_RELEASE_SECONDS: Final = 2.0
+_OTHER_FILES: Final = 256
+"""File handles for everything but connections: files that are read, pipes and sockets of child processes."""
+_HINTS: Final = {
     errno.EADDRINUSE: "another process listens there: stop it, or choose another port",
     errno.EACCES: "ports below 1024 are for root: choose a higher one",
     errno.EADDRNOTAVAIL: "this machine has no such address: 0.0.0.0 stands for all that it has",
@@ -21,39 +32,40 @@ _HINTS = {
 
 
 class Listener:
-    """Accepts ``connections`` on a port, with TLS unless ``tls`` is None."""
+    """Accepts ``connections`` on a port, with TLS unless ``tls`` is None, and at most ``most`` at a time.
 
-    def __init__(self, host: str, port: int, connections: Connections, tls: Tls | None) -> None:
-        self._address = host, port
+    A quarter of them may be in the midst of the handshake: each of these takes 40 KiB, and proves nothing about its
+    client. A connection beyond that takes the place of the oldest handshake or, where all handshakes are done, of the
+    connection that is idle for longest. So clients that connect and are silent keep no other client out. A new
+    connection is rejected only while each one has a call; ``rejected`` is called for every connection that is closed.
+    """
+
+    def __init__(
+        self, connections: Connections, tls: Tls | None, *, most: int, rejected: Callable[[], None] = lambda: None
+    ) -> None:
         self._connections = connections
         self._tls = tls
+        self._most = most
+        self._rejected = rejected
+        self._sockets: list[socket.socket] = []
+        self._handshakes: dict[asyncio.Task[None], socket.socket] = {}
+        self._release: asyncio.TimerHandle | None = None
+        self.port = 0
 
-    @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
-
-    async def open(self) -> None:
+    async def open(self, host: str, port: int) -> None:
         """Listen; raises ServeError when the address is not available."""
-        loop, (host, port) = asyncio.get_running_loop(), self._address
         try:
-            self._server = await loop.create_server(
-                self._connections,
-                host,
-                port,
-                backlog=_BACKLOG,
-                ssl=self._tls.context if self._tls else None,
-                ssl_handshake_timeout=HANDSHAKE_SECONDS if self._tls else None,
-                ssl_shutdown_timeout=CLOSE_SECONDS if self._tls else None,
-            )
+            self._sockets = await _bind(host, port)
         except OSError as error:
-            hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
-            raise ServeError(f"cannot listen on {host} port {port}: {hint}") from error
+            raise cannot_listen(host, port, error) from error
+        self.port = self._sockets[0].getsockname()[1]
+        self._most = max(min(self._most, allow_files(self._most + _OTHER_FILES) - _OTHER_FILES), 1)
+        for each in self._sockets:
+            self._resume(each)
 
     async def drain(self, seconds: float) -> None:
         """Accept no more connections, and return when no call is left, or after that time."""
-        self._server.close()
+        self._stop()
         try:
             async with asyncio.timeout(seconds):
                 await self._connections.drained()
@@ -62,5 +74,126 @@ class Listener:
 
     async def close(self) -> None:
         """Close all connections, after what is being written on them."""
-        self._server.close()
+        self._stop()
+        while self._handshakes:
+            self._end_handshake()
         await self._connections.close(CLOSE_SECONDS)
+
+    def _stop(self) -> None:
+        for each in self._sockets:
+            asyncio.get_running_loop().remove_reader(each)
+            each.close()
+        self._sockets = []
+        if self._release:
+            self._release.cancel()
+
+    def _resume(self, listener: socket.socket) -> None:
+        if listener in self._sockets:
+            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        """Accept what waits: several connections in each turn of the event loop, which may be long under load."""
+        for _ in range(_BACKLOG):
+            try:
+                connection, _ = listener.accept()
+            except OSError as error:
+                # Other errors: none is waiting, or its client has given up.
+                if error.errno in _EXHAUSTED:
+                    log.error("no connection can be accepted", reason=error.strerror)
+                    loop = asyncio.get_running_loop()
+                    loop.remove_reader(listener)
+                    loop.call_later(_PAUSE_SECONDS, self._resume, listener)
+                return
+            self._admit(connection)
+
+    def _admit(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        if not self._has_room():
+            self._rejected()
+            self._release_later()
+            if not self._make_room():
+                connection.close()
+                return
+        task = asyncio.create_task(self._establish(connection))
+        self._handshakes[task] = connection
+        task.add_done_callback(lambda done: self._handshakes.pop(done, None))
+
+    def _has_room(self) -> bool:
+        handshakes = len(self._handshakes)
+        return handshakes + self._connections.count < self._most and handshakes <= self._most // 4
+
+    def _release_later(self) -> None:
+        if self._release is None:
+            self._release = asyncio.get_running_loop().call_later(_RELEASE_SECONDS, self._release_now)
+
+    def _release_now(self) -> None:
+        self._release = None
+        release_memory()
+
+    def _make_room(self) -> bool:
+        if self._handshakes:
+            self._end_handshake()
+            return True
+        return self._connections.close_idle()
+
+    def _end_handshake(self) -> None:
+        """End the oldest handshake."""
+        connection = self._handshakes.pop(next(iter(self._handshakes)))
+        # The transport owns the socket and closes it as soon as it sees the end; it may have done so.
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+
+    async def _establish(self, connection: socket.socket) -> None:
+        # What a client does wrong in the handshake, such as giving up, is an OSError; `ssl.SSLError` is one.
+        with suppress(OSError):
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: _Handshake(self._connections),
+                connection,
+                ssl=self._tls.context if self._tls else None,
+                ssl_handshake_timeout=HANDSHAKE_SECONDS if self._tls else None,
+                ssl_shutdown_timeout=CLOSE_SECONDS if self._tls else None,
+            )
+
+
+class _Handshake(asyncio.Protocol):
+    """Stands in for a connection until the handshake is done.
+
+    What reads HTTP takes 8 KiB, in objects that refer to each other: of clients that never finish their handshake it
+    would stay until the garbage collector looks, which is seldom.
+    """
+
+    def __init__(self, make: Callable[[], asyncio.Protocol]) -> None:
+        self._make = make
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        protocol = self._make()
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> ServeError:
+    """Return the error for an address that is not available, with a hint."""
+    hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
+    return ServeError(f"cannot listen on {host} port {port}: {hint}")
+
+
+async def _bind(host: str, port: int) -> list[socket.socket]:
+    """Return a listening socket for each address of a host."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    with ExitStack() as opened:
+        sockets = []
+        for family, _, _, _, address in found:
+            bound = opened.enter_context(socket.create_server(address, family=family, backlog=_BACKLOG))
+            bound.setblocking(False)
+            sockets.append(bound)
+        opened.pop_all()
+    return sockets
+
+
+def allow_files(wanted: int) -> int:
+    """Allow this process more file handles where it may have them; return how many it may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted and soft != resource.RLIM_INFINITY:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == resource.RLIM_INFINITY else soft

@@ -41,6 +41,8 @@ class Metrics:
         self._calls = CallMetrics(_PREFIX)
         self.answered = self._calls.add
         self._refused = self._counter("http_errors", "Requests that got an HTTP error.", "status")
+        rejected = self._counter("connections_rejected", "Connections that were closed because there were too many.")
+        self.connection_rejected = rejected.inc
         self._definitions = self._gauge("definitions", "Definitions by what became of them.", "state")
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
         self._expiry = self._gauge("certificate_expiry_timestamp_seconds", "End of the served certificate.")

@@ -1,6 +1,7 @@
 """The Python around whatever serves: its event loop and its garbage collector."""
 
 import asyncio
+import ctypes
 import gc
 from importlib import import_module
 from importlib.util import find_spec
@@ -41,3 +42,15 @@ def collect_replaced() -> None:
     frozen is not looked at: this takes some 20 ms when every kind of the catalogue changes at once, less for one.
     """
     gc.collect()
+
+
+def release_memory() -> None:
+    """Give the memory of connections that are gone back to the operating system.
+
+    glibc keeps what is free between blocks that are in use: without this, five rounds of 12,000 connections leave a
+    process of 75 MiB with 340 MiB. Other C libraries have no such call.
+    """
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

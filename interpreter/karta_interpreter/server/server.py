@@ -15,9 +15,10 @@ from karta_interpreter.server.certificate import Certificate, CertificateSource
 from karta_interpreter.server.certificate_sources import certificate_source
 from karta_interpreter.server.connection import Limits
 from karta_interpreter.server.connections import Connections
-from karta_interpreter.server.health import Readiness
+from karta_interpreter.server.health import HealthListener, Heart, Readiness
 from karta_interpreter.server.isolated_calls import IsolatedCalls
-from karta_interpreter.server.listener import Listener
+from karta_interpreter.server.listener import Listener, cannot_listen
+from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.no_control_plane import NoControlPlane
@@ -37,7 +38,7 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared wit
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A server that listens; ``certificate`` is None for plain HTTP.
+    """A server that listens; ``certificate`` is None for plain HTTP, ``health_port`` without such a port.
 
     ``certificate.authority`` is there when the server has signed its certificate itself: the ``caBundle`` for
     Karmada's webhook configuration.
@@ -47,6 +48,7 @@ class Started:
     port: int
     snapshot: Snapshot
     certificate: Certificate | None
+    health_port: int | None = None
 
     @property
     def url(self) -> str:
@@ -82,8 +84,16 @@ class Server:
         self._readiness = Readiness(lambda: self._store.snapshot, self._tls, lambda: self._control_plane.is_settled)
         options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
         self._isolated = IsolatedCalls()
-        self._calls = Calls(lambda: self._store.snapshot, self._metrics, options, self._store.reader, self._isolated)
-        self._listener = Listener(settings.host, settings.port, self._connections(), self._tls)
+        load = Load(settings.calls_in_work)
+        self._calls = Calls(
+            lambda: self._store.snapshot, self._metrics, options, self._store.reader, self._isolated, load
+        )
+        self._listener = Listener(
+            self._connections(), self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
+        )
+        self._heart = Heart(self._readiness)
+        self._health: HealthListener | None = None
+        self._health_port: int | None = None
         if cluster := self._control_plane.cluster:
             self._metrics.show_staleness(lambda: cluster.stale_for)
         self._registrar = self._control_plane.registrar(self._store, self._authority, self._look)
@@ -96,9 +106,11 @@ class Server:
     async def __aenter__(self) -> Self:
         self._show(self._store.load())
         self._store.subscribe(self._show)
-        await self._listener.open()
+        await self._listener.open(self._settings.host, self._settings.port)
+        await self._listen_for_probes()
         if self._tls and self._tls.certificate.stands_in:
             await self._look()
+        self._background("beating", self._heart.run())
         self._background("watching the definitions", self._store.watch())
         if self._renewal:
             renewal = self._renewal.run(self._settings.certificate_interval)
@@ -122,21 +134,36 @@ class Server:
         await self._control_plane.close()
         if self._tls:
             await self._tls.source.close()
+        if self._health:
+            self._health.close()
 
     @property
     def started(self) -> Started:
         """The address, the definitions and the certificate at this moment."""
         certificate = self._tls.certificate if self._tls else None
-        return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate)
+        return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
 
     async def wind_down(self) -> None:
         """Report that the server is not ready, go on for the grace period, then finish the calls in flight."""
         self._readiness.draining = True
+        self._heart.beat()
         if self._registration:
             # From here on the replicas that stay write the registration.
             self._registration.cancel()
         await asyncio.sleep(self._settings.grace_period)
         await self._listener.drain(self._settings.drain_timeout)
+
+    async def _listen_for_probes(self) -> None:
+        host, port = self._settings.host, self._settings.health_port
+        if port is None:
+            return
+        self._heart.beat()
+        self._health = HealthListener(self._heart, host, port)
+        try:
+            self._health_port = await self._health.open()
+        except OSError as error:
+            await self._listener.close()
+            raise cannot_listen(host, port, error) from error
 
     def _connections(self) -> Connections:
         settings, plane = self._settings, self._control_plane

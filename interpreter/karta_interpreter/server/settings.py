@@ -24,6 +24,10 @@ class Settings:
     write one character as six. Large bodies are answered in processes of their own
     (`karta_interpreter.server.isolated_calls`).
 
+    There are at most ``connections`` at a time, and at most ``calls_in_work`` that wait for a thread or a process
+    (`karta_interpreter.server.listener`, `karta_interpreter.server.load`). With a ``health_port`` a thread of its own
+    answers ``/healthz`` and ``/readyz`` there, over plain HTTP, however busy the server is.
+
     A call may take ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A client has
     ``header_timeout`` to send its headers and ``exchange_timeout`` to send its body and take the answer.
     After ``connection_age``, or a tenth less or more, it is told with an answer to open a new connection, by which
@@ -43,6 +47,7 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 8443
+    health_port: int | None = None
     folders: tuple[Path, ...] = ()
     catalogue: bool = True
     kinds: tuple[str, ...] = ()
@@ -58,6 +63,8 @@ class Settings:
     plain_http: bool = False
     body_limit: int = 32 * MIB
     call_limit: float = 2.5
+    calls_in_work: int = 64
+    connections: int = 2000
     header_timeout: float = 10.0
     exchange_timeout: float = 30.0
     connection_age: float = 60.0

@@ -145,7 +145,8 @@ class Kubelet:
         command, *arguments = container["args"]
         assert command == "serve"
         # All pods are on one machine here: each has a port of its own, whatever its address is.
-        own = [self._placed(argument) for argument in arguments if not argument.startswith(("--host=", "--port="))]
+        shared = "--host=", "--port=", "--health-port="
+        own = [self._placed(argument) for argument in arguments if not argument.startswith(shared)]
         variables = {**{one["name"]: self._placed(one["value"]) for one in container["env"]}, **self.environment}
         name, address = found["metadata"]["name"], ("localhost", free_port())
         server = start(self.processes, name, address, None, *own, environment=variables)

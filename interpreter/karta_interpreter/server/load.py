@@ -1,0 +1,76 @@
+"""How much work the server has, and whether it takes on more."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from karta_interpreter.errors import RequestError
+
+TURN_SECONDS: Final = 0.25
+"""How long one turn of the event loop may answer calls.
+
+A new connection needs three or four turns for its handshake and its first request, and Karmada waits three seconds.
+"""
+
+
+class Load:
+    """Counts the calls in work, and the time that the present turn of the event loop has spent on answers.
+
+    Most calls are answered on the event loop as soon as they have been read. After `TURN_SECONDS` of answers in one
+    turn of the loop a call waits for another turn, so that new connections and timers get theirs. A call is in work
+    while it waits for that, for a thread or for a process. At most ``most`` are in work at a time: each keeps its body
+    in memory, and one that waits behind too many others misses its deadline.
+    """
+
+    def __init__(self, most: int = 64) -> None:
+        self._most = most
+        self._in_work = 0
+        self._spent = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many calls are in work as may be."""
+        return self._in_work >= self._most
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the present turn of the event loop has answered calls for long enough."""
+        return self._spent > TURN_SECONDS
+
+    async def turn(self, seconds: float) -> float:
+        """Wait for a turn of the event loop that is not spent; return what is left of ``seconds`` then.
+
+        Raises RequestError when nothing is left.
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds
+        while self.is_spent:
+            if clock() >= until:
+                raise overloaded()
+            await asyncio.sleep(0)
+        return until - clock()
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Count a call as being in work until the end of the block."""
+        self._in_work += 1
+        try:
+            yield
+        finally:
+            self._in_work -= 1
+
+    def spend(self, seconds: float) -> None:
+        """Add the time of an answer to the present turn of the event loop."""
+        if not self._spent:
+            # What is scheduled now runs in the next turn.
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+        self._spent += seconds
+
+    def _begin_turn(self) -> None:
+        self._spent = 0.0
+
+
+def overloaded() -> RequestError:
+    """Return the error for a call that is rejected because there are too many."""
+    return RequestError("too many calls at once; try again in a second", status=503)

@@ -1,0 +1,155 @@
+"""More connections than there may be: which are closed for others."""
+
+import errno
+import os
+import resource
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from karta_interpreter.server import listener
+from karta_interpreter.server.connections import Connections
+from karta_interpreter.server.server import Server
+from karta_interpreter.server.settings import Settings
+from tests.server.client import Client, get, post, question, trusting
+from tests.server.logs import capture_logs
+from tests.server.process import KARTAS
+from tests.server.test_load import WAITING, Held, begins
+from tests.server.test_load import held as held  # noqa: PLC0414 - a fixture
+from tests.waiting import until
+
+
+@asynccontextmanager
+async def serving(connections: int, **others: Any) -> AsyncIterator[Server]:
+    common: dict[str, Any] = {"port": 0, "folders": (KARTAS,), "catalogue": False, "plain_http": True}
+    async with Server(Settings(connections=connections, **common | others)) as server:
+        yield server
+
+
+async def connected(server: Server) -> Client:
+    """A connection with an answer behind it."""
+    certificate = server.started.certificate
+    context = trusting(certificate.authority) if certificate else None
+    client = await Client.connect(server.started.port, context)
+    assert (await client.ask(get("/healthz"))).status == 200
+    return client
+
+
+async def rejected(client: Client) -> int:
+    page = (await client.ask(get("/metrics"))).body.decode()
+    [line] = [line for line in page.splitlines() if line.startswith("karta_interpreter_connections_rejected_total")]
+    return int(float(line.split()[1]))
+
+
+def of(server: Server) -> Connections:
+    return server._listener._connections  # noqa: SLF001 - a client would be one more connection
+
+
+async def is_closed(client: Client) -> bool:
+    return await client.remainder() == b""
+
+
+async def test_clients_without_a_handshake_make_room_for_others() -> None:
+    async with serving(8, plain_http=False) as server:
+        silent = [socket.create_connection(("127.0.0.1", server.started.port)) for _ in range(50)]
+        client = await connected(server)
+        assert (await client.ask(post(question()))).response["successful"]
+        assert await rejected(client) >= 50 - 8
+        for each in silent:
+            each.close()
+        await client.close()
+
+
+async def test_the_connection_that_is_idle_for_longest_makes_room() -> None:
+    async with serving(3) as server:
+        first, second, third = [await connected(server) for _ in range(3)]
+        assert (await first.ask(post(question()))).response["successful"], "now the second one is idle for longest"
+        latest = await connected(server)
+        assert await is_closed(second)
+        for each in (first, third, latest):
+            assert (await each.ask(post(question()))).response["successful"]
+        assert await rejected(latest) == 1
+        for each in (first, second, third, latest):
+            await each.close()
+
+
+async def test_a_connection_without_a_request_makes_room_before_one_with() -> None:
+    async with serving(2) as server:
+        used = await connected(server)
+        silent = await Client.connect(server.started.port, None)
+        await until(lambda: (of(server).count, of(server).busy) == (2, 0))
+        latest = await connected(server)
+        assert await is_closed(silent)
+        assert (await used.ask(post(question()))).response["successful"]
+        for each in (used, silent, latest):
+            await each.close()
+
+
+@pytest.mark.parametrize(
+    "part", [post(question())[:-10], post(question()).replace(b"Host", b"host")[:-10]], ids=["fast lane", "aiohttp"]
+)
+async def test_a_body_that_does_not_come_makes_room_where_nothing_is_idle(part: bytes) -> None:
+    async with serving(1) as server:
+        slow = await connected(server)
+        await slow.send(part)
+        await until(lambda: of(server).busy == 1)
+        latest = await connected(server)
+        assert await is_closed(slow)
+        await slow.close()
+        await latest.close()
+
+
+async def test_calls_make_no_room(held: Held) -> None:
+    async with serving(1, call_limit=30.0) as server:
+        client = await connected(server)
+        await client.send(WAITING.replace(b"?timeout=3s", b""))
+        await begins(held)
+        for _ in range(3):
+            other = await Client.connect(server.started.port, None)
+            assert await is_closed(other)
+            await other.close()
+        held.let_go.set()
+        assert (await client.receive()).response["healthy"]
+        assert await rejected(client) == 3
+        await client.close()
+
+
+async def test_a_server_without_file_handles_accepts_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "_PAUSE_SECONDS", 0.01)
+    accept, failures = socket.socket.accept, [OSError(errno.EMFILE, os.strerror(errno.EMFILE))]
+
+    def failing(self: socket.socket) -> Any:
+        if failures:
+            raise failures.pop()
+        return accept(self)
+
+    monkeypatch.setattr(socket.socket, "accept", failing)
+    with capture_logs() as log:
+        async with serving(10) as server:
+            await (await connected(server)).close()
+    [error] = [line for line in log if line["log_level"] == "error"]
+    assert (error["event"], error["reason"]) == ("no connection can be accepted", "Too many open files")
+
+
+UNLIMITED = resource.RLIM_INFINITY
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "allowed", "after"),
+    [
+        pytest.param(1024, 20_000, 2256, 2256, id="as many as are needed"),
+        pytest.param(1024, UNLIMITED, 2256, 2256, id="no bound above"),
+        pytest.param(1024, 1500, 1500, 1500, id="as many as there may be"),
+        pytest.param(4096, 4096, 4096, 4096, id="enough"),
+        pytest.param(UNLIMITED, UNLIMITED, 2256, UNLIMITED, id="no bound at all"),
+    ],
+)
+def test_file_handles(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, allowed: int, after: int) -> None:
+    limits = [soft, hard]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: tuple(limits))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, given: limits.__setitem__(slice(None), given))
+    assert listener.allow_files(2256) == allowed
+    assert limits == [after, hard]
