@@ -4,13 +4,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.registration import Endpoint
+from karta_interpreter.registration.endpoint import certificates
 from karta_interpreter.registration.registrar import Registrar, Registration
 from karta_interpreter.registration.report import Report
-from karta_interpreter.server.ca_file import CaFile
 from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.sources.api_server import ApiServer
@@ -21,6 +22,31 @@ _FIRST_LOOK_SECONDS = 10.0
 """How long a server that starts waits for the Kartas of the cluster before it answers without them."""
 
 _LEVELS = logging.getLevelNamesMapping()
+
+
+class CaFile:
+    """The certificates of ``--ca-file``, which another program writes; the last good ones stay until there are others.
+
+    Raises ServeError when the file cannot be used at the start.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.pem = _certificates(path)
+        self.problem = ""
+
+    def look(self) -> bool:
+        """Read the file again; return whether there is something to tell: other certificates, or another `problem`.
+
+        A file that is away, or holds nothing that can be used, is a problem and changes nothing else: Kubernetes
+        and people replace files in more than one step.
+        """
+        before = self.pem, self.problem
+        try:
+            self.pem, self.problem = _certificates(self._path), ""
+        except ServeError as error:
+            self.problem = str(error)
+        return (self.pem, self.problem) != before
 
 
 class ControlPlane:
@@ -118,3 +144,17 @@ class ControlPlane:
 
 def _log(report: Report) -> None:
     log.log(_LEVELS[report.level.upper()], report.message)
+
+
+def _certificates(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ServeError(f"the CA file {path} cannot be read: {error.strerror}") from error
+    try:
+        found = certificates(content)
+    except ServeError as error:
+        raise ServeError(f"the CA file {path} cannot be used: {error}") from error
+    if not found:
+        raise ServeError(f"the CA file {path} is empty")
+    return found
