@@ -1,5 +1,6 @@
 """More connections than there may be: which are closed for others."""
 
+import asyncio
 import errno
 import os
 import resource
@@ -12,9 +13,10 @@ import pytest
 
 from karta_interpreter.server import listener
 from karta_interpreter.server.connections import Connections
+from karta_interpreter.server.runtime import release_memory
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
-from tests.server.client import Client, get, post, question, trusting
+from tests.server.client import PATIENCE, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.process import KARTAS
 from tests.server.test_load import WAITING, Held, begins
@@ -61,6 +63,25 @@ async def test_clients_without_a_handshake_make_room_for_others() -> None:
         for each in silent:
             each.close()
         await client.close()
+
+
+async def test_after_a_flood_memory_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = asyncio.Event()
+
+    def release() -> None:
+        release_memory()
+        released.set()
+
+    monkeypatch.setattr(listener, "_RELEASE_SECONDS", 0.05)
+    monkeypatch.setattr(listener, "release_memory", release)
+    async with serving(1) as server:
+        client = await connected(server)
+        latest = await connected(server)
+        async with asyncio.timeout(PATIENCE):
+            await released.wait()
+        assert (await latest.ask(post(question()))).response["successful"]
+        await client.close()
+        await latest.close()
 
 
 async def test_the_connection_that_is_idle_for_longest_makes_room() -> None:
