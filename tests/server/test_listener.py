@@ -16,12 +16,12 @@ from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.runtime import release_memory
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
-from tests.server.client import PATIENCE, Client, get, post, question, trusting
+from tests.server.client import Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.process import KARTAS
 from tests.server.test_load import WAITING, Held, begins
 from tests.server.test_load import held as held  # noqa: PLC0414 - a fixture
-from tests.waiting import until
+from tests.waiting import HANG, until
 
 
 @asynccontextmanager
@@ -77,7 +77,7 @@ async def test_after_a_flood_memory_is_given_back(monkeypatch: pytest.MonkeyPatc
     async with serving(1) as server:
         client = await connected(server)
         latest = await connected(server)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(HANG):
             await released.wait()
         assert (await latest.ask(post(question()))).response["successful"]
         await client.close()

@@ -11,7 +11,7 @@ OURS = (
     "karta_interpreter.server",
     "karta_interpreter.sources",
     "karta_interpreter.operations",
-    "karta_interpreter.lua.engine",
+    "karta_interpreter.lua.machine.runtime",
 )
 
 

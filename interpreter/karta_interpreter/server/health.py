@@ -118,7 +118,11 @@ class HealthListener:
     async def open(self) -> int:
         """Listen, and return the port; raises OSError when the address is not available."""
         self._thread.start()
-        return await asyncio.wrap_future(self._bound)
+        try:
+            return await asyncio.wrap_future(self._bound)
+        except OSError:
+            self._thread.join()  # it ends by itself
+            raise
 
     def close(self) -> None:
         """Listen no more."""

@@ -25,12 +25,6 @@ from karta_interpreter.lua.script import SLOTS
 if TYPE_CHECKING:
     from karta_interpreter.sandbox.child import Answer, Channel
 
-MEMORY: Final = 256 * 2**20
-"""The memory of a script, in bytes."""
-
-OVERHEAD: Final = 128 * 2**20
-"""The address space of Python and the packages, in bytes."""
-
 LONGEST: Final = 16 * 2**20
 """The longest message, in bytes."""
 

@@ -1,13 +1,13 @@
 """Processes that run scripts and lint them: a script never runs in this process."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import orjson
 
 from karta_interpreter.errors import InterpreterError, LuaLimitError, LuaRunError, LuaSyntaxError, SandboxError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine import service
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.deadline import remaining
 
@@ -20,7 +20,14 @@ LINT_SECONDS: Final = 10.0
 PROCESSES: Final = 3
 """How many scripts run at a time."""
 
+MEMORY: Final = 256 * 2**20
+"""The memory of a script, in bytes."""
+
+_OVERHEAD: Final = 128 * 2**20
+"""The address space of Python and the packages, in bytes."""
+
 _GRACE_SECONDS: Final = 0.05
+_SERVICE: Final = str(Path(__file__).with_name("service.py"))  # not imported: it loads lupa
 
 
 class Job(NamedTuple):
@@ -63,7 +70,7 @@ def run_in(pool: Pool, job: Job, seconds: float) -> JSON:
 
 def start() -> Process:
     """Start a process for scripts."""
-    return Process(Program(service.__file__, service.MEMORY, overhead=service.OVERHEAD))
+    return Process(Program(_SERVICE, MEMORY, overhead=_OVERHEAD))
 
 
 def _outcome(process: Process, job: Job) -> tuple[bytes, JSON]:
