@@ -88,7 +88,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=_SECONDS, help="how long an attack lasts that has no end")
     parser.add_argument("--soak", type=float, default=_SOAK, help="seconds of reloading under traffic")
     parser.add_argument("--seed", type=int, default=1, help="of mutations")
-    parser.add_argument("--health-option", default="", metavar="--NAME", help="option of serve for the port of health")
+    parser.add_argument(
+        "--health-option", default="--health-port", metavar="--NAME", help="option of serve for the port of health"
+    )
     options = parser.parse_args()
     if not hasattr(os, "sched_getaffinity"):
         sys.exit("the audit reads /proc: it runs on Linux only")
