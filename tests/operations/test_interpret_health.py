@@ -6,7 +6,8 @@ import pytest
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.operations import Call, Operation
+from tests.both_ways import ask
 from tests.operations.conftest import Define
 
 _SERVICE = {
@@ -28,7 +29,7 @@ def _obj(phase: str | None, generation: int = 4, observed: Any = None) -> dict[s
 
 
 def _is_healthy(definition: Definition, obj: dict[str, Any]) -> bool:
-    answer = interpret(definition, Call(Operation.INTERPRET_HEALTH, obj))
+    answer = ask(definition, Call(Operation.INTERPRET_HEALTH, obj))
     healthy = answer["healthy"]
     assert isinstance(healthy, bool)
     return healthy

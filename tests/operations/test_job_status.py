@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import StatusItem
+from karta_interpreter.operations import Call, Operation, StatusItem
 from karta_interpreter.operations.aggregate import aggregate_status
 from karta_interpreter.sources.catalogue import find_in_catalogue
+from tests.both_ways import ask
 from tests.operations.job_rules import complaints
 
 Status = dict[str, Any]
@@ -37,7 +38,7 @@ def template(status: Status, **spec: Any) -> Status:
 def aggregate(obj: Status, reports: Mapping[str, Status | None]) -> Status:
     """The template with the status that it gets; asking again must not change it."""
     items = tuple(StatusItem(cluster, status) for cluster, status in reports.items())
-    result = dict(aggregate_status(job(), obj, items))
+    result: Status = ask(job(), Call(Operation.AGGREGATE_STATUS, obj, items=items))["aggregatedStatus"]
     assert aggregate_status(job(), result, items) is result
     return result
 

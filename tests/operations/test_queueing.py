@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.operations import Call, Operation
+from tests.both_ways import ask
 from tests.operations.conftest import Define, component, template
 
 LABELS = {"labels": {"kueue.x-k8s.io/queue-name": "team"}}
@@ -30,8 +31,8 @@ def pods(metadata: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
 
 
 def retain(definition: Definition, desired: dict[str, Any], observed: dict[str, Any]) -> dict[str, Any]:
-    retained: dict[str, Any] = interpret(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
-    again = interpret(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
+    retained: dict[str, Any] = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
+    again = ask(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
     assert again == retained, "retaining is idempotent"
     return retained
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.operations import Call, Operation
+from tests.both_ways import ask
 from tests.operations.conftest import Define, component, template
 
 SUSPEND = {
@@ -30,8 +31,8 @@ def obj(metadata: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
 
 
 def retain(definition: Definition, desired: dict[str, Any], observed: dict[str, Any]) -> dict[str, Any]:
-    retained: dict[str, Any] = interpret(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
-    again = interpret(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
+    retained: dict[str, Any] = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
+    again = ask(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
     assert again == retained, "retaining is idempotent"
     return retained
 

@@ -6,7 +6,8 @@ import pytest
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.operations import Call, Operation
+from tests.both_ways import ask
 from tests.operations.conftest import Define, component, template
 
 MASTER = component("master", ".spec.master.template", ".spec.master.replicas // 1")
@@ -14,8 +15,8 @@ WORKER = component("worker", ".spec.worker.template", ".spec.worker.replicas // 
 
 
 def revise(definition: Definition, obj: dict[str, Any], replicas: int) -> dict[str, Any]:
-    revised: dict[str, Any] = interpret(definition, Call(Operation.REVISE_REPLICA, obj, replicas=replicas))["revised"]
-    total = interpret(definition, Call(Operation.INTERPRET_REPLICA, revised))["replica"]
+    revised: dict[str, Any] = ask(definition, Call(Operation.REVISE_REPLICA, obj, replicas=replicas))["revised"]
+    total = ask(definition, Call(Operation.INTERPRET_REPLICA, revised))["replica"]
     assert total == replicas, "what is revised is read back"
     return revised
 
@@ -58,7 +59,7 @@ def test_todays_number_changes_nothing(define: Define) -> None:
 def test_a_default_is_written(define: Define, count: str, spec: dict[str, Any], expected: dict[str, Any]) -> None:
     definition = define(root=component("train", ".spec.template", count))
     before = obj(template=template(), **spec)
-    today = interpret(definition, Call(Operation.INTERPRET_REPLICA, before))["replica"]
+    today = ask(definition, Call(Operation.INTERPRET_REPLICA, before))["replica"]
     after = revise(definition, before, today)
     assert after["spec"] == {"template": template()} | expected
     assert (after is before) == (after == before)
@@ -67,7 +68,7 @@ def test_a_default_is_written(define: Define, count: str, spec: dict[str, Any], 
 def test_a_member_gets_the_default_instead_of_keeping_its_count(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas // 1"))
     desired = revise(definition, obj(template=template()), 1)
-    retained = interpret(definition, Call(Operation.RETAIN, desired, observed=obj(template=template(), replicas=7)))
+    retained = ask(definition, Call(Operation.RETAIN, desired, observed=obj(template=template(), replicas=7)))
     assert retained["retained"]["spec"]["replicas"] == 1
 
 
@@ -211,5 +212,5 @@ def test_an_object_without_pods_cannot_be_scaled(define: Define) -> None:
 @pytest.mark.parametrize("replicas", [None, -1])
 def test_the_number_must_be_there_and_not_negative(define: Define, replicas: int | None) -> None:
     with pytest.raises(InterpretationError, match="from 0 up") as caught:
-        interpret(define(MASTER), Call(Operation.REVISE_REPLICA, obj(), replicas=replicas))
+        ask(define(MASTER), Call(Operation.REVISE_REPLICA, obj(), replicas=replicas))
     assert caught.value.code == 400

@@ -6,7 +6,8 @@ import pytest
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.operations import Call, Operation
+from tests.both_ways import ask
 from tests.operations.conftest import Define, component, template
 
 ROOT = component("train", ".spec.template", ".spec.replicas // 1")
@@ -20,8 +21,8 @@ def obj(**spec: Any) -> dict[str, Any]:
 def retain(definition: Definition, ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
     """Return what is kept of the spec beside its pods."""
     desired, observed = obj(**ours), obj(**theirs)
-    retained: dict[str, Any] = interpret(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
-    again = interpret(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
+    retained: dict[str, Any] = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
+    again = ask(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
     assert again == retained, "retaining is idempotent"
     return {field: value for field, value in retained["spec"].items() if field not in ("replicas", "template")}
 

@@ -6,7 +6,8 @@ import pytest
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.operations import Call, Operation, StatusItem
+from tests.both_ways import ask
 from tests.operations.conftest import Define, component
 
 ROOT = component("train", ".spec.template", ".spec.replicas // 1")
@@ -40,10 +41,8 @@ def template(status: dict[str, Any] | None = None, generation: int = 1) -> dict[
 def aggregate(definition: Definition, obj: dict[str, Any], *statuses: Any) -> dict[str, Any]:
     """Aggregate statuses of clusters a, b, c, ..."""
     items = tuple(StatusItem(chr(ord("a") + index), status) for index, status in enumerate(statuses))
-    aggregated: dict[str, Any] = interpret(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items))[
-        "aggregatedStatus"
-    ]
-    backwards = interpret(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items[::-1]))["aggregatedStatus"]
+    aggregated: dict[str, Any] = ask(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items))["aggregatedStatus"]
+    backwards = ask(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items[::-1]))["aggregatedStatus"]
     assert backwards == aggregated, "the order in which clusters report does not matter"
     assert {**aggregated, "status": 0} == {**obj, "status": 0}, "only the status changes"
     return aggregated

@@ -7,7 +7,8 @@ import pytest
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, Options, interpret
+from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options
+from tests import both_ways
 from tests.operations.conftest import Define, component, template
 
 MASTER = component("master", ".spec.master.template", ".spec.master.replicas // 1")
@@ -24,8 +25,10 @@ def obj(status: Any = None, metadata: dict[str, Any] | None = None, **spec: Any)
     return found if status is None else {**found, "status": status}
 
 
-def ask(definition: Definition, operation: Operation, subject: dict[str, Any], options: Options | None = None) -> Any:
-    return interpret(definition, Call(operation, subject), options or Options())
+def ask(
+    definition: Definition, operation: Operation, subject: dict[str, Any], options: Options = DEFAULT_OPTIONS
+) -> Any:
+    return both_ways.ask(definition, Call(operation, subject), options)
 
 
 def test_replica_adds_pods_and_takes_the_largest_requests(define: Define) -> None:
@@ -81,7 +84,7 @@ def test_requests_are_the_schedulers_unless_karmadas_formula_is_asked_for(define
     pods["spec"]["initContainers"] = [sidecar]
     definition, subject = define(MASTER), obj(master={"template": pods})
     karmada = Options(pod_requests=Counting.KARMADA)
-    for options, cpu in ((None, "700m"), (karmada, "500m")):
+    for options, cpu in ((DEFAULT_OPTIONS, "700m"), (karmada, "500m")):
         expected = {"resourceRequest": {"cpu": cpu}}
         assert ask(definition, Operation.INTERPRET_REPLICA, subject, options)["requires"] == expected
         [found] = ask(definition, Operation.INTERPRET_COMPONENT, subject, options)["components"]

@@ -1,0 +1,48 @@
+"""The projection that the server reads for an operation has all that the answer depends on."""
+
+from collections.abc import Sequence
+
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.operations.projection import extent_of
+from karta_interpreter.suites import Case
+from karta_interpreter.wire.projection_decoder import UNREAD
+from tests.both_ways import compare_projection
+from tests.catalogue.entries import Entry, applies
+
+
+def _projected(definition: Definition) -> list[Operation]:
+    return [operation for operation in Operation if extent_of(definition, operation)]
+
+
+def has_projection(entry: Entry) -> bool:
+    return entry.definition is not None and bool(_projected(entry.definition))
+
+
+@applies(has_projection)
+def test_every_case_is_answered_from_the_projection_as_from_the_whole(
+    definition: Definition, cases: Sequence[Case]
+) -> None:
+    compared = {case.call.operation for case in cases if compare_projection(definition, case.call)}
+    assert compared == set(_projected(definition)), "a case for each operation that has a projection"
+
+
+@applies(has_projection)
+def test_so_is_every_object_for_every_operation(definition: Definition, objects: Sequence[Object]) -> None:
+    for operation in _projected(definition):
+        assert sum(_compare(definition, _call(operation, obj)) for obj in objects), f"nothing compared for {operation}"
+
+
+def _compare(definition: Definition, call: Call) -> bool:
+    """Compare if the decoder reads the object in part: some objects are larger than it takes, or odd."""
+    try:
+        return compare_projection(definition, call)
+    except UNREAD:
+        return False
+
+
+def _call(operation: Operation, obj: Object) -> Call:
+    """Return a call about an object and, where it needs a second one or a status beside it, about the object's own."""
+    items = StatusItem("one", obj.get("status")), StatusItem("two", {"replicas": 2})
+    return Call(operation, obj, observed=obj, replicas=7, items=items)
