@@ -1,17 +1,20 @@
 """Asking both ways: about the whole objects, and about the parts of them that the fast decoder reads."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.extent import Extent
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
-from karta_interpreter.operations.projection import extent_of
+from karta_interpreter.operations.dispatch import projection_of
 from karta_interpreter.wire import Request, encode_results
 from karta_interpreter.wire.projection_decoder import partial_reader
+
+T = TypeVar("T")
 
 
 def ask(definition: Definition, call: Call, options: Options = DEFAULT_OPTIONS) -> Results:
@@ -27,20 +30,39 @@ def ask(definition: Definition, call: Call, options: Options = DEFAULT_OPTIONS) 
 
 def compare_projection(definition: Definition, call: Call, options: Options = DEFAULT_OPTIONS) -> bool:
     """Fail where an answer about the projection differs; return False where the operation has no projection."""
-    extent = extent_of(definition, call.operation)
-    if extent is None:
+    projection = projection_of(definition, call.operation)
+    if projection is None:
         return False
     whole = _Answer.of(definition, call, options)
-    assert _Answer.of(definition, projected(call, extent), options) == whole, f"{call.operation} reads more"
+    assert _Answer.of(definition, projected(call, projection), options) == whole, f"{call.operation} reads more"
     return True
 
 
-def projected(call: Call, extent: Extent) -> Call:
+def projected(call: Call, projection: Projection) -> Call:
     """Return a call about what the decoder reads of its objects; raises one of `UNREAD` where it refuses them."""
     observed = call.observed if call.operation is Operation.RETAIN else None
     fields = {"object": call.object} if observed is None else {"object": call.object, "observed": observed}
-    parts: list[Object] = [dict(part) for part in partial_reader(dict.fromkeys(fields, extent))(orjson.dumps(fields))]  # type: ignore[call-overload]
+    parts: list[Object] = [
+        dict(part) for part in partial_reader(dict.fromkeys(fields, projection))(orjson.dumps(fields))
+    ]
     return call._replace(object=parts[0], observed=parts[-1] if observed is not None else None)
+
+
+def read_template(read: Callable[[Object], T], template: Object, paths: tuple[str, ...]) -> T:
+    """Read a pod template; fail unless these paths of its spec are all that matters."""
+    projection = Projection()
+    projection.at("spec").take(*paths)
+    (part,) = partial_reader({"template": projection})(orjson.dumps({"template": template}))
+    assert isinstance(part, dict)
+    assert _outcome(read, part) == _outcome(read, template), "the paths lack a field that is read"
+    return read(template)
+
+
+def _outcome(read: Callable[[Object], Any], template: Object) -> Any:
+    try:
+        return read(template)
+    except InterpretationError as error:
+        return str(error)
 
 
 class _Answer(NamedTuple):

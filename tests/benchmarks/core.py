@@ -11,9 +11,9 @@ from typing import Any, Final
 import orjson
 
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.reads import reach
-from karta_interpreter.k8s.extent import Extent
+from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.sources.store import Store
 from karta_interpreter.wire.projection_decoder import UNREAD, Read, partial_reader
 from tests.benchmarks.field import Field
@@ -57,7 +57,7 @@ def core(field: Field, effort: Effort) -> Part:
 def _found(field: Field, queries: list[Query], length: int, effort: Effort) -> dict[str, float]:
     """Return the median times by name, in microseconds."""
     text = orjson.dumps(sized(length, variant(0, ray_cluster)), option=orjson.OPT_SORT_KEYS)
-    read = partial_reader({"object": _extent(queries)})
+    read = partial_reader({"object": _projection(queries)})
     rounds: dict[str, list[float]] = {}
     with _peer(field) as ask:
         for _ in range(effort.rounds):
@@ -100,12 +100,10 @@ def _evaluate(queries: list[Query], value: Any) -> None:
         query.evaluate(value)
 
 
-def _extent(queries: list[Query]) -> Extent:
-    extent = Extent()
-    for query in queries:
-        for output in reach(query.node, (extent,)):
-            output.take()
-    return extent
+def _projection(queries: list[Query]) -> Projection:
+    projection = Projection()
+    take_outputs(projection, *queries)
+    return projection
 
 
 def _microseconds(work: Callable[[], None], seconds: float) -> float:

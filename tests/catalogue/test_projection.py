@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation, StatusItem
-from karta_interpreter.operations.projection import extent_of
+from karta_interpreter.operations.dispatch import projection_of
 from karta_interpreter.suites import Case
 from karta_interpreter.wire.projection_decoder import UNREAD
 from tests.both_ways import compare_projection
@@ -13,7 +13,7 @@ from tests.catalogue.entries import Entry, applies
 
 
 def _projected(definition: Definition) -> list[Operation]:
-    return [operation for operation in Operation if extent_of(definition, operation)]
+    return [operation for operation in Operation if projection_of(definition, operation)]
 
 
 def has_projection(entry: Entry) -> bool:

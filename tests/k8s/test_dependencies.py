@@ -5,8 +5,18 @@ import copy
 import pytest
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s import dependencies as subject
+from karta_interpreter.k8s.dependencies import DEPENDENCIES_READ, Dependency
+from karta_interpreter.k8s.values import JSON, Object
+from tests.both_ways import read_template
+
+
+def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
+    return read_template(lambda part: subject.pod_dependencies(part, namespace), template, DEPENDENCIES_READ)
+
+
+def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
+    return read_template(lambda part: subject.claim_dependencies(part, namespace), template, DEPENDENCIES_READ)
 
 
 def found(spec: dict[str, JSON]) -> list[str]:

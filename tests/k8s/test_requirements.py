@@ -5,8 +5,10 @@ import copy
 import pytest
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.requirements import Counting, PodRequirements, merge_requirements, pod_requirements
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s import requirements as subject
+from karta_interpreter.k8s.requirements import REQUIREMENTS_READ, Counting, PodRequirements, merge_requirements
+from karta_interpreter.k8s.values import JSON, Object
+from tests.both_ways import read_template
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 TERMS = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]}
@@ -14,6 +16,10 @@ TERMS = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator":
 
 def container(requests: JSON = None, limits: JSON = None, **more: JSON) -> dict[str, JSON]:
     return {"name": "c", "resources": {"requests": requests, "limits": limits}, **more}
+
+
+def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
+    return read_template(lambda part: subject.pod_requirements(part, counting), template, REQUIREMENTS_READ)
 
 
 def requested(counting: Counting, **spec: JSON) -> JSON:

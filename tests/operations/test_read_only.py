@@ -222,3 +222,58 @@ def test_an_operation_that_the_definition_does_not_allow_is_refused(define: Defi
     with pytest.raises(InterpretationError, match="allows InterpretHealth, InterpretReplica") as caught:
         ask(definition, Operation.INTERPRET_STATUS, obj())
     assert caught.value.code == 400
+
+
+_BY_RULE = {
+    "running": [{"byConditions": [{"type": "Ready", "status": "True", "reason": "AllUp"}]}],
+    "suspended": [{"byExpression": {"expression": ".spec.paused // false", "expectedResult": "true"}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("subject", "healthy"),
+    [
+        pytest.param(
+            obj({"conditions": [{"type": "Ready", "status": "True", "reason": "AllUp"}]}),
+            True,
+            id="type, status, reason",
+        ),
+        pytest.param(obj({"conditions": [{"type": "Ready", "status": "True", "reason": "Some"}]}), False, id="reason"),
+        pytest.param(obj(paused=True), True, id="an expression about the spec"),
+    ],
+)
+def test_health_reads_conditions_and_expressions(define: Define, subject: dict[str, Any], *, healthy: bool) -> None:
+    definition = define(mappings=_BY_RULE)
+    assert ask(definition, Operation.INTERPRET_HEALTH, subject) == {"healthy": healthy}
+
+
+def test_a_dependency_may_have_a_namespace_of_its_own(define: Define) -> None:
+    entry = "[{apiVersion: v1, kind: Secret, name: .spec.secret.name, namespace: .spec.secret.space}]"
+    subject = obj(secret={"name": "key", "space": "vault"})
+    [found] = ask(define(MASTER, dependencies=entry), Operation.INTERPRET_DEPENDENCY, subject)["dependencies"]
+    assert (found["namespace"], found["name"]) == ("vault", "key")
+
+
+_ROLE = {"podSelector": MASTER["podSelector"]}
+
+
+@pytest.mark.parametrize(
+    "pods",
+    [
+        pytest.param({"podSpecPath": ".spec.master.pods"}, id="a bare spec"),
+        pytest.param({"fragmentedPodSpecDefinition": {"containersPath": ".spec.master.pods.containers"}}, id="pieces"),
+    ],
+)
+def test_pods_need_no_template(define: Define, pods: dict[str, Any]) -> None:
+    definition = define({**_ROLE, "name": "master", "specDefinition": pods})
+    subject = obj(master={"pods": requests(cpu="2")["spec"]})
+    [found] = ask(definition, Operation.INTERPRET_COMPONENT, subject)["components"]
+    assert found["replicaRequirements"] == {"resourceRequest": {"cpu": "2"}}
+
+
+def test_metadata_of_pods_must_be_an_object(define: Define) -> None:
+    pods = {"podSpecPath": ".spec.master.pods", "metadataPath": ".spec.master.meta"}
+    definition = define({**_ROLE, "name": "master", "specDefinition": pods})
+    subject = obj(master={"pods": template()["spec"], "meta": "text"})
+    with pytest.raises(InterpretationError, match="metadataPath"):
+        ask(definition, Operation.INTERPRET_COMPONENT, subject)

@@ -5,7 +5,7 @@ That does not know the claims of Dynamic Resource Allocation.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from karta_interpreter.k8s.fields import object_field, objects_field, text_field
 from karta_interpreter.k8s.values import Object, Path
@@ -72,6 +72,19 @@ def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ..
         for kind, field in _CLAIMS.items()
         if (name := text_field(claim, field, ("spec", "resourceClaims", index)))
     )
+
+
+DEPENDENCIES_READ: Final = (
+    "serviceAccountName",
+    "imagePullSecrets",
+    "volumes",
+    "resourceClaims",
+    *(f"{group}[].{sources}" for group in _CONTAINERS for sources in ("envFrom", "env[].valueFrom")),
+)
+"""The paths in the spec of a pod that `pod_dependencies` and `claim_dependencies` read.
+
+Their tests fail if one is missing.
+"""
 
 
 def _account(spec: Object) -> _Found:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from karta_interpreter.errors import InterpretationError, QuantityError
 from karta_interpreter.k8s.fields import object_field, objects_field, refuse, text_field
@@ -89,6 +89,20 @@ def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
     spec = object_field(template, "spec", ())
     priority_class = text_field(spec, "priorityClassName", _SPEC)
     return PodRequirements(_resource_request(spec, counting), _node_claim(spec), priority_class)
+
+
+REQUIREMENTS_READ: Final = (
+    "overhead",
+    "resources",
+    "affinity",
+    "nodeSelector",
+    "tolerations",
+    "priorityClassName",
+    "containers[].resources",
+    "initContainers[].resources",
+    "initContainers[].restartPolicy",
+)
+"""The paths in the spec of a pod that `pod_requirements` reads. Its tests fail if one is missing."""
 
 
 def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequirements:

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from karta_interpreter.errors import QueryError, QueryWriteError
 from karta_interpreter.jq import Location, Query
+from karta_interpreter.jq.inprocess.reads import reach, take_outputs
 from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Component, Definition
+from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
 from karta_interpreter.karta.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.karta.naming import sole_name, unique_names
 from karta_interpreter.karta.scale import Scale, replica_counts, scales
@@ -127,6 +129,34 @@ def leaves_count_unset(definition: Definition, obj: Object) -> bool:
         if any(place is not None and place.raw(obj) is None for place in counts):
             return True
     return False
+
+
+def pod_set_reads(definition: Definition, projection: Projection) -> list[Projection]:
+    """Mark what `pod_sets` reads to find the pod sets and their counts.
+
+    Return the projections of the pods' specs, in which the caller marks what it reads.
+    """
+    specs: list[Projection] = []
+    for component in definition.components:
+        pods = component.pods
+        if pods is None:
+            continue
+        take_outputs(projection, component.instance_ids, component.replicas, component.min_replicas)
+        if isinstance(pods, Fragments):
+            take_outputs(projection, *(query for _, query in pods.queries))
+            continue
+        found = reach(pods.query.node, (projection,))
+        if isinstance(pods, PodSpec):
+            take_outputs(projection, pods.metadata)
+        specs += found if isinstance(pods, PodSpec) else [template.at("spec") for template in found]
+    return specs
+
+
+def template_reads(definition: Definition, projection: Projection, *paths: str) -> None:
+    """Mark what `pod_sets` reads, and these paths of the specs of the templates that it returns."""
+    for spec in pod_set_reads(definition, projection):
+        spec.take(*paths)
+    take_outputs(projection, *(added.query for added in definition.annotations.added))
 
 
 def _is_complete(component: Component, obj: Object) -> bool:

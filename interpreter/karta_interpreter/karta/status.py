@@ -3,13 +3,15 @@
 from typing import NamedTuple
 
 from karta_interpreter.jq import Query
+from karta_interpreter.jq.inprocess.reads import reach, take_outputs
 from karta_interpreter.jq.inprocess.values import to_text
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import evaluate, failure
 from karta_interpreter.karta.status_rules import ConditionMatcher, ConditionsRule, Matcher, Status, StatusRules
 
-__all__ = ["Condition", "Status", "StatusMatch", "match_status"]
+__all__ = ["Condition", "Status", "StatusMatch", "match_status", "status_match_reads"]
 
 
 class Condition(NamedTuple):
@@ -48,6 +50,20 @@ def match_status(definition: Definition, obj: Object) -> StatusMatch:
     reader = _Reader(definition.root, rules, obj)
     matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
     return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
+
+
+def status_match_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what `match_status` reads of an object."""
+    rules = definition.status
+    if rules is None:
+        return
+    expressions = [matcher.expression for _, matchers in rules.mappings for matcher in matchers]
+    take_outputs(projection, rules.phase, *expressions)
+    if rules.conditions is not None:
+        rule = rules.conditions
+        for conditions in reach(rule.query.node, (projection,)):
+            for field in (rule.type_field, rule.status_field, rule.reason_field, rule.message_field):
+                conditions.each().at(field).take_all()
 
 
 class _Reader:

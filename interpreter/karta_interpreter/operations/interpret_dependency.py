@@ -4,13 +4,15 @@ from collections.abc import Collection, Iterator
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.dependencies import Dependency, claim_dependencies, pod_dependencies
+from karta_interpreter.jq.inprocess.reads import reach, take_outputs
+from karta_interpreter.k8s.dependencies import DEPENDENCIES_READ, Dependency, claim_dependencies, pod_dependencies
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.fields import namespace as namespace_of
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import pod_templates
+from karta_interpreter.karta.pods import pod_templates, template_reads
 
 
 def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
@@ -36,6 +38,21 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
         if isinstance(extra, ExtraDependency):
             found += _named_by(definition, extra, obj, namespace)
     return list(dict.fromkeys(sorted(found)))
+
+
+def dependency_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what InterpretDependency reads of an object."""
+    projection.take("metadata.namespace")
+    template_reads(definition, projection, *DEPENDENCIES_READ)
+    for extra in definition.annotations.dependencies:
+        match extra:
+            case ExtraDependency():
+                take_outputs(projection, extra.name, extra.namespace)
+            case MadeClaims(volumes):
+                take_outputs(projection, volumes)
+            case MorePods(templates):
+                for template in reach(templates.node, (projection,)):
+                    template.at("spec").take(*DEPENDENCIES_READ)
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:

@@ -2,10 +2,12 @@
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
+from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.fields import generation
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status import Status, match_status
+from karta_interpreter.karta.status import Status, match_status, status_match_reads
 from karta_interpreter.operations.aggregate.generation import observed_generation
 
 _TROUBLE = frozenset({Status.FAILED, Status.DEGRADED})
@@ -28,6 +30,15 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     if is_stale(definition, obj):
         matched = (*_TROUBLE.intersection(matched), Status.INITIALIZING)
     return not healthy.isdisjoint(matched) and (_TROUBLE - healthy).isdisjoint(matched)
+
+
+def health_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what InterpretHealth reads of an object."""
+    projection.take("metadata.generation", "status.observedGeneration")
+    if definition.annotations.health is not None:
+        take_outputs(projection, definition.annotations.health)
+    else:
+        status_match_reads(definition, projection)
 
 
 def healthy_statuses(definition: Definition) -> frozenset[Status]:

@@ -1,10 +1,17 @@
 """InterpretReplica: how many pods a workload has, and what one of them needs."""
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.requirements import Counting, PodRequirements, merge_requirements, pod_requirements
+from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.requirements import (
+    REQUIREMENTS_READ,
+    Counting,
+    PodRequirements,
+    merge_requirements,
+    pod_requirements,
+)
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import PodSet, pod_sets
+from karta_interpreter.karta.pods import PodSet, pod_sets, template_reads
 
 
 def interpret_replica(definition: Definition, obj: Object, counting: Counting) -> tuple[int, PodRequirements]:
@@ -27,3 +34,9 @@ def requirements_of(definition: Definition, pods: PodSet, counting: Counting) ->
         return pod_requirements(pods.template, counting)
     except InterpretationError as error:
         raise InterpretationError(f"definition {definition.name}, pod template of {pods.name}: {error}") from error
+
+
+def replica_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what InterpretReplica and InterpretComponent read of an object."""
+    projection.take("metadata.namespace")
+    template_reads(definition, projection, *REQUIREMENTS_READ)

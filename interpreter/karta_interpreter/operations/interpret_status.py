@@ -2,6 +2,7 @@
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.fields import annotation, generation
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 
@@ -33,6 +34,12 @@ def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
     if template_generation is not None:
         bookkeeping["resourceTemplateGeneration"] = _as_generation(template_generation)
     return {**status, **bookkeeping}
+
+
+def status_reads(_: Definition, projection: Projection) -> None:
+    """Mark what InterpretStatus reads of an object."""
+    projection.take("status", "metadata.generation")
+    projection.at("metadata", "annotations", TEMPLATE_GENERATION).take_all()
 
 
 def _as_generation(text: str) -> int:

@@ -6,7 +6,9 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from karta_interpreter.jq import Query
+from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.definition import Component, Definition, PodTemplate
 
@@ -153,3 +155,18 @@ def _named_elements(component: Component, obj: Object) -> Iterator[tuple[tuple[P
             if isinstance(step, int):
                 yield (place.path[:depth], name), step
                 break
+
+
+def matching_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what `Correspondence` reads to match the elements of all lists that are marked: their ids and names."""
+    take_outputs(projection, *(component.instance_ids for component in definition.components))
+    _take_names(projection)
+
+
+def _take_names(projection: Projection) -> None:
+    below = list(projection.fields.values())
+    if projection.elements is not None:
+        projection.elements.take(_NAME)
+        below.append(projection.elements)
+    for part in below:
+        _take_names(part)

@@ -5,8 +5,10 @@ suspends the workload (``Merge`` and ``RestorePodSpec`` in ``pkg/podset``). A ga
 (``pkg/workloadslicing``).
 """
 
+from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.fields import label
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations.list_matching import Correspondence
@@ -32,6 +34,14 @@ def keep_queued(definition: Definition, places: Correspondence, template: Object
             if isinstance(get(kept, place[: -fields.missing]), dict):
                 kept = set_value(kept, place, _added(get(kept, place), value))
     return kept
+
+
+def queue_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what `is_queued` and `keep_queued` read of both objects; the switches are for the caller to mark."""
+    if definition.suspend:
+        for name in definition.annotations.queue_labels:
+            projection.at("metadata", "labels", name).take_all()
+    take_outputs(projection, *(fields.query for fields in definition.queued))
 
 
 def _added(ours: JSON, theirs: JSON) -> JSON:

@@ -5,15 +5,19 @@ from functools import cached_property
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Location, Query
+from karta_interpreter.jq.inprocess.reads import reach, take_outputs
 from karta_interpreter.jq.inprocess.values import truthy
+from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.edit import get, remove, set_value
 from karta_interpreter.k8s.fields import label
+from karta_interpreter.k8s.projection import Projection, take_each
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, scale_locations
-from karta_interpreter.operations.list_matching import Correspondence
-from karta_interpreter.operations.queueing import is_queued, keep_queued
+from karta_interpreter.operations.list_matching import Correspondence, matching_reads
+from karta_interpreter.operations.queueing import is_queued, keep_queued, queue_reads
+from karta_interpreter.operations.revise_replica import revision_reads
 from karta_interpreter.operations.union import filled, identity, respelled, united
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
@@ -42,6 +46,19 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error
     return retained
+
+
+def retain_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what Retain reads of both objects."""
+    projection.at("metadata", "labels", RETAIN_REPLICAS).take_all()
+    revision_reads(definition, projection)
+    take_outputs(projection, *_switches(definition))
+    queue_reads(definition, projection)
+    for rule in definition.annotations.retain:
+        take_outputs(projection, rule.place)
+        if isinstance(rule, Unset) and rule.value and (owner := owner_of(rule.place.node)):
+            take_each(reach(rule.value.node, reach(owner, (projection,))))
+    matching_reads(definition, projection)
 
 
 def _retain_listed(definition: Definition, places: Correspondence, template: Object) -> Object:

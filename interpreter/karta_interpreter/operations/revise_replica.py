@@ -5,9 +5,11 @@ from functools import reduce
 from textwrap import shorten
 
 from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.jq.inprocess.reads import take_outputs
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, pod_sets, scale_locations
+from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, pod_set_reads, pod_sets, scale_locations
 from karta_interpreter.operations.apportion import share
 from karta_interpreter.operations.scale_target import ScaleTarget, scale_targets
 
@@ -47,6 +49,12 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     if reached != replicas:
         raise _cannot(definition, replicas, f"the object would then have {reached}")
     return revised
+
+
+def revision_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what ReviseReplica reads of an object."""
+    pod_set_reads(definition, projection)
+    take_outputs(projection, *(component.max_replicas for component in definition.components))
 
 
 def _elastic(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, Self
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.extent import Extent
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation
-from karta_interpreter.operations.projection import extent_of
+from karta_interpreter.operations.dispatch import projection_of
 from karta_interpreter.wire.projection_decoder import UNREAD, Read, partial_reader
 from karta_interpreter.wire.request import OPERATIONS, Request, call_of
 
@@ -58,9 +58,9 @@ class _Question(NamedTuple):
     read: Read
 
     @classmethod
-    def of(cls, definition: Definition, operation: Operation, extent: Extent) -> Self:
+    def of(cls, definition: Definition, operation: Operation, projection: Projection) -> Self:
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
-        read = partial_reader({field: extent if field in _OBJECTS else None for field in fields})
+        read = partial_reader({field: projection if field in _OBJECTS else None for field in fields})
         return cls(definition, gvk.kind, gvk.api_version, operation, operation.value, fields, read)
 
 
@@ -112,6 +112,7 @@ class FastDecoder:
         known = OPERATIONS.get(operation.decode())
         if definition is None or known is None:
             return None
-        extent = extent_of(definition, known)
-        question = self._questions[kind, operation] = _Question.of(definition, known, extent) if extent else None
+        projection = projection_of(definition, known)
+        question = _Question.of(definition, known, projection) if projection else None
+        self._questions[kind, operation] = question
         return question

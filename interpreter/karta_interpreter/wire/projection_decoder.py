@@ -11,7 +11,7 @@ import msgspec
 import orjson
 from msgspec.structs import astuple
 
-from karta_interpreter.k8s.extent import Extent
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON
 
 MOST_VALUES: Final = 12_000
@@ -50,19 +50,19 @@ _Key: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 """A patch cannot name what is below an empty key and holds all of that, so it has to be read in full."""
 
 
-def partial_reader(extents: Mapping[str, Extent | None]) -> Read:
+def partial_reader(projections: Mapping[str, Projection | None]) -> Read:
     """Return what reads an object that has these fields and no others, and gives their values in the same order.
 
-    A value with an extent is an object and read as far as that goes: objects in it have only the fields that it names.
-    Any other is read in full, and is None if it is missing.
+    A value with a projection is an object, and objects in it have only the fields that the projection names. Any other
+    value is read in full, and is None if it is missing.
 
-    >>> extent = Extent()
-    >>> extent.at("spec", "replicas").take()
-    >>> read = partial_reader({"object": extent, "replicas": None})
+    >>> projection = Projection()
+    >>> projection.take("spec.replicas")
+    >>> read = partial_reader({"object": projection, "replicas": None})
     >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
     ({'spec': {'replicas': 1}}, None)
     """
-    fields = [(name, _object_type(extent)) if extent else (name, Any, None) for name, extent in extents.items()]
+    fields = [(name, _object_type(part)) if part else (name, Any, None) for name, part in projections.items()]
     decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
     too_long = distrust = 0
 
@@ -87,18 +87,18 @@ def _is_much(written: bytes) -> bool:
     return len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES)
 
 
-def _type(extent: Extent) -> Any:  # noqa: ANN401 - a type
-    if extent.is_whole:
+def _type(part: Projection) -> Any:  # noqa: ANN401 - a type
+    if part.is_whole:
         return Any
-    elements = _type(extent.elements) if extent.elements and not extent.fields else Any
-    return Union[(_object_type(extent), list[elements], *_SCALARS)]  # type: ignore[valid-type]  # made at run time
+    elements = _type(part.elements) if part.elements and not part.fields else Any
+    return Union[(_object_type(part), list[elements], *_SCALARS)]  # type: ignore[valid-type]  # made at run time
 
 
-def _object_type(extent: Extent) -> Any:  # noqa: ANN401 - a type
-    if extent.elements and not extent.fields:
-        return dict[_Key, _type(extent.elements)]  # type: ignore[misc]  # made at run time
-    if extent.elements or extent.is_whole or "" in extent.fields:
+def _object_type(part: Projection) -> Any:  # noqa: ANN401 - a type
+    if part.elements and not part.fields:
+        return dict[_Key, _type(part.elements)]  # type: ignore[misc]  # made at run time
+    if part.elements or part.is_whole or "" in part.fields:
         return dict[str, Any]
     # The functional form takes names that are no identifiers.
-    fields = {name: _type(below) for name, below in extent.fields.items()}
+    fields = {name: _type(below) for name, below in part.fields.items()}
     return TypedDict("_Known", fields, total=False)  # type: ignore[operator]  # made at run time

@@ -8,29 +8,28 @@ from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.inprocess.reads import reach
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.extent import Extent
+from karta_interpreter.k8s.projection import Projection, take_each
 from karta_interpreter.k8s.values import JSON
 from tests.jq.expressions import objects, plain_expressions
 from tests.jq.oracle import compile_many
 
 
-def extent_of(node: Node) -> Extent:
-    extent = Extent()
-    for output in reach(node, (extent,)):
-        output.take()
-    return extent
+def projection_of(node: Node) -> Projection:
+    projection = Projection()
+    take_each(reach(node, (projection,)))
+    return projection
 
 
-def cut(value: JSON, extent: Extent) -> JSON:
+def cut(value: JSON, projection: Projection) -> JSON:
     """Leave out all fields that are not looked at."""
-    if extent.is_whole or (extent.fields and extent.elements):
+    if projection.is_whole or (projection.fields and projection.elements):
         return value
     if isinstance(value, dict):
-        if extent.elements:
-            return {key: cut(below, extent.elements) for key, below in value.items()}
-        return {key: cut(value[key], below) for key, below in extent.fields.items() if key in value}
-    if isinstance(value, list) and extent.elements:
-        return [cut(element, extent.elements) for element in value]
+        if projection.elements:
+            return {key: cut(below, projection.elements) for key, below in value.items()}
+        return {key: cut(value[key], below) for key, below in projection.fields.items() if key in value}
+    if isinstance(value, list) and projection.elements:
+        return [cut(element, projection.elements) for element in value]
     return value
 
 
@@ -47,10 +46,10 @@ def outcome(node: Node, value: JSON) -> Any:
 @example(node=parse("if .a then .b else empty end"), value={"a": {"b": 1}, "b": {"c": 2}})
 @example(node=parse("any(.a[]; .b == 1), all(.a[]?; .b)"), value={"a": [{"b": 1, "c": 2}]})
 def test_what_is_not_looked_at_may_be_missing(node: Node, value: JSON) -> None:
-    assert outcome(node, cut(value, extent_of(node))) == outcome(node, value)
+    assert outcome(node, cut(value, projection_of(node))) == outcome(node, value)
 
 
 def test_of_a_path_only_the_path_is_looked_at() -> None:
     value = {"spec": {"groups": [{"name": "a", "template": {}}, {"template": {}}], "paused": True}, "status": {}}
-    left = cut(value, extent_of(parse('.spec.groups[] | .name // "none"')))
+    left = cut(value, projection_of(parse('.spec.groups[] | .name // "none"')))
     assert left == {"spec": {"groups": [{"name": "a"}, {}]}}

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from karta_interpreter.jq.inprocess.costs import Cost
 from karta_interpreter.jq.inprocess.writer import Sink
 from karta_interpreter.jq.syntax import Call, Node
-from karta_interpreter.k8s.extent import Extent
+from karta_interpreter.k8s.projection import Projection, take_each
 
 if TYPE_CHECKING:
     from karta_interpreter.jq.inprocess.emitter import Emitter
 
-Extents: TypeAlias = tuple[Extent, ...]
-Reach: TypeAlias = Callable[[Node, Extents], Extents]
+Projections: TypeAlias = tuple[Projection, ...]
+Reach: TypeAlias = Callable[[Node, Projections], Projections]
 """`karta_interpreter.jq.inprocess.reads.reach`, which marks what an argument reads."""
 
-Reads: TypeAlias = Callable[[Reach, Sequence[Node], Extents], Extents]
+Reads: TypeAlias = Callable[[Reach, Sequence[Node], Projections], Projections]
 """Marks what a call with these arguments reads; returns the parts of the input that its outputs are."""
 
 Write: TypeAlias = Callable[["Emitter", Call, str, Sink], None]
@@ -79,61 +79,60 @@ def called(name: str, arity: int) -> str:
     return f"jq_{name}_{arity}"
 
 
-def reads_all(_reach: Reach, _arguments: Sequence[Node], inputs: Extents) -> Extents:
+def reads_all(_reach: Reach, _arguments: Sequence[Node], inputs: Projections) -> Projections:
     """All of the input, to compute new values."""
     return taken(inputs)
 
 
-def reads_nothing(_reach: Reach, _arguments: Sequence[Node], _inputs: Extents) -> Extents:
+def reads_nothing(_reach: Reach, _arguments: Sequence[Node], _inputs: Projections) -> Projections:
     """No part of the input: its type is known without."""
     return ()
 
 
-def reads_output(_reach: Reach, _arguments: Sequence[Node], inputs: Extents) -> Extents:
+def reads_output(_reach: Reach, _arguments: Sequence[Node], inputs: Projections) -> Projections:
     """The input is the output, if there is one."""
     return inputs
 
 
-def reads_condition(reach: Reach, arguments: Sequence[Node], inputs: Extents) -> Extents:
+def reads_condition(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
     """``select(condition)``: the input is the output where the condition, which reads it, is true."""
     reach(arguments[0], inputs)
     return inputs
 
 
-def reads_source(reach: Reach, arguments: Sequence[Node], inputs: Extents) -> Extents:
+def reads_source(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
     """The outputs are among those of the argument."""
     return reach(arguments[0], inputs)
 
 
-def reads_presence(reach: Reach, arguments: Sequence[Node], inputs: Extents) -> Extents:
+def reads_presence(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
     """Only whether the argument has outputs."""
     reach(arguments[0], inputs)
     return ()
 
 
-def reads_outputs(reach: Reach, arguments: Sequence[Node], inputs: Extents) -> Extents:
+def reads_outputs(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
     """All of the argument's outputs, to compute a new value."""
     return taken(reach(arguments[0], inputs))
 
 
-def reads_elements(reach: Reach, arguments: Sequence[Node], inputs: Extents) -> Extents:
+def reads_elements(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
     """All of the argument's outputs for each element, to put them into a new value."""
     return reads_outputs(reach, arguments, _elements(inputs))
 
 
-def reads_truth(reach: Reach, arguments: Sequence[Node], inputs: Extents) -> Extents:
+def reads_truth(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
     """``any`` and ``all``: whether the last argument is true for each element, or for each output of the first."""
     *source, condition = arguments
     reach(condition, reach(source[0], inputs) if source else _elements(inputs))
     return ()
 
 
-def taken(extents: Iterable[Extent]) -> Extents:
+def taken(parts: Iterable[Projection]) -> Projections:
     """Mark all of some parts as read. What is computed from them is no part of the input."""
-    for extent in extents:
-        extent.take()
+    take_each(parts)
     return ()
 
 
-def _elements(extents: Extents) -> Extents:
-    return tuple(extent.each() for extent in extents)
+def _elements(parts: Projections) -> Projections:
+    return tuple(part.each() for part in parts)

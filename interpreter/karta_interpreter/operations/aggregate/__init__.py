@@ -7,8 +7,11 @@ A template without a cluster is in `unplaced`.
 
 from collections.abc import Sequence
 
+from karta_interpreter.jq.inprocess.reads import take_outputs
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status import status_match_reads
 from karta_interpreter.operations.aggregate.completion import concluded, has_ended
 from karta_interpreter.operations.aggregate.member_status import reports_of
 from karta_interpreter.operations.aggregate.merge import Merging
@@ -16,7 +19,7 @@ from karta_interpreter.operations.aggregate.status_history import continued
 from karta_interpreter.operations.aggregate.unplaced import emptied, has_outcome
 from karta_interpreter.operations.call import StatusItem
 
-__all__ = ["aggregate_status"]
+__all__ = ["aggregate_status", "aggregation_reads"]
 
 
 def aggregate_status(definition: Definition, obj: Object, items: Sequence[StatusItem]) -> Object:
@@ -37,6 +40,13 @@ def aggregate_status(definition: Definition, obj: Object, items: Sequence[Status
     if status == (before or {}):
         return obj
     return {**obj, "status": status}
+
+
+def aggregation_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what AggregateStatus reads of the template."""
+    projection.take("status", "metadata.generation")
+    status_match_reads(definition, projection)
+    take_outputs(projection, *(action.path for action in definition.suspend))
 
 
 def _merged(definition: Definition, template: Object, items: Sequence[StatusItem]) -> dict[str, JSON] | None:

@@ -1,13 +1,12 @@
 """The status of a template that is in no cluster any more."""
 
-from karta_interpreter.k8s.extent import Extent
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status import Status, match_status
+from karta_interpreter.karta.status import Status, match_status, status_match_reads
 from karta_interpreter.operations.aggregate.conditions import Polarity
 from karta_interpreter.operations.aggregate.reduce import is_number, is_time
-from karta_interpreter.operations.projection import mark_status_rules
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
 _ADDS_UP = frozenset({AggregateRule.SUM, AggregateRule.COUNTER})
@@ -54,12 +53,11 @@ def _left(rule: AggregateRule | None, value: JSON) -> JSON:
     return "0" if rule in _ADDS_UP and value and not is_time(value) else value
 
 
-def _told(definition: Definition) -> Extent:
-    """Return what of a status the definition derives its own statuses from."""
-    extent = Extent()
-    if definition.status is not None:
-        mark_status_rules(definition.status, extent)
-    told = extent.at("status")
-    if extent.is_whole:
-        told.take()
+def _told(definition: Definition) -> Projection:
+    """Return the part of a status from which the definition derives its own statuses."""
+    projection = Projection()
+    status_match_reads(definition, projection)
+    told = projection.at("status")
+    if projection.is_whole:
+        told.take_all()
     return told
