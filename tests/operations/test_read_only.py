@@ -277,3 +277,17 @@ def test_metadata_of_pods_must_be_an_object(define: Define) -> None:
     subject = obj(master={"pods": template()["spec"], "meta": "text"})
     with pytest.raises(InterpretationError, match="metadataPath"):
         ask(definition, Operation.INTERPRET_COMPONENT, subject)
+
+
+def test_added_containers_count_and_are_needed(define: Define) -> None:
+    definition = define(MASTER, **{"added-containers": "master: '{containers: [.spec.sidecar]}'"})
+    sidecar = {
+        "name": "side",
+        "resources": {"requests": {"cpu": "1"}},
+        "envFrom": [{"secretRef": {"name": "key"}}],
+    }
+    subject = obj(master={"template": requests(cpu="2")}, sidecar=sidecar)
+    answer = ask(definition, Operation.INTERPRET_REPLICA, subject)
+    assert answer["requires"] == {"resourceRequest": {"cpu": "3"}}
+    [found] = ask(definition, Operation.INTERPRET_DEPENDENCY, subject)["dependencies"]
+    assert found["name"] == "key"

@@ -303,3 +303,18 @@ def test_a_count_is_kept_in_the_form_that_it_has(define: Define) -> None:
     observed = obj({"annotations": {"example.com/n": "5"}})
     assert retain(definition, obj(named | RETAINING), observed)["metadata"]["annotations"] == {"example.com/n": "5"}
     assert retain(definition, obj(named), observed)["metadata"]["annotations"] == {"example.com/n": "2"}
+
+
+def test_a_switch_that_only_resuming_writes_is_kept_too(define: Define) -> None:
+    actions = {**SUSPEND, "resumeActions": [{"path": ".spec.awake", "value": "true"}]}
+    definition = define(root={**ROOT, "suspendDefinition": actions})
+    assert retain(definition, obj(replicas=1), obj(replicas=1, awake=True))["spec"]["awake"] is True
+
+
+def test_elements_with_ids_are_matched_by_them_where_no_pods_are(define: Define) -> None:
+    selector = {"componentInstanceSelector": {"idPath": ".metadata.labels.pool"}}
+    pools = {"name": "pool", "instanceIdPath": ".spec.pools[].id", "podSelector": selector}
+    definition = define(pools, root=ROOT, retain=".spec.pools[].uid")
+    observed = obj(replicas=1, pools=[{"id": "a", "uid": 1}, {"id": "b", "uid": 2}])
+    retained = retain(definition, obj(replicas=1, pools=[{"id": "b"}]), observed)
+    assert retained["spec"]["pools"] == [{"id": "b", "uid": 2}]

@@ -593,3 +593,17 @@ def test_a_status_that_is_no_object_is_the_callers_mistake(train: Definition) ->
     with pytest.raises(InterpretationError, match="cluster a must be an object") as caught:
         aggregate(train, template(), "fine")
     assert caught.value.code == 400
+
+
+@pytest.mark.parametrize(
+    ("paused", "counter"),
+    [
+        pytest.param(True, 3, id="completed by the rule about the spec: the outcome stays"),
+        pytest.param(False, 0, id="not completed"),
+    ],
+)
+def test_without_clusters_an_outcome_may_depend_on_the_spec(define: Define, *, paused: bool, counter: int) -> None:
+    rule = {"byExpression": {"expression": ".spec.paused // false", "expectedResult": "true"}}
+    definition = define(root=ROOT, mappings=MAPPINGS | {"completed": [rule]})
+    subject = {**template({"succeeded": 3}), "spec": {"paused": paused}}
+    assert aggregate(definition, subject)["status"] == {"succeeded": counter}
