@@ -3,6 +3,7 @@
 Tables of measurements are not among them: `make bench`, `make conformance` and `make reality` write theirs.
 """
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,16 +11,26 @@ from pathlib import Path
 from deploy import write_kustomize, write_readme
 from docs import write_catalogue
 from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.karta.publication import custom_resource_definition, json_schema
 
 ROOT = Path(__file__).parents[1]
 CRD = ROOT / "deploy" / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"
+AUTHORING = ROOT / "docs" / "authoring.md"
 SCHEMA = ROOT / "docs" / "karta.schema.json"
 
 
 def schemas() -> dict[Path, str]:
     """Return the CRD and the JSON Schema of Kartas, by their paths."""
     return {CRD: to_yaml(custom_resource_definition()), SCHEMA: to_json(json_schema())}
+
+
+def authoring() -> dict[Path, str]:
+    """Return the page about definitions with the table of annotations as their records have it."""
+    rows = [f"| `{each.name}` | {each.form} | {each.description} |\n" for each in ANNOTATIONS]
+    table = "".join(["| annotation | value | what |\n", "|---|---|---|\n", *rows])
+    page = AUTHORING.read_text(encoding="utf-8")
+    return {AUTHORING: re.sub(r"^\| annotation \|.*\n(\|.*\n)*", lambda _: table, page, count=1, flags=re.MULTILINE)}
 
 
 def update(wanted: Mapping[Path, str], present: set[Path], *, check: bool) -> list[Path]:
@@ -37,7 +48,7 @@ def update(wanted: Mapping[Path, str], present: set[Path], *, check: bool) -> li
 def main() -> int:
     """Update the files in the order in which they depend on each other."""
     check = "--check" in sys.argv
-    changed = update(schemas(), set(), check=check)
+    changed = update(schemas() | authoring(), set(), check=check)
     changed += update(write_catalogue.pages(), set(write_catalogue.FOLDER.glob("*.md")), check=check)
     changed += update(write_readme.pages(), set(), check=check)
     if write_kustomize.tool("helm"):

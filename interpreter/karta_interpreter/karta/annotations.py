@@ -1,35 +1,6 @@
-"""What Karmada needs and the Karta schema cannot say: annotations under ``karta-interpreter.io/``.
+"""The values of the annotations under ``karta-interpreter.io/``, which hold what Karmada needs beside the Karta schema.
 
-================  =====================================================================================
-``elastic``       the components that take part when Karmada changes the number of replicas,
-                  separated by commas: ``worker``
-``retain``        fields that belong to the member cluster: jq paths, one per line or a YAML list;
-                  behind ``//`` what a member means that has none, ``.spec.suspend // false``;
-                  ``{unset: path, by: key, if: condition, value: jq}`` where the template has no value;
-                  ``{quantities: path}`` to write equal ones as the member does
-``queue-labels``  the labels that give an object to a queue of the member, separated by commas, or
-                  ``none``; ``kueue.x-k8s.io/queue-name`` without the annotation
-``dependencies``  objects to bring along: a YAML list of ``{apiVersion, kind, name, namespace}``,
-                  the last two jq expressions, ``namespace`` optional; of ``{pods: jq}``, more pod
-                  templates; and ``{claims: jq}``, names of volumes for which claims are made
-``added-containers``
-                  containers that the operator adds to the pods of a component: a YAML mapping of
-                  component to a jq expression, which gives an object with the lists ``containers``
-                  and ``initContainers``, or nothing
-``aggregate``     how a status field of several clusters becomes one: a YAML mapping of path to
-                  rule (see `AggregateRule`), ``.status.active: sum``
-``outcomes``      conditions that end the workload for good, each with the one that announces it: a
-                  YAML mapping, ``Failed: FailureTarget``
-``health``        a jq expression that is true when the workload is healthy
-``healthy-statuses``
-                  the statuses that count as healthy, separated by commas: ``Running, Completed``
-``operations``    the only operations to answer for this kind, separated by commas:
-                  ``InterpretStatus, InterpretHealth``
-``lua``           Lua scripts that answer instead of the definition: a YAML mapping as in
-                  ``spec.customizations`` of Karmada's ResourceInterpreterCustomization,
-                  ``healthInterpretation: {luaScript: ...}``
-``written-from``  the project and the version that the definition was written from: ``KubeRay 1.4``
-================  =====================================================================================
+`karta_interpreter.karta.annotation_records` has one record for each annotation.
 """
 
 import json
@@ -43,22 +14,6 @@ from karta_interpreter.karta.status_rules import Status
 from karta_interpreter.lua.script import Scripts
 
 PREFIX = "karta-interpreter.io/"
-
-NAMES = (
-    "elastic",
-    "retain",
-    "queue-labels",
-    "dependencies",
-    "added-containers",
-    "aggregate",
-    "outcomes",
-    "health",
-    "healthy-statuses",
-    "operations",
-    "lua",
-    "written-from",
-)
-"""Every annotation there is, without the prefix."""
 
 DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
 """The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
@@ -188,7 +143,7 @@ class Respelled:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """The annotations of one definition, parsed; None and empty mean that it does not say."""
+    """The parsed annotations of one definition; a field has its default where there is no annotation."""
 
     elastic: tuple[str, ...] | None = None
     retain: tuple[Retained | Unset | Respelled, ...] = ()

@@ -23,8 +23,11 @@ _LONGEST_VALUE = 80
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 
 
-def lint(karta: Karta, parsed: Sequence[Parsed]) -> Iterator[Finding]:
-    """Everything suspicious in a definition; ``parsed`` are its usable expressions."""
+def lint(karta: Karta, parsed: Sequence[Parsed], elastic: Sequence[str] | None) -> Iterator[Finding]:
+    """Yield what is suspicious in a definition.
+
+    ``parsed`` are its usable expressions, ``elastic`` the components that its annotation names, None without it.
+    """
     components = karta.spec.structure_definition.components
     for path, component in components:
         yield from _pods(path, component)
@@ -34,7 +37,7 @@ def lint(karta: Karta, parsed: Sequence[Parsed]) -> Iterator[Finding]:
         yield from _child(path, child)
     yield from _leaves(components)
     yield from lint_status(karta.spec.structure_definition.root_component)
-    yield from lint_expressions(karta, parsed)
+    yield from lint_expressions(karta, parsed, elastic)
     yield from _list_keys(karta)
     yield from _sub_groups(karta)
 

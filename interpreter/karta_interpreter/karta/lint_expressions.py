@@ -5,19 +5,15 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import Path
-from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.expressions import Parsed
 from karta_interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
 from karta_interpreter.karta.places import names_places, takes_number
 from karta_interpreter.karta.shape import selections, several, shared_default
 
-_ELASTIC = f"{PREFIX}elastic"
 
-
-def lint_expressions(karta: Karta, parsed: Sequence[Parsed]) -> Iterator[Finding]:
-    """Everything suspicious in the usable expressions of a definition."""
+def lint_expressions(karta: Karta, parsed: Sequence[Parsed], elastic: Container[str] | None) -> Iterator[Finding]:
+    """Yield what is suspicious in the usable expressions of a definition; without ``elastic``, bounds make elastic."""
     components = dict(karta.spec.structure_definition.components)
-    elastic = _elastic(karta)
     by_component = _by_component(parsed, components)
     for path, component in components.items():
         usable = {expression.path: expression for expression in by_component[path]}
@@ -112,12 +108,6 @@ def _scale_places(
 
 def _query(expression: Parsed) -> Query:
     return Query.compile(expression.text, expression.variables)
-
-
-def _elastic(karta: Karta) -> frozenset[str] | None:
-    """The components that the annotation names; without it, those with bounds are elastic."""
-    named = karta.annotations.get(_ELASTIC)
-    return None if named is None else frozenset(name.strip() for name in named.split(","))
 
 
 def _warning(rule: str, expression: Parsed, message: str, hint: str) -> Finding:

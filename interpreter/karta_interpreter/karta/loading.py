@@ -9,7 +9,7 @@ from karta_interpreter.jq import forget_many
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta.annotation_parser import parse_annotations
+from karta_interpreter.karta.annotation_records import parse_annotations
 from karta_interpreter.karta.compilation import compile_definition
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.expressions import judge_all
@@ -93,7 +93,7 @@ def _load(value: JSON, source: str) -> Loaded:
         *schema_findings,
         *validate(karta),
         *expression_findings,
-        *lint(karta, usable),
+        *lint(karta, usable, annotations.elastic),
         *annotation_findings,
     )
     definition = None

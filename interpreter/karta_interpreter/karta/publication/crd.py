@@ -7,6 +7,8 @@ API server checks the schema first. So there are only the rules that Karta's own
 from typing import Any
 
 from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.annotation_records import ANNOTATIONS
+from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.model import Spec
 from karta_interpreter.karta.publication.json_schema import REFERENCE, model_schema
 
@@ -91,7 +93,7 @@ def _version() -> Object:
 def _schema() -> Object:
     parts = model_schema()
     return {
-        "description": "A Karta says where the pods, counts and statuses of a kind of workload are.",
+        "description": _description(),
         "type": "object",
         "required": ["spec"],
         "properties": {
@@ -106,6 +108,12 @@ def _schema() -> Object:
             },
         },
     }
+
+
+def _description() -> str:
+    """Return the description of the whole, which has the annotations: a CRD cannot have a schema of ``metadata``."""
+    listed = "".join(f"\n- {PREFIX}{each.name}: {each.property_schema['description']}" for each in ANNOTATIONS)
+    return f"A Karta says where the pods, counts and statuses of a kind of workload are. Its annotations:{listed}"
 
 
 def _structural(schema: Any, parts: Object) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind

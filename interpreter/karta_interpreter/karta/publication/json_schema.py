@@ -12,7 +12,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.annotations import NAMES, PREFIX
+from karta_interpreter.karta.annotation_records import ANNOTATIONS
+from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.model import Spec
 from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
 
@@ -96,7 +97,7 @@ def json_schema() -> Object:
 
 def _metadata() -> Object:
     text = {"type": "string"}
-    known = {PREFIX + name: text for name in NAMES}
+    known = {PREFIX + each.name: _of_draft_7(each.property_schema) for each in ANNOTATIONS}
     return {
         "type": "object",
         "properties": {

@@ -1,0 +1,264 @@
+"""One record for each annotation under ``karta-interpreter.io/``.
+
+The parser's table, the hint for an unknown name, the schemas and the table in docs/authoring.md are derived from them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta import annotation_parser as parsers
+from karta_interpreter.karta import retain_parser
+from karta_interpreter.karta.annotation_text import AnnotationText, annotation_path
+from karta_interpreter.karta.annotations import OPERATIONS, PREFIX, AggregateRule, Annotations
+from karta_interpreter.karta.model import Karta
+from karta_interpreter.karta.status_rules import Status
+from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.suggestion import closest
+
+_TEXT: Final[Object] = {"type": "string"}
+_JQ: Final[Object] = {"type": "string", "format": "jq"}
+_LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One annotation. There are no defaults, so that the type checker asks for every part of a new one.
+
+    ``name`` is without the prefix, and ``field`` is that of `Annotations` which ``parse`` gives the value for.
+    ``schema`` is the JSON Schema of the value: of the YAML value for an object or a list, else of the text. A string of
+    the format ``jq`` is an expression. ``form`` is the value in words, and ``description`` the effect, both in Markdown
+    with links relative to ``docs/``. ``example`` is a whole text.
+    """
+
+    name: str
+    field: str
+    schema: Object
+    form: str
+    description: str
+    example: str
+    parse: Callable[[AnnotationText], object]
+
+    @property
+    def property_schema(self) -> Object:
+        """The JSON Schema of the annotation in ``metadata.annotations``, where every value is a string."""
+        text = _LINK.sub(r"\1", f"{self.description[0].upper()}{self.description[1:]}. Value: {self.form}.")
+        described = {"type": "string", "description": text, "examples": [self.example]}
+        if self.schema.get("type") == "string":
+            return {**self.schema, **described}
+        return {**described, "contentMediaType": "application/yaml", "contentSchema": self.schema}
+
+
+def _names_of(names: Iterable[str]) -> Object:
+    """Return the schema of a list of known names that are separated by commas."""
+    name = f"({'|'.join(names)})"
+    return {"type": "string", "pattern": rf"^[\s,]*{name}(\s*,[\s,]*{name})*[\s,]*$"}
+
+
+def _fields_of(*required: str, **fields: Object) -> Object:
+    return {"type": "object", "properties": fields, "required": [*required], "additionalProperties": False}
+
+
+def _mapping_to(value: Object) -> Object:
+    return {"type": "object", "additionalProperties": value}
+
+
+_RETAIN_RULE = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
+_OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
+
+ANNOTATIONS: Final = (
+    Annotation(
+        name="elastic",
+        field="elastic",
+        schema=_TEXT,
+        form="component names, comma separated",
+        description="components whose pods ReviseReplica may change",
+        example="worker",
+        parse=parsers.parse_elastic,
+    ),
+    Annotation(
+        name="retain",
+        field="retain",
+        schema={
+            "anyOf": [
+                {
+                    "type": "array",
+                    "items": {
+                        "anyOf": [_JQ, _fields_of("unset", **_RETAIN_RULE), _fields_of("quantities", quantities=_JQ)]
+                    },
+                },
+                _TEXT,
+            ]
+        },
+        form=(
+            "a YAML list of jq paths, or one per line, and of "
+            "[rules for what the template leaves unset](#what-belongs-to-a-member)"
+        ),
+        description="paths that belong to the member cluster",
+        example="- .spec.seed\n- {unset: .spec.containers, by: .name, if: .injected}\n- quantities: .spec.resources\n",
+        parse=retain_parser.parse_retain,
+    ),
+    Annotation(
+        name="queue-labels",
+        field="queue_labels",
+        schema=_TEXT,
+        form="names of labels, comma separated, or `none`; by default `kueue.x-k8s.io/queue-name`",
+        description=(
+            "the labels of objects that [a queue of the member suspends and admits](operations.md#workloads-in-a-queue)"
+        ),
+        example="example.io/queue",
+        parse=retain_parser.parse_queue_labels,
+    ),
+    Annotation(
+        name="dependencies",
+        field="dependencies",
+        schema={
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    _fields_of("apiVersion", "kind", "name", **_OBJECTS),
+                    _fields_of("pods", pods=_JQ),
+                    _fields_of("claims", claims=_JQ),
+                ]
+            },
+        },
+        form=(
+            "a YAML list of `{apiVersion, kind, name, namespace}`; `name` and `namespace` are jq. Also `{pods: jq}`: "
+            "more pod templates, or parts of them, and `{claims: jq}`: names of volumes in place of which the "
+            "controller makes claims"
+        ),
+        description="objects that the workload needs beside those that its pods name, and those that it does not need",
+        example=(
+            "- {apiVersion: v1, kind: ConfigMap, name: .spec.config, namespace: .spec.team}\n"
+            "- pods: .spec.sidecars[].template\n"
+            "- claims: .spec.volumeClaimTemplates[].metadata.name\n"
+        ),
+        parse=parsers.parse_dependencies,
+    ),
+    Annotation(
+        name="added-containers",
+        field="added",
+        schema=_mapping_to(_JQ),
+        form="a YAML mapping of components to jq, which gives `{containers: […], initContainers: […]}` or nothing",
+        description=(
+            "containers that the operator adds to the component's pods: they count in requests and dependencies, and "
+            "the template stays the place where pods are changed"
+        ),
+        example="worker: '{containers: [.spec.proxy | select(.)]}'\n",
+        parse=parsers.parse_added_containers,
+    ),
+    Annotation(
+        name="aggregate",
+        field="aggregate",
+        schema=_mapping_to({"enum": [str(rule) for rule in AggregateRule]}),
+        form=(
+            "a YAML mapping of paths such as `.status.pools[].peak` to `sum`, `counter` (a sum that never falls), "
+            "`max`, `min`, `any`, `all`, `first`, `worst` (of the cluster with the worst status), `union` (the keys of "
+            "all objects), `concat`, `latest`, `earliest`, `omit` (what the template has stays) or `drop` (it goes)"
+        ), `union` (the keys of all"
+            " "
+            "objects), `concat`, `latest`, `earliest`, `omit` (what the template has stays) or `drop` (it goes)"
+        ),
+        description=(
+            "how a status field of several clusters becomes one; an `observedGeneration` that is omitted is not "
+            "compared with the object's generation anywhere"
+        ),
+        example=".status.active: sum\n.status.pools[].peak: max\n",
+        parse=parsers.parse_aggregate,
+    ),
+    Annotation(
+        name="outcomes",
+        field="outcomes",
+        schema=_mapping_to(_TEXT),
+        form=(
+            "a YAML mapping of the conditions that end the workload for good to those that announce them: "
+            "`Failed: FailureTarget`"
+        ),
+        description="when the whole has ended, [which the API server may check](operations.md#how-a-workload-ends)",
+        example="Failed: FailureTarget\n",
+        parse=parsers.parse_outcomes,
+    ),
+    Annotation(
+        name="health",
+        field="health",
+        schema=_JQ,
+        form="jq that yields true or false",
+        description="replaces the status mapping for InterpretHealth",
+        example=".status.ready == true",
+        parse=parsers.parse_health,
+    ),
+    Annotation(
+        name="healthy-statuses",
+        field="healthy_statuses",
+        schema=_names_of(Status),
+        form="status names, comma separated: `Running, Completed, Suspended`",
+        description=(
+            "which statuses [count as healthy](health.md); by default these three, and for kinds that run to "
+            "completion (with a mapping of `completed`) also `Initializing`, `Suspending` and `Resuming`"
+        ),
+        example="Running, Completed",
+        parse=parsers.parse_healthy_statuses,
+    ),
+    Annotation(
+        name="operations",
+        field="operations",
+        schema=_names_of(OPERATIONS),
+        form="operation names, comma separated",
+        description="the only operations that are answered",
+        example="InterpretStatus, InterpretHealth",
+        parse=parsers.parse_operations,
+    ),
+    Annotation(
+        name="lua",
+        field="lua",
+        schema=_fields_of(**{slot.field: _mapping_to(_TEXT) for slot in SLOTS.values()}),
+        form="a YAML mapping like `spec.customizations` of Karmada's ResourceInterpreterCustomization",
+        description="[scripts](#scripts) that answer instead of the Karta",
+        example="retention:\n  luaScript: function Retain(desired, observed) return desired end\n",
+        parse=parsers.parse_lua,
+    ),
+    Annotation(
+        name="written-from",
+        field="written_from",
+        schema=_TEXT,
+        form="a project and its version, `KubeRay 1.4`",
+        description=(
+            "the API from which the definition was written; every definition of [the catalogue](catalogue/README.md) "
+            "has it"
+        ),
+        example="KubeRay 1.4",
+        parse=parsers.parse_written_from,
+    ),
+)
+"""Every annotation, in the order in which they are parsed: ``lua`` needs what ``operations`` allows."""
+
+NAMES: Final = tuple(annotation.name for annotation in ANNOTATIONS)
+
+
+def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
+    """Return the values of a Karta's annotations, and the findings about them.
+
+    What is unusable is left out; the findings have an error for it.
+    """
+    texts = {key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)}
+    findings = list(_unknown(texts))
+    parsed: dict[str, Any] = {}
+    for annotation in ANNOTATIONS:
+        if annotation.name in texts:
+            text = AnnotationText(annotation.name, texts[annotation.name], karta, parsed)
+            parsed[annotation.field] = annotation.parse(text)
+            findings += text.findings
+    return Annotations(**parsed), findings
+
+
+def _unknown(names: Iterable[str]) -> Iterator[Finding]:
+    for name in names:
+        if name not in NAMES:
+            meant = closest(name, NAMES)
+            severity = Severity.ERROR if meant else Severity.WARNING
+            hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
+            path = annotation_path(name)
+            yield Finding(severity, "unknown-annotation", path, f"there is no annotation {name}", hint)
