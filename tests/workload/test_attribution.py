@@ -7,7 +7,7 @@ import pytest
 from karta_interpreter.errors import ComponentNotFoundError, InterpretationError, WorkloadError
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.workload.attribution import (
+from karta_interpreter.workload.gang.attribution import (
     Attribution,
     attribute,
     attribute_all,

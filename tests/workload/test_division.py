@@ -2,7 +2,7 @@ import pytest
 
 from karta_interpreter.karta.definition import Component
 from karta_interpreter.karta.pod_rules import PodQuery, PodSelector, TypeSelector
-from karta_interpreter.workload.quorum import divides_components, divides_instances, divides_replicas
+from karta_interpreter.workload.gang.quorum import divides_components, divides_instances, divides_replicas
 
 POD = {
     "metadata": {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from karta_interpreter.errors import WorkloadError
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.pod_rules import Topology
-from karta_interpreter.workload.gang import PodGroup, SubGroup, pod_groups
+from karta_interpreter.workload.gang.groups import PodGroup, SubGroup, pod_groups
 
 Raw = dict[str, Any]
 

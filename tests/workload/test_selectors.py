@@ -7,7 +7,7 @@ import pytest
 from karta_interpreter.errors import WorkloadError
 from karta_interpreter.karta.definition import Component
 from karta_interpreter.karta.pod_rules import PodQuery, PodSelector, TypeSelector
-from karta_interpreter.workload.selectors import (
+from karta_interpreter.workload.gang.attribution import (
     extract_group_keys,
     extract_instance_id,
     extract_replica_key,

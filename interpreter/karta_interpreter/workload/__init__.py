@@ -9,16 +9,14 @@ ask and change; what Karmada asks belongs to `karta_interpreter.operations`.
 from karta_interpreter.karta.pod_rules import Topology
 from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import Condition, Status, StatusMatch
-from karta_interpreter.workload.attribution import Attribution
-from karta_interpreter.workload.component import Component
 from karta_interpreter.workload.extraction import FragmentedPodSpec, Instance
-from karta_interpreter.workload.gang import PodGroup, SubGroup
+from karta_interpreter.workload.gang.attribution import Attribution
+from karta_interpreter.workload.gang.groups import PodGroup, SubGroup
+from karta_interpreter.workload.gang.quorum import EffectiveMember
 from karta_interpreter.workload.karta import Karta
-from karta_interpreter.workload.membership import EffectiveMember
-from karta_interpreter.workload.nodes import ComponentNode, InstanceNode, PodNode
-from karta_interpreter.workload.pod_updates import PodChanges
-from karta_interpreter.workload.tree import StrayPod, WorkloadTree
-from karta_interpreter.workload.workload import Workload
+from karta_interpreter.workload.tree import ComponentNode, InstanceNode, PodNode, StrayPod, WorkloadTree
+from karta_interpreter.workload.updates import PodChanges
+from karta_interpreter.workload.workload import Component, Workload
 
 __all__ = [
     "Attribution",

@@ -37,36 +37,20 @@ class FragmentedPodSpec:
     image: str | None = None
 
 
-SCHEMA_FIELDS: Mapping[str, str] = {
-    "schedulerNamePath": "scheduler_name",
-    "labelsPath": "labels",
-    "annotationsPath": "annotations",
-    "resourcesPath": "resources",
-    "resourceClaimsPath": "resource_claims",
-    "podAffinityPath": "pod_affinity",
-    "nodeAffinityPath": "node_affinity",
-    "containersPath": "containers",
-    "containerPath": "container",
-    "priorityClassNamePath": "priority_class_name",
-    "imagePath": "image",
+PIECES: Mapping[str, tuple[str, type]] = {
+    "schedulerNamePath": ("scheduler_name", str),
+    "labelsPath": ("labels", dict),
+    "annotationsPath": ("annotations", dict),
+    "resourcesPath": ("resources", dict),
+    "resourceClaimsPath": ("resource_claims", list),
+    "podAffinityPath": ("pod_affinity", dict),
+    "nodeAffinityPath": ("node_affinity", dict),
+    "containersPath": ("containers", list),
+    "containerPath": ("container", dict),
+    "priorityClassNamePath": ("priority_class_name", str),
+    "imagePath": ("image", str),
 }
-"""Which field of the schema says where each piece is."""
-
-TYPES: Mapping[str, type] = {
-    "scheduler_name": str,
-    "labels": dict,
-    "annotations": dict,
-    "resources": dict,
-    "resource_claims": list,
-    "pod_affinity": dict,
-    "node_affinity": dict,
-    "containers": list,
-    "container": dict,
-    "priority_class_name": str,
-    "image": str,
-}
-"""The JSON type of each piece."""
-
+"""The field of the schema that has the path of each piece, and the piece's JSON type."""
 
 Ids = tuple[str, ...]
 
@@ -95,44 +79,46 @@ class Instance:
     fragmented_pod_spec: FragmentedPodSpec | None = None
 
 
-def extract_pod_templates(component: Component, obj: Object, ids: Ids) -> list[Object | None]:
-    """The pod template of each instance; nothing without `podTemplateSpecPath`."""
-    if not isinstance(component.pods, PodTemplate):
-        return []
-    return _read(component, "podTemplateSpecPath", component.pods.query, obj, ids, dict)
+def pod_queries(component: Component) -> Mapping[str, Query]:
+    """The expressions for a component's pods, by the fields of the schema that have them."""
+    match component.pods:
+        case PodTemplate(query):
+            return {"podTemplateSpecPath": query}
+        case PodSpec(query, None):
+            return {"podSpecPath": query}
+        case PodSpec(query, metadata) if metadata is not None:
+            return {"podSpecPath": query, "metadataPath": metadata}
+        case Fragments(queries):
+            return dict(queries)
+    return {}
 
 
-def extract_pod_specs(component: Component, obj: Object, ids: Ids) -> list[Object | None]:
-    """The pod spec of each instance; nothing without `podSpecPath`."""
-    if not isinstance(component.pods, PodSpec):
-        return []
-    return _read(component, "podSpecPath", component.pods.query, obj, ids, dict)
-
-
-def extract_pod_metadata(component: Component, obj: Object, ids: Ids) -> list[Object | None]:
-    """The metadata of each instance's pods; nothing without `metadataPath`."""
-    if not isinstance(component.pods, PodSpec) or component.pods.metadata is None:
-        return []
-    return _read(component, "metadataPath", component.pods.metadata, obj, ids, dict)
+def extract_pods(field: str, component: Component, obj: Object, ids: Ids) -> list[Object | None]:
+    """The object that a field's expression gives for each instance; an empty list where there is no expression."""
+    query = pod_queries(component).get(field)
+    return [] if query is None else _read(component, field, query, obj, ids, dict)
 
 
 def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[FragmentedPodSpec]:
-    """The pieces of each instance's pods; nothing without `fragmentedPodSpecDefinition`."""
+    """The pieces of each instance's pods; an empty list without `fragmentedPodSpecDefinition`."""
     if not isinstance(component.pods, Fragments):
         return []
     found: list[dict[str, JSON]] = [{} for _ in ids]
     for field, query in component.pods.queries:
-        piece = SCHEMA_FIELDS[field]
-        for pieces, value in zip(found, _read(component, field, query, obj, ids, TYPES[piece]), strict=True):
+        piece, expected = PIECES[field]
+        for pieces, value in zip(found, _read(component, field, query, obj, ids, expected), strict=True):
             pieces[piece] = value
     return [FragmentedPodSpec(**pieces) for pieces in found]
 
 
+def has_scale(component: Component) -> bool:
+    """Whether a component has a `scaleDefinition` with a path."""
+    return not component.replicas is component.min_replicas is component.max_replicas is None
+
+
 def extract_scales(component: Component, obj: Object, ids: Ids) -> list[Scale]:
-    """The counts of each instance; nothing without a `scaleDefinition` that has a path."""
-    if component.replicas is component.min_replicas is component.max_replicas is None:
-        return []
-    return scales(component, obj, ids)
+    """The counts of each instance; an empty list without a `scaleDefinition` that has a path."""
+    return scales(component, obj, ids) if has_scale(component) else []
 
 
 def extract_instances(component: Component, obj: Object) -> Mapping[str, Instance]:
@@ -143,9 +129,7 @@ def extract_instances(component: Component, obj: Object) -> Mapping[str, Instanc
     counts = extract_scales(component, obj, ids) if component.pods is None or any(pods) else []
     columns: tuple[list[Any], ...] = (
         counts,
-        extract_pod_templates(component, obj, ids),
-        extract_pod_specs(component, obj, ids),
-        extract_pod_metadata(component, obj, ids),
+        *(extract_pods(field, component, obj, ids) for field in ("podTemplateSpecPath", "podSpecPath", "metadataPath")),
         extract_fragments(component, obj, ids),
     )
     rows = zip(*(column or [None] * len(ids) for column in columns), strict=True)

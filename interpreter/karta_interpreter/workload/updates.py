@@ -4,16 +4,17 @@ Each function gives the object as it is to be, and the same object where nothing
 leaves its instance as it is.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 
-from karta_interpreter.errors import PathNotWritableError, WorkloadError
+from karta_interpreter.errors import ComponentNotFoundError, PathNotWritableError, WorkloadError
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate
+from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_directives, check_json, named
-from karta_interpreter.workload.extraction import SCHEMA_FIELDS, TYPES, FragmentedPodSpec
+from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec, pod_queries
 from karta_interpreter.workload.merging import (
     AFFINITY_TERMS,
     CONTAINER,
@@ -25,18 +26,23 @@ from karta_interpreter.workload.merging import (
     RESOURCES,
     Shape,
     merge,
+    name_of,
+    patch,
 )
-from karta_interpreter.workload.writing import Change, WritePlan
+from karta_interpreter.workload.writing import Change, WritePlan, check_pods_exist
 
 SHAPES: Mapping[str, Shape] = {
-    "resources": RESOURCES,
-    "resource_claims": RESOURCE_CLAIMS,
-    "pod_affinity": AFFINITY_TERMS,
-    "node_affinity": AFFINITY_TERMS,
-    "containers": CONTAINERS,
-    "container": CONTAINER,
+    "podTemplateSpecPath": POD_TEMPLATE,
+    "podSpecPath": POD_SPEC,
+    "metadataPath": METADATA,
+    "resourcesPath": RESOURCES,
+    "resourceClaimsPath": RESOURCE_CLAIMS,
+    "podAffinityPath": AFFINITY_TERMS,
+    "nodeAffinityPath": AFFINITY_TERMS,
+    "containersPath": CONTAINERS,
+    "containerPath": CONTAINER,
 }
-"""The shapes of those pieces of a pod that are not written as a whole."""
+"""The shape of what each field gives; what is not here is written as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,36 +82,24 @@ class Target:
         return f"{named(self.component)}, {self.field}"
 
 
-def update_pod_templates(component: Component, obj: Object, templates: Mapping[str, Object | None]) -> Object:
-    """The object with new pod templates."""
-    query = component.pods.query if isinstance(component.pods, PodTemplate) else None
-    return _update(component, obj, [(Target(component, "podTemplateSpecPath", query, POD_TEMPLATE), templates)])
-
-
-def update_pod_specs(component: Component, obj: Object, specs: Mapping[str, Object | None]) -> Object:
-    """The object with new pod specs."""
-    query = component.pods.query if isinstance(component.pods, PodSpec) else None
-    return _update(component, obj, [(Target(component, "podSpecPath", query, POD_SPEC), specs)])
-
-
-def update_pod_metadata(component: Component, obj: Object, metadata: Mapping[str, Object | None]) -> Object:
-    """The object with new metadata of pods."""
-    query = component.pods.metadata if isinstance(component.pods, PodSpec) else None
-    return _update(component, obj, [(Target(component, "metadataPath", query, METADATA), metadata)])
+def update_field(field: str, component: Component, obj: Object, values: Mapping[str, Object | None]) -> Object:
+    """The object with new values for what the expression of one field gives."""
+    target = Target(component, field, pod_queries(component).get(field), SHAPES[field])
+    return _update(component, obj, [(target, values)])
 
 
 def update_fragments(component: Component, obj: Object, specs: Mapping[str, FragmentedPodSpec]) -> Object:
     """The object with new pieces of pods."""
-    queries = dict(component.pods.queries) if isinstance(component.pods, Fragments) else {}
+    queries = pod_queries(component) if isinstance(component.pods, Fragments) else {}
     return _update(
         component,
         obj,
         [
             (
-                Target(component, field, queries.get(field), SHAPES.get(piece), TYPES[piece]),
+                Target(component, field, queries.get(field), SHAPES.get(field), kind),
                 {name: getattr(spec, piece) for name, spec in specs.items()},
             )
-            for field, piece in SCHEMA_FIELDS.items()
+            for field, (piece, kind) in PIECES.items()
         ],
     )
 
@@ -117,3 +111,99 @@ def _update(component: Component, obj: Object, asked: Iterable[tuple[Target, Map
         if changes:
             plan.stage(target.field, target.required, changes)
     return plan.commit()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodChanges:
+    """What to change in the pods of an instance; None leaves a thing as it is, an empty text or list clears it.
+
+    ``labels``, ``annotations`` and ``node_selector`` are added to what is there, and a value None removes its key.
+    ``containers`` has a change for each container by its name, merged as RFC 7386 has it.
+    """
+
+    scheduler_name: str | None = None
+    priority_class_name: str | None = None
+    labels: Mapping[str, str | None] | None = None
+    annotations: Mapping[str, str | None] | None = None
+    node_selector: Mapping[str, str | None] | None = None
+    tolerations: Sequence[JSON] | None = None
+    pod_affinity: Object | None = None
+    node_affinity: Object | None = None
+    resource_claims: Sequence[JSON] | None = None
+    containers: Mapping[str, Object] | None = None
+
+    @property
+    def said(self) -> Mapping[str, JSON]:
+        """What is to be changed, by the name of its field.
+
+        >>> PodChanges(scheduler_name="kai", tolerations=[]).said
+        {'scheduler_name': 'kai', 'tolerations': []}
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+_PLACES: Mapping[str, tuple[Path, type]] = {
+    "scheduler_name": (("spec", "schedulerName"), str),
+    "priority_class_name": (("spec", "priorityClassName"), str),
+    "labels": (("metadata", "labels"), dict),
+    "annotations": (("metadata", "annotations"), dict),
+    "node_selector": (("spec", "nodeSelector"), dict),
+    "tolerations": (("spec", "tolerations"), list),
+    "pod_affinity": (("spec", "affinity", "podAffinity"), dict),
+    "node_affinity": (("spec", "affinity", "nodeAffinity"), dict),
+    "resource_claims": (("spec", "resourceClaims"), list),
+    "containers": (("spec", "containers"), dict),
+}
+"""Where each thing is in a pod template, and of what type the change is."""
+
+_FRAGMENTS = {piece: field for field, (piece, _) in PIECES.items()}
+_MAPS = ("labels", "annotations", "node_selector")
+
+
+def update_pods(component: Component, obj: Object, changes: Mapping[str, PodChanges]) -> Object:
+    """The object with changed pods; the same object where nothing changes.
+
+    Raises PathNotWritableError for an instance without pods, and for a thing that the definition has no path for.
+    """
+    check_pods_exist(component, obj, changes)
+    plan = WritePlan(component, obj)
+    for thing in _PLACES:
+        asked = {name: change.said[thing] for name, change in changes.items() if thing in change.said}
+        if asked:
+            target, below = _target(component, thing)
+            plan.stage(target.field, target.required, _changes(target, thing, asked), below)
+    return plan.commit()
+
+
+def _target(component: Component, thing: str) -> tuple[Target, Path]:
+    """The field that a thing is written through, and where the thing is below it."""
+    (place, kind), piece = _PLACES[thing], _FRAGMENTS.get(thing, thing)
+    match component.pods:
+        case PodTemplate():
+            field, below = "podTemplateSpecPath", place
+        case PodSpec():
+            field, below = "podSpecPath" if place[0] == "spec" else "metadataPath", place[1:]
+        case _:
+            field, below = piece, ()
+    return Target(component, field, pod_queries(component).get(field), SHAPES.get(piece), kind), below
+
+
+def _changes(target: Target, thing: str, asked: Mapping[str, JSON]) -> Mapping[str, Change]:
+    if thing in _MAPS:
+        return {name: partial(patch, change=target.checked(value)) for name, value in asked.items()}
+    if thing == "containers":
+        return {
+            name: partial(_containers, target=target, changes=target.checked(value)) for name, value in asked.items()
+        }
+    return {name: target.merging(value) for name, value in asked.items()}
+
+
+def _containers(old: JSON, target: Target, changes: Mapping[str, Object]) -> JSON:
+    containers = old if isinstance(old, list) else []
+    names = [name for name in map(name_of, containers) if name is not None]
+    for name in changes:
+        if name not in names:
+            known = did_you_mean(name, names) if names else "there are none"
+            raise ComponentNotFoundError(f'{target}: there is no container "{name}"; {known}')
+    return [patch(each, change) if (change := changes.get(name_of(each) or "")) else each for each in containers]

@@ -9,8 +9,8 @@ from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Fragments, PodSpec, PodTemplate
 from karta_interpreter.karta.pod_rules import PodQuery
-from karta_interpreter.workload.extraction import SCHEMA_FIELDS
-from karta_interpreter.workload.selectors import extract_group_keys
+from karta_interpreter.workload.extraction import PIECES
+from karta_interpreter.workload.gang.attribution import extract_group_keys
 from tests.conformance.gojq import rules
 from tests.conformance.gojq.asking import Answer, Ask
 from tests.conformance.gojq.peer import Gojq
@@ -120,7 +120,7 @@ def _pod_templates(component: Component) -> Answer:
             return {"podSpecPath": dict(component.pod_specs), **rest}
         case Fragments(queries):
             found = component.fragmented_pod_specs
-            fields = {field: SCHEMA_FIELDS[field] for field, _ in queries}
+            fields = {field: PIECES[field][0] for field, _ in queries}
             return {field: {key: getattr(found[key], piece) for key in found} for field, piece in fields.items()}
         case _:
             return {}

@@ -10,8 +10,8 @@ from typing import Any
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.quantity import Quantity
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.workload.gang.attribution import go_text
 from karta_interpreter.workload.merging import POD_SPEC
-from karta_interpreter.workload.selectors import go_text
 from tests.conformance.karta.facts import Fact
 
 _NULL_ITERATED = re.compile(r"cannot iterate over: null$")

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from karta_interpreter import Component, FragmentedPodSpec, Karta, Workload
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.workload.selectors import extract_group_keys
+from karta_interpreter.workload.gang.attribution import extract_group_keys
 from tests.conformance.gojq.asking import FAILED, same
 
 Ask: TypeAlias = Callable[[Workload, Object], JSON]

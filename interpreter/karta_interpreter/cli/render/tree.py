@@ -8,9 +8,8 @@ import click
 from karta_interpreter.cli.render.table import count, one_line, table
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.karta.scale import Scale
-from karta_interpreter.workload.nodes import ComponentNode, InstanceNode, PodNode
-from karta_interpreter.workload.selectors import pod_name
-from karta_interpreter.workload.tree import WorkloadTree
+from karta_interpreter.workload.gang.attribution import pod_name
+from karta_interpreter.workload.tree import ComponentNode, InstanceNode, PodNode, WorkloadTree
 
 _INDENT = "  "
 _BRANCHES = (("├── ", "│   "), ("└── ", "    "))

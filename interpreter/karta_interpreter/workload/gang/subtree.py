@@ -14,6 +14,7 @@ from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import instance_ids
 from karta_interpreter.karta.pods import ScaleLocation, scale_locations
 from karta_interpreter.karta.scale import Scale, scales
+from karta_interpreter.workload.extraction import has_scale
 
 
 def minimum_members(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
@@ -38,7 +39,7 @@ def subtree_scale(definition: Definition, obj: Object, component: str, instance:
     without one leave it at their owner's. Without any scale definition the instances that have pods are counted.
     """
     chosen = _chosen(definition, obj, component, instance)
-    if any(_has_scale(each) for each in definition.components):
+    if any(has_scale(each) for each in definition.components):
         return _multiplied(definition, obj, chosen, instance)
     return _counted(definition, obj, chosen, instance)
 
@@ -68,10 +69,6 @@ def _counts(place: ScaleLocation, chosen: Component, instance: str | None) -> bo
     return instance is None or place.pod_set.component != chosen.name or place.pod_set.instance == instance
 
 
-def _has_scale(component: Component) -> bool:
-    return not component.replicas is component.min_replicas is component.max_replicas is None
-
-
 def _children(definition: Definition, component: Component) -> Iterator[Component]:
     return (each for each in definition.components if each.owner == component.name)
 
@@ -83,19 +80,14 @@ def _multiplied(definition: Definition, obj: Object, component: Component, insta
 
 
 def _own(component: Component, obj: Object, instance: str | None) -> int:
-    if not _has_scale(component):
+    if not has_scale(component):
         return 0
     ids = instance_ids(component, obj)
     return sum(
-        _effective_minimum(scale)
+        scale.minimum or scale.replicas or 0  # upstream's `getEffectiveMinReplicas`: 0 where an owner has the scale
         for name, scale in zip(ids, scales(component, obj, ids), strict=True)
         if instance in (None, name)
     )
-
-
-def _effective_minimum(scale: Scale) -> int:
-    """Upstream's `getEffectiveMinReplicas`: 0 stands for a scale that an owner defines."""
-    return scale.minimum or scale.replicas or 0
 
 
 def _counted(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:

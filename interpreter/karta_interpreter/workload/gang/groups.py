@@ -11,11 +11,9 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pod_rules import Topology, WholeGroup
 from karta_interpreter.karta.pods import scale_locations
-from karta_interpreter.workload.attribution import attribute_all
-from karta_interpreter.workload.membership import effective_member
-from karta_interpreter.workload.quorum import Grouped, quorum
-from karta_interpreter.workload.selectors import extract_group_keys
-from karta_interpreter.workload.subtree import minimum
+from karta_interpreter.workload.gang.attribution import attribute_all, extract_group_keys
+from karta_interpreter.workload.gang.quorum import Grouped, effective_member, quorum
+from karta_interpreter.workload.gang.subtree import minimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
 
     With `podGroup` that is one, whether there are pods yet or not; with `podGroups` one for each group and keys that
     a pod has, in the order of the pods; pods that no rule is about are in none. Raises WorkloadError for pods that
-    belong nowhere, for keys without a value, and as `karta_interpreter.workload.quorum.quorum`.
+    belong nowhere, for keys without a value, and as `karta_interpreter.workload.gang.quorum.quorum`.
     """
     known = tuple(pods)
     if definition.gang.whole is not None:
