@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from karta_interpreter.cli.describe import Description, Part
-from karta_interpreter.cli.render.catalog import gate_text, kinds_text, part_facts
+from karta_interpreter.cli.render.descriptions import gate_text, kinds_text, part_facts
 from karta_interpreter.sources.catalogue import load_catalogue
 
 DOCS = Path(__file__).parent

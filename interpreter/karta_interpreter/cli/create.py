@@ -1,12 +1,14 @@
 """``karta-interpreter create``: a beginning for what is written by hand."""
 
 import textwrap
+from collections.abc import Iterable
 
 import click
 import yaml
 
-from karta_interpreter.cli.errors import UsageProblem
 from karta_interpreter.cli.files import read_crds
+from karta_interpreter.cli.options import INPUT
+from karta_interpreter.cli.problem import UsageProblem
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import count
 from karta_interpreter.findings import escaped
@@ -17,8 +19,6 @@ from karta_interpreter.karta.drafting import CustomKind, Draft, draft
 from karta_interpreter.karta.loading import load_documents
 from karta_interpreter.suggestion import did_you_mean
 
-_INPUT = click.Path(exists=True, allow_dash=True)
-
 
 @click.group("create")
 def command() -> None:
@@ -26,7 +26,7 @@ def command() -> None:
 
 
 @command.command("karta")
-@click.option("--crd", type=_INPUT, required=True, metavar="PATH", help='File, folder or "-" with the CRD of the kind.')
+@click.option("--crd", type=INPUT, required=True, metavar="PATH", help='File, folder or "-" with the CRD of the kind.')
 @click.option("--kind", metavar="KIND", help="The kind to draft for, where there are CRDs of several.")
 @click.option("--version", metavar="VERSION", help="Its version; without it the one that is stored.")
 def karta_command(crd: str, kind: str | None, version: str | None) -> None:
@@ -67,16 +67,16 @@ def draft_text(draft: Draft, title: str) -> str:
     above: dict[int, list[str]] = {0: [title]}
     for path, note in draft.notes:
         above.setdefault(document.position(path)[0] - 1, []).append(note)
-    return "".join(f"{line}\n" for index, line in enumerate(lines) for line in [*_comments(above, index, lines), line])
+    return "".join(
+        f"{each}\n" for index, line in enumerate(lines) for each in [*_comments(above.get(index, ()), line), line]
+    )
 
 
-def _comments(above: dict[int, list[str]], index: int, lines: list[str]) -> list[str]:
-    indent = " " * (len(lines[index]) - len(lines[index].lstrip()))
-    return [part for note in above.get(index, ()) for part in _wrapped(note, f"{indent}# ")]
-
-
-def _wrapped(note: str, prefix: str) -> list[str]:
-    return textwrap.wrap(note, _WIDTH, initial_indent=prefix, subsequent_indent=prefix, break_on_hyphens=False)
+def _comments(notes: Iterable[str], line: str) -> list[str]:
+    """The notes about a line as comments, indented as the line is."""
+    prefix = " " * (len(line) - len(line.lstrip())) + "# "
+    wrapper = textwrap.TextWrapper(_WIDTH, initial_indent=prefix, subsequent_indent=prefix, break_on_hyphens=False)
+    return [part for note in notes for part in wrapper.wrap(note)]
 
 
 class _Dumper(yaml.SafeDumper):

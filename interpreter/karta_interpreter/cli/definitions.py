@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.errors import Problem
 from karta_interpreter.cli.files import STDIN, check_path, read_stdin, read_texts
+from karta_interpreter.cli.problem import Problem
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.errors import Problem, UsageProblem
-from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.cli.describe import one_line
+from karta_interpreter.cli.options import FILE, control_plane, output
+from karta_interpreter.cli.problem import Problem, UsageProblem
+from karta_interpreter.cli.render.document import written
 from karta_interpreter.cli.render.table import count, table
 from karta_interpreter.doctor import Level, Result, check_url, examine
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.sources.api_server import ApiServer
-
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 _EXAMPLES = """\b
 Examples:
@@ -24,21 +24,7 @@ Examples:
 
 
 @click.command("doctor", epilog=_EXAMPLES)
-@click.option(
-    "--kubeconfig",
-    type=_FILE,
-    envvar="KARTA_INTERPRETER_KUBECONFIG",
-    show_envvar=True,
-    metavar="FILE",
-    help="Of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config.",
-)
-@click.option(
-    "--context",
-    envvar="KARTA_INTERPRETER_CONTEXT",
-    show_envvar=True,
-    metavar="NAME",
-    help="Context of the kubeconfig; default: its current one.",
-)
+@control_plane(FILE)
 @click.option(
     "--name",
     default="karta-interpreter",
@@ -47,13 +33,7 @@ Examples:
     help="The ResourceInterpreterWebhookConfiguration to examine.",
 )
 @click.option("--url", default="", metavar="URL", help="Dial this, such as a forwarded port, not what is registered.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["table", "yaml", "json"]),
-    default="table",
-    help="How to print: for people (table) or for programs.",
-)
+@output("table", "yaml", "json")
 def command(kubeconfig: Path | None, context: str | None, name: str, url: str, output: str) -> None:
     """Find out why Karmada does not get its answers.
 
@@ -69,8 +49,7 @@ def command(kubeconfig: Path | None, context: str | None, name: str, url: str, o
         click.echo(diagnosis_text(results), nl=False)
         click.echo(summary(results), err=True)
     else:
-        document = diagnosis_json(results)
-        click.echo(to_json(document) if output == "json" else to_yaml(document), nl=False)
+        click.echo(written(diagnosis_json(results), output), nl=False)
     if any(result.level is Level.PROBLEM for result in results):
         raise SystemExit(Problem.exit_code)
 
@@ -106,22 +85,16 @@ def summary(results: Sequence[Result]) -> str:
     >>> summary([Result(Level.OK, "call", "fine"), Result(Level.PROBLEM, "tls", "none", "serve HTTPS")])
     '1 ok, 0 warnings, 1 problem'
     """
-    fine, *others = (_number(results, level) for level in Level)
-    counts = (count(number, level) for number, level in zip(others, list(Level)[1:], strict=True))
-    return ", ".join([f"{fine} ok", *counts])
+    counts = (count(_number(results, level), level) for level in (Level.WARNING, Level.PROBLEM))
+    return ", ".join([f"{_number(results, Level.OK)} ok", *counts])
 
 
 def _rows(result: Result) -> Iterator[Sequence[str]]:
     level = click.style(str(result.level), fg=_COLOURS[result.level], bold=result.level is not Level.OK)
-    yield level, result.check, _one_line(result.found)
+    yield level, result.check, one_line(result.found)
     if result.advice:
-        yield "", "", f"→ {_one_line(result.advice)}"
+        yield "", "", f"→ {one_line(result.advice)}"
 
 
 def _number(results: Sequence[Result], level: Level) -> int:
     return sum(result.level is level for result in results)
-
-
-def _one_line(text: str) -> str:
-    """Texts of other programs may have several lines."""
-    return " ".join(text.split())

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from karta_interpreter.cli.errors import Problem, UsageProblem
+from karta_interpreter.cli.problem import Problem, UsageProblem
 from karta_interpreter.errors import InterpretationError, ManifestError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import Document, read_documents

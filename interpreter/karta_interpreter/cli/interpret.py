@@ -5,14 +5,13 @@ from typing import TypedDict, Unpack
 
 import click
 
-from karta_interpreter.cli.arguments import Arguments, operation_named
-from karta_interpreter.cli.call_result import Outcome, ask, outcomes_json
+from karta_interpreter.cli.calls import Arguments, Outcome, ask, operation_named, outcomes_json
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, read_customizations
-from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
+from karta_interpreter.cli.problem import Problem, UsageProblem
 from karta_interpreter.cli.render.answers import outcomes_table
 from karta_interpreter.cli.render.check import check_text
-from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.cli.render.document import to_yaml, written
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import one_line
 from karta_interpreter.findings import Severity, escaped
@@ -102,7 +101,7 @@ def command(
         _print_blocks(outcomes[0])
     elif output in ("yaml", "json"):
         document = _document(interpreter.entry, calls[0].object, outcomes)
-        click.echo(to_json(document) if output == "json" else to_yaml(document), nl=False)
+        click.echo(written(document, output), nl=False)
     else:
         click.echo(_title(interpreter.entry, calls[0].object) + outcomes_table(outcomes), nl=False)
     if not asked:

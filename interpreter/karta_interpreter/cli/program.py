@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from karta_interpreter import __version__
-from karta_interpreter.cli.errors import Problem
+from karta_interpreter.cli.problem import Problem
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.suggestion import did_you_mean
 

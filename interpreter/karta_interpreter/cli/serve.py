@@ -1,24 +1,31 @@
 """``karta-interpreter serve``: the webhook server."""
 
+import json
 import math
 import os
-from pathlib import Path
+import shlex
+from collections.abc import Sequence
 from typing import Any, cast
 
 import click
 
-from karta_interpreter.cli.errors import Problem
-from karta_interpreter.cli.render.startup import startup_text
+from karta_interpreter.cli.options import FILE, PATH
+from karta_interpreter.cli.problem import Problem
+from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.cli.render.table import count, indent, one_line, table
 from karta_interpreter.errors import InterpreterError
-from karta_interpreter.findings import escaped
+from karta_interpreter.findings import Finding, escaped
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.operations import Operation
 from karta_interpreter.server import Settings, Started, run
 from karta_interpreter.server.log import flush_log, print_text
+from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.wire.request import API_VERSION, KIND
 
 _STDERR = 2
 _LAYOUT = "\t\n"
 _DEFAULT = Settings()
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FOLDER = click.Path(exists=True, path_type=Path)
 
 
 class _Limited(click.FloatRange):
@@ -56,18 +63,19 @@ _DAYS = _Limited(min=0, min_open=True, max=365_000)
 
 
 def _option(
-    field: str, flag: str, kind: "click.ParamType[Any] | type", help_text: str, metavar: str = ""
+    field: str, kind: "click.ParamType[Any] | type", help_text: str, metavar: str = "", *, flag: str = ""
 ) -> click.Option:
     """The flag and the environment variable of one field of `Settings`, which also gives the default."""
-    default = getattr(_DEFAULT, field)
-    name = flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
+    default, name = getattr(_DEFAULT, field), field.replace("_", "-")
+    flag = flag or (f"--{name}/--no-{name}" if kind is bool else f"--{name}")
+    variable = flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
     return click.Option(
         [flag, field],
         type=kind,
         default=default,
         multiple=isinstance(default, tuple),
         show_default=default not in (None, ()),
-        envvar=f"KARTA_INTERPRETER_{name}",
+        envvar=f"KARTA_INTERPRETER_{variable}",
         show_envvar=True,
         metavar=metavar or None,
         help=help_text,
@@ -75,99 +83,61 @@ def _option(
 
 
 _OPTIONS: list[click.Parameter] = [
-    _option("host", "--host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
-    _option("port", "--port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+    _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
+    _option("port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+    _option("health_port", click.IntRange(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
     _option(
-        "health_port",
-        "--health-port",
-        click.IntRange(0, 65535),
-        "Port for /healthz and /readyz alone, over plain HTTP, which answers under any load.",
-        "PORT",
+        "folders", PATH, "Folder or file of definitions, strongest first; may be repeated.", "PATH", flag="--kartas"
     ),
-    _option("folders", "--kartas", _FOLDER, "Folder or file of definitions, strongest first; may be repeated.", "PATH"),
+    _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, over definitions; repeatable.", "PATH"),
+    _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
+    _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.', "KIND"),
+    _option("without", str, "A kind to leave out, written in the same way; may be repeated.", "KIND"),
+    _option("certificate_file", FILE, "Certificate chain, PEM; read again when it changes.", "FILE"),
+    _option("key_file", FILE, "Private key of the certificate, PEM.", "FILE"),
     _option(
-        "overrides",
-        "--overrides",
-        _FOLDER,
-        "Folder or file of Karmada's Lua scripts, over definitions; repeatable.",
-        "PATH",
-    ),
-    _option("catalogue", "--catalogue/--no-catalogue", bool, "Whether to serve the definitions of this package, too."),
-    _option(
-        "kinds",
-        "--kinds",
+        "certificate_names",
         str,
-        'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.',
-        "KIND",
-    ),
-    _option("without", "--without", str, "A kind to leave out, written in the same way; may be repeated.", "KIND"),
-    _option(
-        "certificate_file", "--certificate-file", _FILE, "Certificate chain, PEM; read again when it changes.", "FILE"
-    ),
-    _option("key_file", "--key-file", _FILE, "Private key of the certificate, PEM.", "FILE"),
-    _option(
-        "certificate_names", "--certificate-name", str, "Name for a self-signed certificate; may be repeated.", "NAME"
+        "Name for a self-signed certificate; may be repeated.",
+        "NAME",
+        flag="--certificate-name",
     ),
     _option(
         "certificate_secret",
-        "--certificate-secret",
         str,
         "Keep a self-signed certificate there, shared by all replicas; in the cluster around.",
         "NAMESPACE/NAME",
     ),
-    _option("certificate_days", "--certificate-days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
-    _option("authority_days", "--authority-days", _DAYS, "How long the authority that signs it is valid.", "DAYS"),
-    _option(
-        "certificate_interval",
-        "--certificate-interval",
-        _SOME_SECONDS,
-        "How often to look for a new certificate.",
-        "SECONDS",
-    ),
-    _option("plain_http", "--plain-http/--https", bool, "Serve without TLS, behind something that adds it."),
-    _option("body_limit", "--body-limit", click.IntRange(min=1), "Largest request that is read.", "BYTES"),
-    _option("call_limit", "--call-limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
-    _option("calls_in_work", "--calls-in-work", click.IntRange(min=1), "Most calls that wait at a time.", "NUMBER"),
-    _option("connections", "--connections", click.IntRange(min=1), "Most connections at a time.", "NUMBER"),
-    _option("header_timeout", "--header-timeout", _SOME_SECONDS, "Time for a client to send its headers.", "SECONDS"),
-    _option("exchange_timeout", "--exchange-timeout", _SOME_SECONDS, "Time for body and answer to travel.", "SECONDS"),
-    _option(
-        "connection_age", "--connection-age", _SECONDS, "When a client has to open a new one; 0: never.", "SECONDS"
-    ),
-    _option("grace_period", "--grace-period", _SECONDS, "How long to go on after a signal to stop.", "SECONDS"),
-    _option("drain_timeout", "--drain-timeout", _SECONDS, "How long to wait then for running calls.", "SECONDS"),
-    _option("log_level", "--log-level", click.Choice(["debug", "info", "warning", "error"]), "What to log."),
-    _option(
-        "resource_quota_estimate",
-        "--resource-quota-estimate/--no-resource-quota-estimate",
-        bool,
-        "Answer as Karmada's feature gate ResourceQuotaEstimate wants it.",
-    ),
+    _option("certificate_days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
+    _option("authority_days", _DAYS, "How long the authority that signs it is valid.", "DAYS"),
+    _option("certificate_interval", _SOME_SECONDS, "How often to look for a new certificate.", "SECONDS"),
+    _option("plain_http", bool, "Serve without TLS, behind something that adds it.", flag="--plain-http/--https"),
+    _option("body_limit", click.IntRange(min=1), "Largest request that is read.", "BYTES"),
+    _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
+    _option("calls_in_work", click.IntRange(min=1), "Most calls that wait at a time.", "NUMBER"),
+    _option("connections", click.IntRange(min=1), "Most connections at a time.", "NUMBER"),
+    _option("header_timeout", _SOME_SECONDS, "Time for a client to send its headers.", "SECONDS"),
+    _option("exchange_timeout", _SOME_SECONDS, "Time for body and answer to travel.", "SECONDS"),
+    _option("connection_age", _SECONDS, "When a client has to open a new one; 0: never.", "SECONDS"),
+    _option("grace_period", _SECONDS, "How long to go on after a signal to stop.", "SECONDS"),
+    _option("drain_timeout", _SECONDS, "How long to wait then for running calls.", "SECONDS"),
+    _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "What to log."),
+    _option("resource_quota_estimate", bool, "Answer as Karmada's feature gate ResourceQuotaEstimate wants it."),
     _option(
         "pod_requests",
-        "--pod-requests",
         click.Choice(["scheduler", "karmada"]),
         "Count a pod's resources as kube-scheduler reserves them, or by Karmada's formula.",
     ),
-    _option("cluster", "--cluster/--no-cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
-    _option(
-        "kubeconfig", "--kubeconfig", _FILE, "How to reach karmada-apiserver; default: the cluster around.", "FILE"
-    ),
-    _option("context", "--context", str, "Context of the kubeconfig.", "NAME"),
-    _option("register", "--register/--no-register", bool, "Whether to tell Karmada to ask this server."),
-    _option("registration_name", "--registration-name", str, "Name of the configuration in Karmada.", "NAME"),
-    _option("public_url", "--public-url", str, "Where Karmada reaches this server.", "URL"),
-    _option("service", "--service", str, "Or the Service by which it does.", "NAMESPACE/NAME:PORT"),
-    _option(
-        "ca_file", "--ca-file", _FILE, "Who signed the certificate, PEM; not needed for a self-signed one.", "FILE"
-    ),
-    _option("webhook_timeout", "--webhook-timeout", click.IntRange(1, 30), "How long Karmada waits.", "SECONDS"),
-    _option(
-        "multiple_pod_templates_scheduling",
-        "--multiple-pod-templates-scheduling/--no-multiple-pod-templates-scheduling",
-        bool,
-        "Whether Karmada's feature gate of that name is on.",
-    ),
+    _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
+    _option("kubeconfig", FILE, "How to reach karmada-apiserver; default: the cluster around.", "FILE"),
+    _option("context", str, "Context of the kubeconfig.", "NAME"),
+    _option("register", bool, "Whether to tell Karmada to ask this server."),
+    _option("registration_name", str, "Name of the configuration in Karmada.", "NAME"),
+    _option("public_url", str, "Where Karmada reaches this server.", "URL"),
+    _option("service", str, "Or the Service by which it does.", "NAMESPACE/NAME:PORT"),
+    _option("ca_file", FILE, "Who signed the certificate, PEM; not needed for a self-signed one.", "FILE"),
+    _option("webhook_timeout", click.IntRange(1, 30), "How long Karmada waits.", "SECONDS"),
+    _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
 ]
 
 
@@ -196,3 +166,85 @@ def _introduce(started: Started) -> None:
 
 
 command = click.Command("serve", callback=serve, params=_OPTIONS, help=serve.__doc__)
+
+
+_DEPLOYMENT = GVK("apps", "v1", "Deployment")
+_CONTAINER = {"name": "main", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}
+_DEPLOYMENT_SPEC: Object = {"spec": {"replicas": 3, "template": {"spec": {"containers": [_CONTAINER]}}}}
+
+
+def startup_text(url: str, snapshot: Snapshot) -> str:
+    """Where the server listens, what it serves, what it cannot serve, and how to try it."""
+    parts = [
+        f"Listening on {click.style(url, bold=True)}\n",
+        _served(snapshot),
+        _scripts(snapshot),
+        _section(f"{count(len(snapshot.findings), 'conflict')}:", snapshot.findings),
+        _quarantined(snapshot),
+        f"Try it:\n\n  {curl(url, snapshot)}\n" if snapshot.entries else "",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def curl(url: str, snapshot: Snapshot) -> str:
+    """A command line that asks the server at ``url`` about one of the kinds that it serves.
+
+    ``--insecure``, because no client knows a certificate yet that the server has just signed for itself.
+    """
+    body = json.dumps(_review(snapshot), separators=(",", ":"))
+    insecure = ["--insecure"] if url.startswith("https:") else []
+    header = ["--header", "Content-Type: application/json"]
+    return shlex.join(["curl", "--silent", *insecure, *header, "--data", body, url])
+
+
+def _served(snapshot: Snapshot) -> str:
+    if not snapshot.entries:
+        return "No definition is served.\n"
+    entries = ((gvk, snapshot.entries[gvk]) for gvk in snapshot.kinds())
+    rows = [[gvk.api_version, gvk.kind, entry.definition.name, entry.origin] for gvk, entry in entries]
+    return table(rows, header=["APIVERSION", "KIND", "DEFINITION", "ORIGIN"])
+
+
+def _scripts(snapshot: Snapshot) -> str:
+    rows = [
+        [gvk.api_version, gvk.kind, script.operation, script.name, script.source or snapshot.entries[gvk].origin]
+        for gvk in snapshot.kinds()
+        for script in sorted(snapshot.entries[gvk].definition.scripts, key=lambda script: script.operation)
+    ]
+    return table(rows, header=["APIVERSION", "KIND", "OPERATION", "SCRIPT", "ORIGIN"]) if rows else ""
+
+
+def _section(title: str, findings: Sequence[Finding]) -> str:
+    return f"{title}\n{indent(findings_text(findings))}" if findings else ""
+
+
+def _quarantined(snapshot: Snapshot) -> str:
+    text = ""
+    for broken in snapshot.quarantined:
+        usable = "Not wholly usable" if broken.in_part else "Not usable"
+        kept = "; its last good version is served" if broken.serving_last_good else ""
+        name = f"{broken.name} from {broken.source}" if broken.name else broken.source
+        text += _section(one_line(f"{usable}: {name}{kept}"), broken.findings)
+    return text
+
+
+def _review(snapshot: Snapshot) -> JSON:
+    """A request that needs little: the replicas of a Deployment, or else the status of any kind that is served."""
+    deployment = snapshot.find(_DEPLOYMENT)
+    if deployment and deployment.answers(Operation.INTERPRET_REPLICA):
+        return _request(_DEPLOYMENT, Operation.INTERPRET_REPLICA, _DEPLOYMENT_SPEC)
+    answered = (
+        (gvk, operation)
+        for operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, *Operation)
+        for gvk in snapshot.kinds()
+        if snapshot.entries[gvk].definition.answers(operation)
+    )
+    gvk, operation = next(answered)
+    return _request(gvk, operation, {"status": {}})
+
+
+def _request(gvk: GVK, operation: Operation, content: Object) -> JSON:
+    obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "sample"}, **content}
+    kind = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+    request = {"uid": "1", "kind": kind, "name": "sample", "operation": str(operation), "object": obj}
+    return {"apiVersion": API_VERSION, "kind": KIND, "request": request}

@@ -1,26 +1,174 @@
 """``karta-interpreter tree``: what a workload is made of."""
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import click
 
 from karta_interpreter.cli.definitions import interpreter_for
-from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
-from karta_interpreter.cli.render.document import to_json, to_yaml
-from karta_interpreter.cli.render.tree import mermaid, tree_table, tree_text
+from karta_interpreter.cli.problem import Problem, UsageProblem
+from karta_interpreter.cli.render.document import written
+from karta_interpreter.cli.render.table import count, one_line, table
 from karta_interpreter.findings import escaped
+from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.scale import Scale
 from karta_interpreter.workload import Karta, Workload, WorkloadTree
+from karta_interpreter.workload.gang.attribution import pod_name
+from karta_interpreter.workload.tree import ComponentNode, InstanceNode, PodNode
 
-_FORMS: dict[str, Callable[[WorkloadTree], str]] = {
-    "tree": tree_text,
-    "table": tree_table,
-    "json": lambda tree: to_json(tree.to_json()),
-    "yaml": lambda tree: to_yaml(tree.to_json()),
-    "mermaid": mermaid,
-}
+_INDENT = "  "
+_BRANCHES = (("├── ", "│   "), ("└── ", "    "))
+_NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """Return the facts about a component or an instance; one that is alone in its component is one with it."""
+
+    name: str
+    kind: str = ""
+    counted: str = ""
+    each: str = ""
+    pods: tuple[PodNode, ...] = ()
+    below: "tuple[_Branch, ...]" = ()
+
+
+def tree_text(tree: WorkloadTree) -> str:
+    """The tree drawn with lines, pods as its leaves."""
+    root = _branch(tree.root)
+    head = f"{click.style(_title(tree), bold=True)}: {', '.join(filter(None, (_status(tree), _said(root))))}"
+    return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
+
+
+def tree_table(tree: WorkloadTree) -> str:
+    """A row for each component and instance, indented below what it belongs to."""
+    rows = [
+        (_INDENT * depth + branch.name, branch.kind, branch.counted, branch.each, _there(branch))
+        for depth, branch in _walk(_branch(tree.root))
+    ]
+    header = ("COMPONENT", "KIND", "REPLICAS", "EACH", "PODS")
+    width = len(header) if any(pods for *_, pods in rows) else len(header) - 1
+    columns = table([row[:width] for row in rows], header=header[:width])
+    head = f"{click.style(_title(tree), bold=True)}: {_status(tree)}, {count(tree.replicas, 'pod')}"
+    return f"{one_line(head)}\n\n{columns}"
+
+
+def mermaid(tree: WorkloadTree) -> str:
+    """The tree as a Mermaid flowchart, which many forges draw in Markdown."""
+    root = _branch(tree.root)
+    boxes = _boxes(replace(root, name=_title(tree)), "part", _status(tree))
+    return "".join(f"{one_line(line)}\n" for line in ("flowchart TD", *boxes))
+
+
+def _title(tree: WorkloadTree) -> str:
+    obj = tree.workload.object
+    names = (get(obj, ("metadata", field)) for field in ("namespace", "name"))
+    return f"{obj['kind']} {'/'.join(name for name in names if isinstance(name, str) and name)}".rstrip()
+
+
+def _status(tree: WorkloadTree) -> str:
+    return ", ".join(tree.status.matched) if tree.status else "no status"
+
+
+def _branch(node: ComponentNode) -> _Branch:
+    kind = node.kind.kind if node.kind else ""
+    children = tuple(map(_branch, node.children))
+    if [each.instance.id for each in node.instances] == [""]:
+        (only,) = node.instances
+        return _Branch(node.name, kind, _counted(node, only), _each(only), only.pods, children)
+    instances = tuple(
+        _Branch(each.instance.id, "", _counted(node, each), _each(each), each.pods) for each in node.instances
+    )
+    return _Branch(node.name, kind, "" if instances else _NONE, "", (), (*instances, *children))
+
+
+def _counted(node: ComponentNode, each: InstanceNode) -> str:
+    instance = each.instance
+    if node.has_pods and not instance.has_pods:
+        return _NONE
+    if not node.has_pods and instance.scale is None:
+        return ""
+    bounds = "" if instance.scale is None else _bounds(instance.scale)
+    return count(instance.replicas, "pod" if node.has_pods else "replica") + bounds
+
+
+def _bounds(scale: Scale) -> str:
+    match scale.minimum, scale.maximum:
+        case None, None:
+            return ""
+        case least, None:
+            return f" (at least {least})"
+        case None, most:
+            return f" (at most {most})"
+        case least, most:
+            return f" ({least} to {most})"
+
+
+def _each(node: InstanceNode) -> str:
+    request = ((node.requirements and node.requirements.to_json()) or {}).get("resourceRequest") or {}
+    return ", ".join(f"{name} {amount}" for name, amount in request.items())
+
+
+def _there(branch: _Branch) -> str:
+    return f"{len(branch.pods)}, {sum(pod.is_ready for pod in branch.pods)} ready" if branch.pods else ""
+
+
+def _drawn(branch: _Branch) -> Iterator[str]:
+    """The lines below a branch."""
+    parts: Sequence[tuple[str, _Branch | None]] = [
+        *((_pod(pod), None) for pod in branch.pods),
+        *((_line(each), each) for each in branch.below),
+    ]
+    for position, (line, below) in enumerate(parts, start=1):
+        first, further = _BRANCHES[position == len(parts)]
+        yield first + line
+        if below is not None:
+            yield from (further + each for each in _drawn(below))
+
+
+def _line(branch: _Branch) -> str:
+    said = _said(branch)
+    return f"{branch.name}: {said}" if said else branch.name
+
+
+def _said(branch: _Branch) -> str:
+    return ", ".join(filter(None, (branch.counted, branch.each and f"{branch.each} each")))
+
+
+def _pod(node: PodNode) -> str:
+    facts = node.to_json()
+    words = [str(facts.get("phase", "")), "ready" if facts["ready"] else "not ready"]
+    words += [f"on {facts['node']}"] if "node" in facts else []
+    words += [f"replica {node.replica}"] if node.replica is not None else []
+    return f"{pod_name(node.pod)}: {', '.join(filter(None, words))}"
+
+
+def _walk(branch: _Branch, depth: int = 0) -> Iterator[tuple[int, _Branch]]:
+    yield depth, branch
+    for each in branch.below:
+        yield from _walk(each, depth + 1)
+
+
+def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
+    pods = branch.pods and f"there: {_there(branch)}"
+    said = (branch.name, *lines, branch.counted, branch.each and f"{branch.each} each", pods or "")
+    yield f'{_INDENT}{name}["{_escaped(filter(None, said))}"]'
+    for position, each in enumerate(branch.below, start=1):
+        child = f"{name}_{position}"
+        yield from _boxes(each, child)
+        yield f"{_INDENT}{name} --> {child}"
+
+
+def _escaped(lines: Iterable[str]) -> str:
+    """Text for a box; Mermaid takes character references with a number sign in place of the ampersand."""
+    marks = {ord(mark): f"#{ord(mark)};" for mark in '"#&<>;`'}
+    return "<br>".join(line.translate(marks) for line in lines)
+
+
+_DRAWN = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
 
 
 @click.command("tree")
@@ -40,7 +188,14 @@ _FORMS: dict[str, Callable[[WorkloadTree], str]] = {
     metavar="PATH",
     help='Objects that the definition may look up: file, folder or "-"; may be repeated.',
 )
-@click.option("-o", "--output", type=click.Choice([*_FORMS]), default="tree", show_default=True, help="How to print.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["tree", "table", "json", "yaml", "mermaid"]),
+    default="tree",
+    show_default=True,
+    help="How to print.",
+)
 def command(filename: str, pods: str | None, kartas: tuple[str, ...], references: tuple[str, ...], output: str) -> None:
     """Show what a workload is made of.
 
@@ -50,7 +205,8 @@ def command(filename: str, pods: str | None, kartas: tuple[str, ...], references
     """
     check_stdin([path for path in (filename, pods, *kartas, *references) if path])
     tree = WorkloadTree.build(_workload(read_object(filename), kartas, references), _pods(pods))
-    click.echo(_FORMS[output](tree), nl=False)
+    text = _DRAWN[output](tree) if output in _DRAWN else written(tree.to_json(), output)
+    click.echo(text, nl=False)
     for stray in tree.strays:
         click.echo(escaped(stray.reason), err=True)
     if tree.strays:

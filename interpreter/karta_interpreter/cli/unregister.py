@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.errors import Problem
+from karta_interpreter.cli.options import control_plane
+from karta_interpreter.cli.problem import Problem
 from karta_interpreter.registration import NAME
 from karta_interpreter.registration.configuration import KIND
 from karta_interpreter.registration.removal import is_registered, unregister
@@ -16,21 +17,7 @@ _SETTLED_SECONDS = 2.0
 
 
 @click.command("unregister")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(path_type=Path),
-    envvar="KARTA_INTERPRETER_KUBECONFIG",
-    show_envvar=True,
-    metavar="FILE",
-    help="That of karmada-apiserver; by default the pod's service account, $KUBECONFIG or ~/.kube/config.",
-)
-@click.option(
-    "--context",
-    envvar="KARTA_INTERPRETER_CONTEXT",
-    show_envvar=True,
-    metavar="NAME",
-    help="Context of the kubeconfig; by default its current one.",
-)
+@control_plane(click.Path(path_type=Path))
 @click.option("--name", default=NAME, show_default=True, help="Name of the registration.")
 def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
     """Take a server's registration back from Karmada.

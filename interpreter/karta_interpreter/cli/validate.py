@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import click
 
 from karta_interpreter.cli.definitions import Given, read_given
-from karta_interpreter.cli.errors import Problem
 from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.cli.options import output
+from karta_interpreter.cli.problem import Problem
+from karta_interpreter.cli.render.document import written
 from karta_interpreter.cli.render.findings import finding_json, findings_text, in_order
 from karta_interpreter.cli.render.table import count
 from karta_interpreter.findings import Finding, Severity
@@ -22,13 +23,7 @@ from karta_interpreter.sources.precedence import combine
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["table", "yaml", "json"]),
-    default="table",
-    help="How to print findings: for people (table) or for programs.",
-)
+@output("table", "yaml", "json")
 def command(paths: tuple[str, ...], output: str, *, strict: bool) -> None:
     """Check definitions and show everything that is wrong with them.
 
@@ -41,8 +36,7 @@ def command(paths: tuple[str, ...], output: str, *, strict: bool) -> None:
         click.echo(findings_text(report.findings), nl=False)
         click.echo(_summary(report), err=True)
     else:
-        document = _document(report)
-        click.echo(to_json(document) if output == "json" else to_yaml(document), nl=False)
+        click.echo(written(_document(report), output), nl=False)
     if report.errors or (strict and report.warnings):
         raise SystemExit(Problem.exit_code)
 
@@ -97,14 +91,16 @@ def _definitions(given: Iterable[Given]) -> Iterator[JSON]:
 
 def _customizations(given: Iterable[Given]) -> Iterator[JSON]:
     for found in (found for each in given for found in each.customizations):
-        kind = {"apiVersion": found.gvk.api_version, "kind": found.gvk.kind} if found.gvk else None
         operations = {**dict.fromkeys(found.scripts.operations, True), **dict.fromkeys(found.broken, False)}
-        yield {"source": found.source, "name": found.name, "customizes": kind, "operations": operations}
+        yield {"source": found.source, "name": found.name, "customizes": _kind(found.gvk), "operations": operations}
 
 
 def _definition(source: str, name: str, gvk: GVK | None, *, valid: bool) -> JSON:
-    kind = {"apiVersion": gvk.api_version, "kind": gvk.kind} if gvk else None
-    return {"source": source, "name": name, "defines": kind, "valid": valid}
+    return {"source": source, "name": name, "defines": _kind(gvk), "valid": valid}
+
+
+def _kind(gvk: GVK | None) -> JSON:
+    return {"apiVersion": gvk.api_version, "kind": gvk.kind} if gvk else None
 
 
 def _summary(report: _Report) -> str:

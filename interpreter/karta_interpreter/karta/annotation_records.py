@@ -158,9 +158,6 @@ ANNOTATIONS: Final = (
             "a YAML mapping of paths such as `.status.pools[].peak` to `sum`, `counter` (a sum that never falls), "
             "`max`, `min`, `any`, `all`, `first`, `worst` (of the cluster with the worst status), `union` (the keys of "
             "all objects), `concat`, `latest`, `earliest`, `omit` (what the template has stays) or `drop` (it goes)"
-        ), `union` (the keys of all"
-            " "
-            "objects), `concat`, `latest`, `earliest`, `omit` (what the template has stays) or `drop` (it goes)"
         ),
         description=(
             "how a status field of several clusters becomes one; an `observedGeneration` that is omitted is not "

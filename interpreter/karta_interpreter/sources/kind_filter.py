@@ -55,6 +55,9 @@ class Selection:
                     yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
 
 
+EVERYTHING = Selection()
+
+
 def _names(gvk: GVK) -> frozenset[str]:
     version = f"{gvk.api_version}/".lower()
     return frozenset({gvk.kind.lower(), version + gvk.kind.lower(), version + _ALL})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from karta_interpreter.karta.resolution import Reader
 from karta_interpreter.sources.catalogue import load_catalogue
 from karta_interpreter.sources.folders import Folder
-from karta_interpreter.sources.kind_filter import Selection
+from karta_interpreter.sources.kind_filter import EVERYTHING, Selection
 from karta_interpreter.sources.overrides import OverrideFolder, Overrides
 from karta_interpreter.sources.precedence import Layer, combine
 from karta_interpreter.sources.snapshot import Snapshot
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Subscriber = Callable[[Snapshot], None]
 
-_EVERYTHING = Selection()
 
 _logger = logging.getLogger(__name__)
 
@@ -41,7 +40,7 @@ class Store:
         catalogue: bool = True,
         cluster: "Cluster | None" = None,
         overrides: Sequence[Path] = (),
-        selection: Selection = _EVERYTHING,
+        selection: Selection = EVERYTHING,
     ) -> None:
         self._folders = tuple(map(Folder, folders))
         self._overrides = tuple(map(OverrideFolder, overrides))

@@ -1,7 +1,7 @@
 import click
 import pytest
 
-from karta_interpreter.cli.call_result import Outcome
+from karta_interpreter.cli.calls import Outcome
 from karta_interpreter.cli.render.answers import outcomes_table
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.operations import Call, Operation, Results

@@ -3,7 +3,7 @@ import shlex
 import click
 import pytest
 
-from karta_interpreter.cli.render.startup import curl, startup_text
+from karta_interpreter.cli.serve import curl, startup_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Component, Definition

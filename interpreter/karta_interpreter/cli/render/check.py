@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from karta_interpreter.cli.arguments import ORDER
+from karta_interpreter.cli.calls import ORDER
 from karta_interpreter.findings import escaped
 from karta_interpreter.lua.customization import LoadedCustomization
 

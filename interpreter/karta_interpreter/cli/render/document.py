@@ -31,6 +31,11 @@ def to_yaml(value: JSON) -> str:
     return text.removesuffix("...\n")
 
 
+def written(value: JSON, form: str) -> str:
+    """The value as JSON or YAML, as ``form`` names it on the command line."""
+    return to_json(value) if form == "json" else to_yaml(value)
+
+
 def to_json(value: JSON) -> str:
     """The value as indented JSON, its keys sorted."""
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

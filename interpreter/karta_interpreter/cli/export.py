@@ -1,38 +1,39 @@
-"""``karta-interpreter export webhook-configuration``: what a server would register."""
+"""``karta-interpreter export``: manifests of what `serve` applies, to keep them in Git, and schemas."""
 
 from pathlib import Path
+from typing import Unpack
 
 import click
 
-from karta_interpreter.cli.errors import Problem, UsageProblem
 from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.render.document import to_yaml
+from karta_interpreter.cli.options import FILE, INPUT, Sources, load_sources, output, sources
+from karta_interpreter.cli.problem import Problem, UsageProblem
+from karta_interpreter.cli.render.document import to_json, to_yaml, written
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.cli.render.table import count
 from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.publication import custom_resource_definition, json_schema
 from karta_interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
 from karta_interpreter.sources.kind_filter import Selection
 from karta_interpreter.sources.snapshot import Snapshot
-from karta_interpreter.sources.store import Store
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_PATH = click.Path(exists=True, path_type=Path)
-_KARTAS = "Folder or file of definitions, strongest first; may be repeated."
-_OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
+
+@click.group("export")
+def command() -> None:
+    """Print manifests for GitOps, and schemas."""
+
+
 _KINDS = 'Take only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
-_INPUT = click.Path(exists=True, allow_dash=True)
 
 
-@click.command("webhook-configuration")
-@click.option("--kartas", type=_PATH, multiple=True, help=_KARTAS)
-@click.option("--overrides", type=_PATH, multiple=True, help=_OVERRIDES)
-@click.option("--catalogue/--no-catalogue", default=True, help="Whether to take the definitions of this package, too.")
+@command.command("webhook-configuration")
+@sources
 @click.option("--kinds", multiple=True, metavar="KIND", help=_KINDS)
 @click.option("--without", multiple=True, metavar="KIND", help="A kind to leave out; may be repeated.")
 @click.option("--url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT].")
 @click.option("--service", metavar="NAMESPACE/NAME[:PORT]", help="The Service that Karmada calls, instead of a URL.")
-@click.option("--ca-file", type=_FILE, metavar="FILE", help="Who signed the server's certificate, PEM.")
+@click.option("--ca-file", type=FILE, metavar="FILE", help="Who signed the server's certificate, PEM.")
 @click.option("--name", default=NAME, show_default=True, help="Name of the object.")
 @click.option(
     "--webhook-timeout",
@@ -49,16 +50,13 @@ _INPUT = click.Path(exists=True, allow_dash=True)
 )
 @click.option(
     "--crds",
-    type=_INPUT,
+    type=INPUT,
     multiple=True,
     metavar="PATH",
     help='CustomResourceDefinitions to look at: file, folder or "-"; may be repeated.',
 )
 def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     *,
-    kartas: tuple[Path, ...],
-    overrides: tuple[Path, ...],
-    catalogue: bool,
     kinds: tuple[str, ...],
     without: tuple[str, ...],
     url: str | None,
@@ -68,6 +66,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     webhook_timeout: int,
     multiple_pod_templates_scheduling: bool,
     crds: tuple[str, ...],
+    **given: Unpack[Sources],
 ) -> None:
     """Print the ResourceInterpreterWebhookConfiguration for definitions.
 
@@ -75,8 +74,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     "kubectl get crds -o yaml".
     """
     endpoint = _endpoint(url, service, ca_file)
-    store = Store(kartas, overrides=overrides, catalogue=catalogue, selection=Selection(kinds, without))
-    snapshot = _definitions(store)
+    snapshot = _definitions(given, Selection(kinds, without))
     served = served_kinds(read_crds(crds)) if crds else None
     click.echo(findings_text(left_out(snapshot, served)), err=True, nl=False)
     configuration = webhook_configuration(
@@ -103,10 +101,8 @@ def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> End
     raise UsageProblem("error: say where Karmada calls the server: either --url or --service")
 
 
-def _definitions(store: Store) -> Snapshot:
-    snapshot = store.load()
-    broken = [finding for each in snapshot.quarantined for finding in each.findings]
-    click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
+def _definitions(given: Sources, selection: Selection) -> Snapshot:
+    snapshot = load_sources(given, selection)
     if snapshot.quarantined:
         unusable = count(len(snapshot.quarantined), "definition")
         raise Problem(f"error: {unusable} cannot be used; a configuration without them would take their kinds away")
@@ -118,3 +114,22 @@ def _summary(configuration: Object, endpoint: Endpoint) -> str:
     trust = "the given CA" if endpoint.ca_bundle else "the CAs of Karmada's own system (no --ca-file)"
     kinds = count(len(configuration["webhooks"]), "kind")
     return f"{kinds}, {count(operations, 'operation')}; the certificate for {endpoint.server_name} has to be by {trust}"
+
+
+@command.command("crd")
+@output("yaml", "json")
+def crd_command(output: str) -> None:
+    """Print the CustomResourceDefinition of Kartas.
+
+    It is the one that the chart and the kustomize base for Karmada's API server install.
+    """
+    click.echo(written(custom_resource_definition(), output), nl=False)
+
+
+@command.command("json-schema")
+def json_schema_command() -> None:
+    """Print the JSON Schema of Kartas, for editors.
+
+    An editor with it completes fields and annotations, and underlines unknown ones as they are written.
+    """
+    click.echo(to_json(json_schema()), nl=False)

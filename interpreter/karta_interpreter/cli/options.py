@@ -1,0 +1,68 @@
+"""Options that several commands have."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypedDict
+
+import click
+
+from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.sources.kind_filter import EVERYTHING, Selection
+from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.store import Store
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+PATH = click.Path(exists=True, path_type=Path)
+INPUT = click.Path(exists=True, allow_dash=True)
+
+_KARTAS = "Folder or file of definitions, strongest first; may be repeated."
+_OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
+_CATALOGUE = "Whether to take the definitions of this package, too."
+_KUBECONFIG = "Of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
+_CONTEXT = "Context of the kubeconfig; default: its current one."
+
+Command = Callable[..., None]
+
+
+class Sources(TypedDict):
+    """The values of the options that `sources` adds."""
+
+    kartas: tuple[Path, ...]
+    overrides: tuple[Path, ...]
+    catalogue: bool
+
+
+def sources(function: Command) -> Command:
+    """Add the options for the sources of definitions, as `serve` has them."""
+    function = click.option("--catalogue/--no-catalogue", default=True, help=_CATALOGUE)(function)
+    function = click.option("--overrides", type=PATH, multiple=True, help=_OVERRIDES)(function)
+    return click.option("--kartas", type=PATH, multiple=True, help=_KARTAS)(function)
+
+
+def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
+    """Load the snapshot of the sources; the findings about them are printed on stderr."""
+    store = Store(given["kartas"], overrides=given["overrides"], catalogue=given["catalogue"], selection=selection)
+    snapshot = store.load()
+    broken = [finding for each in snapshot.quarantined for finding in each.findings]
+    click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
+    return snapshot
+
+
+def control_plane(file: "click.ParamType[Any]") -> Callable[[Command], Command]:
+    """Add the options for the connection to karmada-apiserver; ``file`` is the type of the kubeconfig."""
+
+    def add(function: Command) -> Command:
+        function = _from_environment("--context", click.STRING, "NAME", _CONTEXT)(function)
+        return _from_environment("--kubeconfig", file, "FILE", _KUBECONFIG)(function)
+
+    return add
+
+
+def output(*forms: str) -> Callable[[Command], Command]:
+    """Add the option for the form of what is printed, by default the first one."""
+    return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
+
+
+def _from_environment(flag: str, kind: "click.ParamType[Any]", metavar: str, text: str) -> Callable[[Command], Command]:
+    variable = f"KARTA_INTERPRETER_{flag.removeprefix('--').upper()}"
+    return click.option(flag, type=kind, envvar=variable, show_envvar=True, metavar=metavar, help=text)
