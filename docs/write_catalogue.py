@@ -7,7 +7,7 @@ import yaml
 
 from karta_interpreter.cli.describe import Description, Part
 from karta_interpreter.cli.render.descriptions import gate_text, kinds_text, part_facts
-from karta_interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.sources.files import load_catalogue
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "catalogue"

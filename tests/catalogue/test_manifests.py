@@ -9,7 +9,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Call, Operation, interpret
-from karta_interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.sources.files import find_in_catalogue
 
 _FOLDER = Path(__file__).parent / "manifests"
 

@@ -12,7 +12,7 @@ from karta_interpreter.k8s.requirements import Counting, pod_requirements
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import pod_sets
-from karta_interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.sources.files import find_in_catalogue
 
 _MAIN = "flink-main-container"
 _BY_NAME = "kubernetes.operator.pod-template.merge-arrays-by-name"

@@ -6,7 +6,7 @@ from pathlib import Path
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status
 from karta_interpreter.operations.interpret_health import healthy_statuses
-from karta_interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.sources.files import load_catalogue
 
 _PAGE = Path(__file__).parents[2] / "docs" / "health.md"
 

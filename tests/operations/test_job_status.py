@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from karta_interpreter.sources.catalogue import find_in_catalogue
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation, StatusItem
 from karta_interpreter.operations.aggregate import aggregate_status
-from karta_interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.sources.files import find_in_catalogue
 from tests.both_ways import ask
 from tests.operations.job_rules import complaints
 

@@ -17,7 +17,7 @@ from karta_interpreter.server import isolated_child
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import MIB, Settings
-from karta_interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.sources.files import load_catalogue
 from karta_interpreter.wire import Request
 from tests.server.client import Answer, Client, post, question
 from tests.server.process import KARTAS

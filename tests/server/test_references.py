@@ -11,7 +11,7 @@ from karta_interpreter.operations import Options
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import MIB
-from karta_interpreter.sources.catalogue import find_in_catalogue
+from karta_interpreter.sources.files import find_in_catalogue
 from karta_interpreter.sources.snapshot import Snapshot
 
 TRAINJOB = GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob")

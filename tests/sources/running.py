@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.backoff import Pace
 from karta_interpreter.sources.cluster import Cluster
+from karta_interpreter.sources.informer import Pace
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from tests.sources.scripted_api import ScriptedApi, serving, write_kubeconfig

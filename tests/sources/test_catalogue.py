@@ -1,5 +1,6 @@
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.catalogue import CORE, catalogue_files, find_in_catalogue, load_catalogue
+from karta_interpreter.karta.catalogue import CORE, catalogue_files
+from karta_interpreter.sources.files import find_in_catalogue, load_catalogue
 
 
 def test_every_definition_stands_in_the_folder_of_its_kind() -> None:

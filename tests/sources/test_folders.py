@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.folders import Folder
+from karta_interpreter.sources.files import MAX_BYTES, Folder
 from karta_interpreter.sources.precedence import combine
-from karta_interpreter.sources.watched_file import MAX_BYTES
 
 Karta = Callable[..., str]
 Kind = Callable[[str], GVK]

@@ -5,8 +5,8 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.sources.files import MAX_BYTES
 from karta_interpreter.sources.overrides import OverrideFolder, Overrides
-from karta_interpreter.sources.watched_file import MAX_BYTES
 
 Kind = Callable[[str], GVK]
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.sources.catalogue import catalogue_files, load_catalogue
+from karta_interpreter.karta.catalogue import catalogue_files
+from karta_interpreter.sources.files import load_catalogue
 
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -32,7 +33,7 @@ def test_an_installed_package_finds_its_catalogue(wheel: Path, tmp_path: Path) -
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     code = (
-        "from karta_interpreter.sources.catalogue import load_catalogue\n"
+        "from karta_interpreter.sources.files import load_catalogue\n"
         "print(*sorted(entry.definition.name for entry in load_catalogue().entries), sep='\\n')"
     )
 

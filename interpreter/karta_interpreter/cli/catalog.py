@@ -13,7 +13,7 @@ from karta_interpreter.cli.render.descriptions import list_json, list_text, show
 from karta_interpreter.cli.render.document import to_json, written
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.sources.catalogue import load_catalogue
+from karta_interpreter.sources.files import load_catalogue
 from karta_interpreter.suggestion import did_you_mean
 
 Thing = TypeVar("Thing")

@@ -12,7 +12,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import StatusItem
 from karta_interpreter.registration.discovery import CRD
 from karta_interpreter.sources.file_scan import list_files
-from karta_interpreter.sources.watched_file import decode
+from karta_interpreter.sources.files import decode
 
 STDIN = "-"
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}

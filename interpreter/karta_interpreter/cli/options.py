@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import click
 
 from karta_interpreter.cli.render.findings import findings_text
-from karta_interpreter.sources.kind_filter import EVERYTHING, Selection
+from karta_interpreter.sources.precedence import EVERYTHING, Selection
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 

@@ -20,8 +20,7 @@ from karta_interpreter.registration.endpoint import Endpoint
 from karta_interpreter.registration.removal import CONFIGURATIONS, advice
 from karta_interpreter.registration.report import Report
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.backoff import Pace
-from karta_interpreter.sources.informer import Informer
+from karta_interpreter.sources.informer import Informer, Pace
 from karta_interpreter.sources.store import Store
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

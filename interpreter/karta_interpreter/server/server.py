@@ -25,7 +25,7 @@ from karta_interpreter.server.no_control_plane import NoControlPlane
 from karta_interpreter.server.runtime import collect_replaced
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.server.tls import Renewal, Tls
-from karta_interpreter.sources.kind_filter import Selection
+from karta_interpreter.sources.precedence import Selection
 from karta_interpreter.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.sources.store import Store
 

@@ -12,7 +12,7 @@ class Settings:
 
     Definitions come from ``folders``, strongest first, and then from the ``catalogue``. Scripts over them come from
     the ``overrides``, folders too. Of all of them those of ``kinds`` are served, or all, but not those of ``without``
-    (`karta_interpreter.sources.kind_filter`).
+    (`karta_interpreter.sources.precedence`).
 
     The certificate comes from ``certificate_file`` and ``key_file``, which are read again when they change. Without
     them the server signs one itself, for ``certificate_names``, its own address and the registered one: for as long as

@@ -28,12 +28,10 @@ from http import HTTPStatus
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.backoff import Pace
 from karta_interpreter.sources.cluster_karta import ClusterKarta
-from karta_interpreter.sources.informer import Informer
-from karta_interpreter.sources.precedence import Layer
+from karta_interpreter.sources.informer import Informer, Pace
 from karta_interpreter.sources.reference_cache import ReferenceCache
-from karta_interpreter.sources.snapshot import Entry, Quarantined
+from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined
 from karta_interpreter.sources.status_writer import StatusWriter
 
 ORIGIN = "cluster"

@@ -13,9 +13,8 @@ from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.lua.script import Scripts
-from karta_interpreter.sources.files import not_readable, unlisted
+from karta_interpreter.sources.files import WatchedFile, decode, name_of, not_readable, read_files, unlisted
 from karta_interpreter.sources.snapshot import Quarantined
-from karta_interpreter.sources.watched_file import WatchedFile, decode, name_of, read_files
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.backoff import Pace
-from karta_interpreter.sources.informer import Informer
+from karta_interpreter.sources.informer import Informer, Pace
 
 
 class ReferenceCache:

@@ -35,6 +35,14 @@ class Quarantined:
 
 
 @dataclass(frozen=True, slots=True)
+class Layer:
+    """What one source offers: its definitions, strongest first, and what it cannot offer."""
+
+    entries: tuple[Entry, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """All definitions in use, one per kind, and the findings about their combination.
 

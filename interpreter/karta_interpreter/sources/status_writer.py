@@ -13,8 +13,8 @@ from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.backoff import Pace
 from karta_interpreter.sources.cluster_karta import ClusterKarta
+from karta_interpreter.sources.informer import Pace
 from karta_interpreter.sources.status_conditions import conditions_of, events_of, report_of, same_conditions
 
 _EVENTS = "/api/v1/namespaces/default/events"

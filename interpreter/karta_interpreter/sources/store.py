@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karta_interpreter.karta.resolution import Reader
-from karta_interpreter.sources.catalogue import load_catalogue
-from karta_interpreter.sources.folders import Folder
-from karta_interpreter.sources.kind_filter import EVERYTHING, Selection
+from karta_interpreter.sources.files import Folder, load_catalogue
 from karta_interpreter.sources.overrides import OverrideFolder, Overrides
-from karta_interpreter.sources.precedence import Layer, combine
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.precedence import EVERYTHING, Selection, combine
+from karta_interpreter.sources.snapshot import Layer, Snapshot
 
 if TYPE_CHECKING:
     from karta_interpreter.sources.cluster import Cluster
