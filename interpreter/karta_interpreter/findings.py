@@ -75,3 +75,12 @@ def escaped(text: str, keep: str = "") -> str:
     return "".join(
         each if each.isprintable() or each in keep else each.encode("unicode_escape").decode() for each in text
     )
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "pod"), count(0, "warning")
+    ('1 pod', '0 warnings')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,8 +1,7 @@
 import pytest
 
-from karta_interpreter.doctor.registration import judge_admission
 from karta_interpreter.doctor.result import Level
-from karta_interpreter.doctor.webhooks import read_webhooks
+from karta_interpreter.doctor.webhooks import judge_admission, read_webhooks
 from tests.doctor.karmada import BREW, Raw, configuration, rule
 
 REGISTERED = {"caBundle": "cmVnaXN0ZXJlZA=="}

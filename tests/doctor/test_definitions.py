@@ -1,7 +1,7 @@
 import pytest
 
 from karta_interpreter.doctor.control_plane import judge_clusters
-from karta_interpreter.doctor.definitions import judge_coverage, judge_kartas, read_stored
+from karta_interpreter.doctor.kinds import judge_coverage, judge_kartas, read_stored
 from karta_interpreter.doctor.result import Level
 from karta_interpreter.doctor.webhooks import Client, Service
 from tests.doctor.karmada import BREW, JOB, Raw, karta

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.doctor import exchange, tls_client
+from karta_interpreter.doctor import endpoint, tls_client
 from karta_interpreter.doctor.address import Address
 from karta_interpreter.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
 from karta_interpreter.doctor.result import Level, Result
@@ -29,7 +29,7 @@ PATIENCE = int(HANG)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow machine is no finding."""
     monkeypatch.setattr(tls_client, "SECONDS", HANG)
-    monkeypatch.setattr(exchange, "_SLOW", HANG)
+    monkeypatch.setattr(endpoint, "_SLOW", HANG)
 
 
 @pytest.fixture

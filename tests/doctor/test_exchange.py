@@ -1,7 +1,7 @@
 import orjson
 import pytest
 
-from karta_interpreter.doctor.exchange import NOBODY, call_body, is_defined, judge_call, judge_readiness
+from karta_interpreter.doctor.endpoint import NOBODY, call_body, is_defined, judge_call, judge_readiness
 from karta_interpreter.doctor.result import Level
 from karta_interpreter.doctor.tls_client import Reply
 from karta_interpreter.k8s.gvk import GVK

@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.doctor.gate import judge_gate
+from karta_interpreter.doctor.precedence import judge_gate
 from karta_interpreter.doctor.result import Level
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation

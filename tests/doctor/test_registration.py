@@ -1,7 +1,7 @@
 import pytest
 
-from karta_interpreter.doctor.registration import judge_registration, judge_rules, judge_timeouts
 from karta_interpreter.doctor.result import Level
+from karta_interpreter.doctor.webhooks import judge_registration, judge_rules, judge_timeouts
 from karta_interpreter.k8s.gvk import GVK
 from tests.doctor.karmada import BREW, JOB, hooks, rule
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from karta_interpreter.sources.catalogue import find_in_catalogue
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition

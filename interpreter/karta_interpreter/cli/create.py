@@ -10,8 +10,7 @@ from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import INPUT
 from karta_interpreter.cli.problem import UsageProblem
 from karta_interpreter.cli.render.findings import findings_text
-from karta_interpreter.cli.render.table import count
-from karta_interpreter.findings import escaped
+from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import Object

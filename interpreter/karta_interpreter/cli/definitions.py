@@ -12,10 +12,7 @@ from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
-from karta_interpreter.lua.merging import merge
-from karta_interpreter.sources.catalogue import find_in_catalogue
 from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, load_bytes
-from karta_interpreter.sources.folders import Folder
 from karta_interpreter.sources.overrides import Overrides
 from karta_interpreter.sources.precedence import combine
 from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined

@@ -10,8 +10,9 @@ from karta_interpreter.cli.describe import one_line
 from karta_interpreter.cli.options import FILE, control_plane, output
 from karta_interpreter.cli.problem import Problem, UsageProblem
 from karta_interpreter.cli.render.document import written
-from karta_interpreter.cli.render.table import count, table
+from karta_interpreter.cli.render.table import table
 from karta_interpreter.doctor import Level, Result, check_url, examine
+from karta_interpreter.findings import count
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.sources.api_server import ApiServer
 

@@ -10,8 +10,8 @@ from karta_interpreter.cli.options import FILE, INPUT, Sources, load_sources, ou
 from karta_interpreter.cli.problem import Problem, UsageProblem
 from karta_interpreter.cli.render.document import to_json, to_yaml, written
 from karta_interpreter.cli.render.findings import findings_text
-from karta_interpreter.cli.render.table import count
 from karta_interpreter.errors import ServeError
+from karta_interpreter.findings import count
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.publication import custom_resource_definition, json_schema
 from karta_interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration

@@ -12,9 +12,9 @@ import click
 from karta_interpreter.cli.options import FILE, PATH
 from karta_interpreter.cli.problem import Problem
 from karta_interpreter.cli.render.findings import findings_text
-from karta_interpreter.cli.render.table import count, indent, one_line, table
+from karta_interpreter.cli.render.table import indent, one_line, table
 from karta_interpreter.errors import InterpreterError
-from karta_interpreter.findings import Finding, escaped
+from karta_interpreter.findings import Finding, count, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Operation

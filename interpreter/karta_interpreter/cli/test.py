@@ -15,8 +15,9 @@ from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.options import output
 from karta_interpreter.cli.problem import Problem, UsageProblem
 from karta_interpreter.cli.render.document import to_yaml, written
-from karta_interpreter.cli.render.table import count, indent, one_line, table
+from karta_interpreter.cli.render.table import indent, one_line, table
 from karta_interpreter.errors import InterpretationError, SuiteError
+from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.suites import (

@@ -9,8 +9,8 @@ from karta_interpreter.cli.definitions import interpreter_for
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
 from karta_interpreter.cli.problem import Problem, UsageProblem
 from karta_interpreter.cli.render.document import written
-from karta_interpreter.cli.render.table import count, one_line, table
-from karta_interpreter.findings import escaped
+from karta_interpreter.cli.render.table import one_line, table
+from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object

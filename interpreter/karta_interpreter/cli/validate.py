@@ -11,8 +11,7 @@ from karta_interpreter.cli.options import output
 from karta_interpreter.cli.problem import Problem
 from karta_interpreter.cli.render.document import written
 from karta_interpreter.cli.render.findings import finding_json, findings_text, in_order
-from karta_interpreter.cli.render.table import count
-from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.findings import Finding, Severity, count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.customization import merge

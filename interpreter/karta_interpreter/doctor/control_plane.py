@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Protocol
 
-from karta_interpreter.doctor.definitions import Stored, read_stored
-from karta_interpreter.doctor.kinds import Served, group_path, served, version_path, versions_of
+from karta_interpreter.doctor.kinds import Served, Stored, group_path, read_stored, served, version_path, versions_of
 from karta_interpreter.doctor.precedence import Customization, read_customization
-from karta_interpreter.doctor.result import Result, counted, listed, ok, problem, warning
+from karta_interpreter.doctor.result import Result, listed, ok, problem, warning
 from karta_interpreter.doctor.webhooks import Client, Service, Webhook, read_webhooks
 from karta_interpreter.errors import ClusterError
+from karta_interpreter.findings import count
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
@@ -131,7 +131,7 @@ def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Ite
         if edit.get(cluster, ("spec", "syncMode")) == "Pull"
     ]
     if not pulling:
-        yield ok(_PULL_MODE, f"{counted(len(clusters), 'member cluster')}, and none in Pull mode")
+        yield ok(_PULL_MODE, f"{count(len(clusters), 'member cluster')}, and none in Pull mode")
         return
     found = (
         f"in Pull mode, karmada-agent calls from inside the cluster, for Retain, status and health: {listed(pulling)}"

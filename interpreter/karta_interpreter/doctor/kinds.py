@@ -1,12 +1,15 @@
-"""Whether the kinds that are registered exist on karmada-apiserver, by its discovery."""
+"""Kinds and Kartas on karmada-apiserver: whether kinds exist, and whether Kartas are ready and registered."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from karta_interpreter.doctor.result import Result, counted, listed, ok, problem, warning
+from karta_interpreter.doctor.result import Result, listed, ok, problem, warning
+from karta_interpreter.findings import count
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.schema import gvk_of, name_of
 from karta_interpreter.operations import Operation
 
 _CHECK = "kinds"
@@ -72,7 +75,7 @@ def judge_kinds(kinds: Mapping[GVK, Sequence[Operation]], found: Mapping[GVK, Se
         advice = "install their CRDs on karmada-apiserver too, if you propagate them; else this does no harm"
         yield warning(_CHECK, f"registered, but not installed on karmada-apiserver: {listed(missing)}", advice)
     if present:
-        found_there = f"{len(present)} of {counted(len(kinds), 'registered kind')}"
+        found_there = f"{len(present)} of {count(len(kinds), 'registered kind')}"
         yield ok(_CHECK, f"karmada-apiserver serves {found_there}: {listed(present)}")
 
 
@@ -84,3 +87,65 @@ def _names(resources: Object, kind: str) -> frozenset[str]:
     mains = {name for name in plurals if isinstance(name, str) and "/" not in name}
     names = (entry.get("name") for entry in listed_here)
     return frozenset(name for name in names if isinstance(name, str) and name.partition("/")[0] in mains)
+
+
+_KARTAS = "kartas"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A Karta as it is stored; ``conditions`` gives status and message by type."""
+
+    name: str
+    gvk: GVK | None
+    conditions: dict[str, tuple[str, str]]
+
+    def says(self, condition: str, status: str) -> bool:
+        """Whether a condition has a status."""
+        return self.conditions.get(condition, ("", ""))[0] == status
+
+    def message(self, *conditions: str) -> str:
+        """The message of the first of these conditions that is false, in one line."""
+        texts = (self.conditions[each][1] for each in conditions if self.says(each, "False"))
+        return " ".join(next(texts, "").split())
+
+
+def read_stored(obj: Object) -> Stored:
+    """What an object reports about itself."""
+    conditions = edit.get(obj, ("status", "conditions"))
+    entries = [each for each in conditions if isinstance(each, dict)] if isinstance(conditions, list) else []
+    found = {str(each.get("type")): (str(each.get("status")), str(each.get("message", ""))) for each in entries}
+    return Stored(name_of(obj), gvk_of(obj), found)
+
+
+def judge_kartas(kartas: Sequence[Stored]) -> Iterator[Result]:
+    """Judge their conditions."""
+    for karta in kartas:
+        if karta.says("Validated", "False"):
+            found = f"{karta.name} is not valid: {karta.message('Validated')}"
+            yield problem(_KARTAS, found, "correct it; karta-interpreter validate shows every finding")
+        elif karta.says("Ready", "False"):
+            found = f"{karta.name} is not ready: {karta.message('CRDExists', 'Ready')}"
+            yield warning(_KARTAS, found, "install the CRD of its kind on karmada-apiserver, in the version it names")
+    silent = [karta.name for karta in kartas if "Ready" not in karta.conditions]
+    if silent:
+        advice = "check that a server runs with --kubeconfig for this API server, and may patch kartas/status"
+        yield warning(_KARTAS, f"nobody has judged {listed(silent)}: there is no condition Ready", advice)
+    ready = [karta for karta in kartas if karta.says("Ready", "True")]
+    if ready:
+        yield ok(_KARTAS, f"{len(ready)} of {len(kartas)} {'is' if len(ready) == 1 else 'are'} ready")
+    if not kartas:
+        yield ok(_KARTAS, "none is stored here; the server answers from its folders and catalogue")
+
+
+def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Iterator[Result]:
+    """Check that each defined kind is registered, and defined once."""
+    kinds = Counter(karta.gvk for karta in kartas if karta.gvk)
+    for gvk in (gvk for gvk, times in kinds.items() if times > 1):
+        names = listed(karta.name for karta in kartas if karta.gvk == gvk)
+        yield problem(_KARTAS, f"{gvk} has several definitions: {names}", "keep one; the others are not used")
+    usable = [karta for karta in kartas if karta.gvk and not karta.says("Ready", "False")]
+    missing = [f"{karta.name} ({karta.gvk})" for karta in usable if karta.gvk not in registered]
+    if missing:
+        advice = "start the server with --register, or apply what export webhook-configuration prints now"
+        yield warning(_KARTAS, f"defined, but not registered, so Karmada does not ask: {listed(missing)}", advice)

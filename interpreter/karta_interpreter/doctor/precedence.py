@@ -1,10 +1,13 @@
-"""Who is asked, when several could answer (``pkg/resourceinterpreter/interpreter.go``).
+"""Which interpreter is asked when several could answer (``pkg/resourceinterpreter/interpreter.go``), and which do harm.
 
-Customizations come before webhooks, and of the webhooks the first one in the order of their names is asked.
+Customizations come before webhooks, and of the webhooks the first one in the order of their names is asked. With
+Karmada's feature gate ``MultiplePodTemplatesScheduling`` on, a kind that has InterpretComponent gets components from
+the scheduler and no replicas; if it has ReviseReplica too, from whichever interpreter, that is called with 0
+(``pkg/scheduler/core/common.go``), and the workload is scaled to zero.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from karta_interpreter.doctor.result import Result, ok, problem, warning
@@ -13,18 +16,9 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.lua.script import SLOTS
 from karta_interpreter.operations import Operation
-
-_FIELDS = {
-    "retention": Operation.RETAIN,
-    "replicaResource": Operation.INTERPRET_REPLICA,
-    "componentResource": Operation.INTERPRET_COMPONENT,
-    "replicaRevision": Operation.REVISE_REPLICA,
-    "statusReflection": Operation.INTERPRET_STATUS,
-    "statusAggregation": Operation.AGGREGATE_STATUS,
-    "healthInterpretation": Operation.INTERPRET_HEALTH,
-    "dependencyInterpretation": Operation.INTERPRET_DEPENDENCY,
-}
+from karta_interpreter.registration.native_interpreters import INTERPRETS_COMPONENT, REVISES_REPLICA
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +34,11 @@ def read_customization(obj: Object) -> Customization:
     """The customization of an object; an operation without a script is none."""
     name = edit.get(obj, ("metadata", "name"))
     scripts = edit.get(obj, ("spec", "customizations"))
-    operations = (operation for field, operation in _FIELDS.items() if edit.get(scripts, (field, "luaScript")))
-    return Customization(str(name), _target(edit.get(obj, ("spec", "target"))), frozenset(operations))
+    operations = (Operation(name) for name, slot in SLOTS.items() if edit.get(scripts, (slot.field, "luaScript")))
+    return Customization(str(name), _kind(edit.get(obj, ("spec", "target"))), frozenset(operations))
 
 
-def _target(target: JSON) -> GVK | None:
+def _kind(target: JSON) -> GVK | None:
     try:
         return GVK.of(target) if isinstance(target, dict) else None
     except InterpretationError:
@@ -88,3 +82,52 @@ def _overridden(ours: Sequence[Webhook], customizations: Sequence[Customization]
                 name = f"ResourceInterpreterCustomization {customization.name}"
                 found = f"{gvk}: {', '.join(shared)} is answered by the {name}, and we are never asked"
                 yield warning(_CHECK, found, f"delete these scripts from {customization.name}, if that is not meant")
+
+
+_GATE = "gate"
+_COMPONENT, _REVISE = Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA
+
+
+def judge_gate(
+    ours: Sequence[Webhook], others: Sequence[Webhook], customizations: Sequence[Customization]
+) -> Iterator[Result]:
+    """Judge for each kind of ours that no two interpreters together close the trap."""
+    kinds = kinds_of(ours)
+    trapped = False
+    for gvk, operations in kinds.items():
+        if _COMPONENT in operations and _REVISE in operations:
+            trapped = True
+            yield problem(
+                _GATE,
+                f"{gvk}: InterpretComponent is registered together with ReviseReplica",
+                "register only one of them: with the gate MultiplePodTemplatesScheduling on, Karmada scales it to zero",
+            )
+            continue
+        for mine, missing in ((_COMPONENT, _REVISE), (_REVISE, _COMPONENT)):
+            theirs = _answered_by(gvk, missing, others, customizations) if mine in operations else ""
+            if theirs:
+                trapped = True
+                yield warning(_GATE, f"{gvk}: we answer {mine}, and {theirs} {missing}", _ADVICE_BY_OPERATION[mine])
+    if kinds and not trapped:
+        yield ok(_GATE, "no kind has InterpretComponent together with ReviseReplica")
+
+
+_ADVICE_BY_OPERATION: Mapping[Operation, str] = {
+    _COMPONENT: "take ReviseReplica away there, or register InterpretReplica instead of InterpretComponent: "
+    "with the gate MultiplePodTemplatesScheduling on, Karmada scales it to zero",
+    _REVISE: "fine as long as Karmada's gate MultiplePodTemplatesScheduling is off, which is the default; before it "
+    "is turned on, start the server with --multiple-pod-templates-scheduling, or Karmada scales it to zero",
+}
+
+
+def _answered_by(
+    gvk: GVK, operation: Operation, others: Sequence[Webhook], customizations: Sequence[Customization]
+) -> str:
+    """Return who else answers an operation, empty for none."""
+    for customization in customizations:
+        if customization.gvk == gvk and operation in customization.operations:
+            return f"the ResourceInterpreterCustomization {customization.name}"
+    for webhook in others:
+        if webhook.takes(gvk, operation):
+            return f"the webhook {webhook.full_name}"
+    return "Karmada itself" if gvk in (INTERPRETS_COMPONENT if operation is _COMPONENT else REVISES_REPLICA) else ""

@@ -40,15 +40,6 @@ def problem(check: str, found: str, advice: str) -> Result:
     return Result(Level.PROBLEM, check, found, advice)
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "kind"), counted(0, "kind")
-    ('1 kind', '0 kinds')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def listed(names: Iterable[object]) -> str:
     """Names in a sentence, not more than a reader wants.
 

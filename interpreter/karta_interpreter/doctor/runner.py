@@ -5,14 +5,19 @@ from collections.abc import Sequence
 
 from karta_interpreter.doctor.address import Address, address_of
 from karta_interpreter.doctor.control_plane import Api, ControlPlane, judge_clusters
-from karta_interpreter.doctor.definitions import judge_coverage, judge_kartas
 from karta_interpreter.doctor.endpoint import examine_endpoint
-from karta_interpreter.doctor.gate import judge_gate
-from karta_interpreter.doctor.kinds import judge_kinds
-from karta_interpreter.doctor.precedence import judge_precedence
-from karta_interpreter.doctor.registration import judge_admission, judge_registration, judge_rules, judge_timeouts
+from karta_interpreter.doctor.kinds import judge_coverage, judge_kartas, judge_kinds
+from karta_interpreter.doctor.precedence import judge_gate, judge_precedence
 from karta_interpreter.doctor.result import Result, ok, problem, warning
-from karta_interpreter.doctor.webhooks import Client, Webhook, kinds_of
+from karta_interpreter.doctor.webhooks import (
+    Client,
+    Webhook,
+    judge_admission,
+    judge_registration,
+    judge_rules,
+    judge_timeouts,
+    kinds_of,
+)
 from karta_interpreter.errors import ClusterError
 
 _API, _ADDRESS = "api server", "address"

@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 import click
 
 from karta_interpreter.cli.calls import Outcome
-from karta_interpreter.cli.render.table import count, table
-from karta_interpreter.findings import format_path
+from karta_interpreter.cli.render.table import table
+from karta_interpreter.findings import count, format_path
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.operations import Call, Operation, Results
 

@@ -39,15 +39,6 @@ def indent(text: str, prefix: str = "  ") -> str:
     return "".join(prefix + line for line in text.splitlines(keepends=True))
 
 
-def count(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> count(1, "pod"), count(0, "warning")
-    ('1 pod', '0 warnings')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     padded = (cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
     return _GAP.join(padded).rstrip() + "\n"
