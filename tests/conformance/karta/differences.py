@@ -124,7 +124,7 @@ DIFFERENCES = (
     ),
     Difference(
         "`min` and `max` in a plain expression compare values of one type: to jq the smaller one of "
-        '`["many", 3]` is 3, which would be a number of pods that nobody wrote.',
+        '`["many", 3]` is 3, a number of pods that the author did not write.',
         _refused_here("(min|max) compares values of one type, not .*"),
     ),
     Difference(
