@@ -6,13 +6,12 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.projection import Projection, projection_reader
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
 from karta_interpreter.operations.dispatch import projection_of
 from karta_interpreter.wire import Request, encode_results
-from karta_interpreter.wire.projection_decoder import partial_reader
 
 T = TypeVar("T")
 
@@ -43,7 +42,7 @@ def projected(call: Call, projection: Projection) -> Call:
     observed = call.observed if call.operation is Operation.RETAIN else None
     fields = {"object": call.object} if observed is None else {"object": call.object, "observed": observed}
     parts: list[Object] = [
-        dict(part) for part in partial_reader(dict.fromkeys(fields, projection))(orjson.dumps(fields))
+        dict(part) for part in projection_reader(dict.fromkeys(fields, projection))(orjson.dumps(fields))
     ]
     return call._replace(object=parts[0], observed=parts[-1] if observed is not None else None)
 
@@ -52,7 +51,7 @@ def read_template(read: Callable[[Object], T], template: Object, paths: tuple[st
     """Read a pod template; fail unless these paths of its spec are all that matters."""
     projection = Projection()
     projection.at("spec").take(*paths)
-    (part,) = partial_reader({"template": projection})(orjson.dumps({"template": template}))
+    (part,) = projection_reader({"template": projection})(orjson.dumps({"template": template}))
     assert isinstance(part, dict)
     assert _outcome(read, part) == _outcome(read, template), "the paths lack a field that is read"
     return read(template)

@@ -13,9 +13,8 @@ import orjson
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.projection import UNREAD, Projection, Read, projection_reader
 from karta_interpreter.sources.store import Store
-from karta_interpreter.wire.projection_decoder import UNREAD, Read, partial_reader
 from tests.benchmarks.field import Field
 from tests.benchmarks.program import Program
 from tests.benchmarks.report import Part, Plot, number, table
@@ -57,7 +56,7 @@ def core(field: Field, effort: Effort) -> Part:
 def _found(field: Field, queries: list[Query], length: int, effort: Effort) -> dict[str, float]:
     """Return the median times by name, in microseconds."""
     text = orjson.dumps(sized(length, variant(0, ray_cluster)), option=orjson.OPT_SORT_KEYS)
-    read = partial_reader({"object": _projection(queries)})
+    read = projection_reader({"object": _projection(queries)})
     rounds: dict[str, list[float]] = {}
     with _peer(field) as ask:
         for _ in range(effort.rounds):

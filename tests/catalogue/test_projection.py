@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from karta_interpreter.k8s.projection import UNREAD
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation, StatusItem
 from karta_interpreter.operations.dispatch import projection_of
 from karta_interpreter.suites import Case
-from karta_interpreter.wire.projection_decoder import UNREAD
 from tests.both_ways import compare_projection
 from tests.catalogue.entries import Entry, applies
 

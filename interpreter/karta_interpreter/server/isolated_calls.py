@@ -17,6 +17,7 @@ import orjson
 from karta_interpreter import admission
 from karta_interpreter.errors import InterpretationError, InterpreterError, RequestError, SandboxError, StopCause
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.projection import MOST_VALUES, values_in
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.resolution import Known
 from karta_interpreter.karta.transfer import pack, pack_known
@@ -25,7 +26,6 @@ from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool
 from karta_interpreter.server import isolated_child as child
 from karta_interpreter.wire import Request
-from karta_interpreter.wire.projection_decoder import MOST_VALUES, values_in
 
 PROCESSES: Final = 3
 """How many there are at once: two for calls and one for reviews, or the other way round."""

@@ -9,11 +9,10 @@ from typing import Final, NamedTuple, Self
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.projection import UNREAD, Projection, Read, projection_reader
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation
 from karta_interpreter.operations.dispatch import projection_of
-from karta_interpreter.wire.projection_decoder import UNREAD, Read, partial_reader
 from karta_interpreter.wire.request import OPERATIONS, Request, call_of
 
 # Go writes the fields in the order of Karmada's types, and the values here have nothing that it would escape.
@@ -60,7 +59,7 @@ class _Question(NamedTuple):
     @classmethod
     def of(cls, definition: Definition, operation: Operation, projection: Projection) -> Self:
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
-        read = partial_reader({field: projection if field in _OBJECTS else None for field in fields})
+        read = projection_reader({field: projection if field in _OBJECTS else None for field in fields})
         return cls(definition, gvk.kind, gvk.api_version, operation, operation.value, fields, read)
 
 
