@@ -1,7 +1,7 @@
 """Kubernetes admission of Kartas: what may be stored on the API server, and the labels that are stamped on it.
 
 Here belongs everything about an ``AdmissionReview`` and what users read in its answer; whether a definition is
-right is for `karta_interpreter.karta` to say, and HTTP is in `karta_interpreter.server`.
+right is decided in `karta_interpreter.karta`, and HTTP is in `karta_interpreter.server`.
 """
 
 from karta_interpreter.admission.admission import Subject, mutate, subject, unjudged, validate

@@ -25,7 +25,7 @@ _MAX_LABEL_LENGTH = 63
 class Subject:
     """What a review is about, as far as its answer needs it when there is no judgement.
 
-    ``is_settled`` tells that a denial could correct nothing.
+    ``is_settled``: a denial could correct nothing.
     """
 
     uid: str
@@ -43,7 +43,7 @@ def subject(review: Review) -> Subject:
 def unjudged(subject: Subject, reason: str) -> bytes:
     """Answer a review that cannot be judged: with a denial, or with a warning where a denial could correct nothing.
 
-    A denial reaches the author of the object whatever the ``failurePolicy`` of the webhook is.
+    A denial reaches the author of the object with any ``failurePolicy`` of the webhook.
     """
     message = f"{subject.name} cannot be judged: {reason}"
     return allow(subject.uid, warnings=(message,)) if subject.is_settled else refuse(subject.uid, message)

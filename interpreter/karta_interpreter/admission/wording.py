@@ -70,5 +70,5 @@ def _cut(line: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The text on one line and fit for UTF-8, which cannot say half a surrogate pair."""
+    """Return the text on one line and fit for UTF-8, which has no half surrogate pairs."""
     return " ".join(text.split()).encode(errors="replace").decode()

@@ -68,8 +68,8 @@ def is_customization(value: JSON) -> bool:
 def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     """Every customization of a manifest; ``source`` names the text in findings.
 
-    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result that
-    says so, and so does a document that is something else; nothing is raised.
+    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result with a
+    finding, and so does a document that is something else; nothing is raised.
     """
     try:
         documents = read_documents(text, source)

@@ -55,7 +55,7 @@ def united(answers: Iterable[Sequence[Object]]) -> list[JSON]:
     seen: set[tuple[str, ...]] = set()
     found: list[Object] = []
     for dependency in (one for answer in answers for one in answer):
-        # Go tells selectors apart by their address: a dependency that has one is never the same as another.
+        # Go compares selectors by their address: a dependency that has one is never the same as another.
         if "labelSelector" not in dependency:
             if _key(dependency) in seen:
                 continue
@@ -94,7 +94,7 @@ def selector_problems(selector: Object, place: str) -> Iterator[str]:
 
 
 def _invalid(place: str, value: object, problem: str) -> str:
-    """A problem with a value, as ``field.Invalid`` says it."""
+    """A problem with a value, in the words of ``field.Invalid``."""
     shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return f"{place}: Invalid value: {shown}: {problem}"
 

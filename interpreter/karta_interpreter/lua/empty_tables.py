@@ -1,8 +1,8 @@
-"""Empty lists and objects, which Lua cannot tell apart, put right by what a script was given.
+"""Empty lists and objects, which are the same in Lua, restored from what a script was given.
 
 Follows ``convertEmptySliceToEmptyStructPartly`` of Karmada (``luavm/lua_convert.go``): an empty table is what was
 empty at the same place of an object that the script got, an object where that was an object and a list, and is
-deleted where nothing was. A place does not tell the elements of a list apart.
+deleted where nothing was. The elements of a list share one place.
 
 In two cases upstream does something else than it means to, and this does what is meant. Of several empty elements of
 one list it deletes some and some of their neighbours, in random order; here those that are empty go. And it fails over

@@ -22,7 +22,7 @@ SIZE_LIMIT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The scripts that can be run, everything that is to be said, and the operations whose script cannot be run.
+    """The scripts that can be run, the findings, and the operations whose script cannot be run.
 
     A script that can be run may still have errors among its findings: Karmada, too, runs a script that calls what it
     forbids, and fails only when it gets there.
@@ -122,7 +122,7 @@ class _Reader:
 
 
 def _lint(operation: str, text: str, name: str) -> list[Lint]:
-    """What is to be said about a script; it is compiled in another process."""
+    """Return the findings about a script; it is compiled in another process."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError as err:

@@ -54,7 +54,7 @@ _MOST_REPLICAS = 2**31 - 1
 def read_results(operation: str, returned: Returned, references: Sequence[Object] = ()) -> _Answer:
     """The answer that the results of an operation's function mean, by Karmada's result names.
 
-    ``references`` are the objects that tell which empty tables of a changed object were lists. Raises LuaRunError
+    ``references`` are the objects that show which empty tables of a changed object were lists. Raises LuaRunError
     in upstream's words.
 
     >>> read_results("InterpretReplica", (2.9, {"ResourceRequest": {"cpu": 0.5}}))

@@ -147,6 +147,6 @@ def _indent(line: str) -> int:
 
 
 def _has_comment(line: str) -> bool:
-    """Whether a line of Lua ends in a comment, as far as can be told without its neighbours."""
+    """Return whether a line of Lua seems to end in a comment, without a look at its neighbours."""
     found = _COMMENT.search(line)
     return found is not None and all(line[: found.start()].count(quote) % 2 == 0 for quote in "\"'")

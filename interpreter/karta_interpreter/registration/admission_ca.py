@@ -30,8 +30,8 @@ _REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPR
 class AdmissionCA:
     """Writes the authority into the configurations of a name whenever it is not there.
 
-    It makes no configuration, and leaves what it is not allowed to read to others. Of an API server that cannot be
-    asked others tell. ``authority`` is PEM, empty while it is not known and where there is nothing to tell.
+    It makes no configuration, and leaves what it is not allowed to read to others. Others report an API
+    server that cannot be asked. ``authority`` is PEM, empty while it is not known and where none is needed.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ class Registration:
 
 
 async def _nothing_new() -> None:
-    """There is nobody to ask."""
+    """There is no API server to ask."""
 
 
 class Registrar:

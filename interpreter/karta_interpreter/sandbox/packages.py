@@ -11,6 +11,6 @@ BARE: Final = (sys.executable, "-s", "-P")
 def environment() -> dict[str, str]:
     """An environment that names the packages of this process and nothing else.
 
-    They may be anywhere: in an environment of their own, or where only ``PYTHONPATH`` tells of them.
+    They may be anywhere: in an environment of their own, or where only ``PYTHONPATH`` names them.
     """
     return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

@@ -85,7 +85,7 @@ class Application:
             return None
         try:
             return self._calls.answer_at_once(body)
-        except Exception:  # noqa: BLE001 - whatever it is, `handle` meets it again and knows the answer to it
+        except Exception:  # noqa: BLE001 - `handle` meets the same error again and answers it
             return None
 
     def refuse(self, status: int, message: str, **headers: str) -> web.Response:

@@ -23,7 +23,7 @@ from karta_interpreter.server.certificate import Certificate, names_of
 
 _CLOCK_SKEW = timedelta(hours=1)
 """How far the clock of a client may be behind."""
-# Signing takes whatever is ASCII, and no client asks for most of that.
+# Signing takes any ASCII text, and no client asks for most of it.
 _DNS_NAME = re.compile(r"(?:\*\.)?[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*")
 _LONGEST_NAME = 253
 

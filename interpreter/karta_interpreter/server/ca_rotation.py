@@ -1,4 +1,4 @@
-"""When certificates and authorities are renewed, and in which order, so that nobody is served what it does not trust.
+"""The times and the order in which certificates and CAs are renewed, so that each client trusts what it is served.
 
 A certificate is signed anew when two thirds of its life have passed. An authority gets a successor while it still
 outlives two certificates. The successor is trusted at once, and signs the next certificate that is due once it has
@@ -30,7 +30,7 @@ class Rotation:
     """Certificates for ``names`` that live for ``life``, signed by authorities that live for ``authority_life``.
 
     ``haste``, from 0 to 1, is by chance: replicas differ in it, so that one renews, a little before two thirds of a
-    life, and the others see that it has. ``is_trusted`` tells whether clients have been told of an authority (PEM).
+    life, and the others see that it has. ``is_trusted`` returns whether clients know a CA (PEM).
     """
 
     names: tuple[str, ...]

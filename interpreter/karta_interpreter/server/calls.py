@@ -34,7 +34,7 @@ _SLOW = 0.5
 _KINDS_NAMED = 20
 _SUCCESS = 200
 _LONGEST_REASON = 500
-# A thread that stops at its deadline says which expression took so long; this is how long that is waited for.
+# A thread that stops at its deadline names the expression that took so long; the call waits this long for it.
 _LAST_WORDS = 0.2
 
 _T = TypeVar("_T")
@@ -219,7 +219,7 @@ class Calls:
 class _Question(NamedTuple):
     """A request, and what there was to answer it with when it came.
 
-    ``at_a_glance`` tells that it was read for the definition's own answer, which is there at once.
+    ``at_a_glance``: it was read for the definition's own answer, which needs no waiting.
     """
 
     started: float

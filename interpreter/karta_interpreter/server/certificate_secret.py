@@ -1,9 +1,9 @@
 """Certificates that all replicas of a server share in a Secret, and renew there.
 
-There is no leader. Every replica reads the Secret again and again, and whoever finds something due writes it: with
-``create``, or with the ``resourceVersion`` that was read, so that of several writers one wins and the others read what
-it wrote. What is stored is served before anything is written. While the API server is away the last certificate is
-served on.
+There is no leader. Every replica reads the Secret again and again, and a replica that finds something due writes it:
+with ``create``, or with the ``resourceVersion`` that was read, so that of several writers one wins and the others read
+what it wrote. What is stored is served before anything is written. While the API server is away the last certificate
+keeps serving.
 """
 
 import base64
@@ -58,7 +58,7 @@ class SecretName:
 
 
 class SecretCertificates:
-    """The certificate in a Secret, which is made and renewed when `Rotation` says so.
+    """The certificate in a Secret, made and renewed at the times of `Rotation`.
 
     ``stand_in`` is shown until there is one.
     """
@@ -124,7 +124,7 @@ class SecretCertificates:
             self._current = keyring.served or self._current
 
     def _ours(self, present: Object) -> dict[str, bytes]:
-        """Return the content of the Secret; raises ServeError when it is somebody else's."""
+        """Return the content of the Secret; raises ServeError when another writer owns it."""
         manager = edit.get(present, ("metadata", "labels", _LABEL))
         if manager == MANAGER:
             return _decoded(present)

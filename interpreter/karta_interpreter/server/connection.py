@@ -32,14 +32,14 @@ class Limits:
 
 
 class Connection(web.RequestHandler):
-    """A connection whose client has a deadline for everything but being idle between requests.
+    """A connection with deadlines for all that its client does, except idling between requests.
 
-    One for its headers, from their first byte, or from connecting. And one for its body and for taking the answer,
-    which is looked at every so often instead of being set for each request, so it may last twice as long. Whoever
-    misses one is disconnected without a word.
+    One deadline is for the headers, from their first byte, or from connecting. One is for the body and for taking the
+    answer; a timer checks it from time to time, so it may last twice as long. A client that misses one is disconnected
+    without an answer.
 
-    A connection that has grown old ends with its next answer, which says so: whoever spreads connections over replicas
-    cannot move the calls of one that is open, and a client that is told loses none.
+    An old connection ends with its next answer, which has ``Connection: close``: a load balancer cannot move the calls
+    of an open connection, and a client that gets the header loses none.
     """
 
     __slots__ = ("_age_timer", "_exchange_timer", "_expected", "_headers_timer", "_limits", "_refuse", "is_old")
@@ -50,7 +50,7 @@ class Connection(web.RequestHandler):
             loop=asyncio.get_running_loop(),
             keepalive_timeout=_KEEP_ALIVE,
             lingering_time=_LINGER,
-            access_log=None,  # type: ignore[arg-type]  # None turns it off, whatever the annotation says
+            access_log=None,  # type: ignore[arg-type]  # None turns it off, against its annotation
             auto_decompress=False,
             max_line_size=_MAX_LINE,
             max_field_size=_MAX_LINE,

@@ -1,4 +1,4 @@
-"""The Karmada control plane that a server belongs to: it takes Kartas from it, and tells it whom to ask."""
+"""The Karmada control plane of a server: the source of Kartas, and where the server registers."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ class CaFile:
         self.problem = ""
 
     def look(self) -> bool:
-        """Read the file again; return whether there is something to tell: other certificates, or another `problem`.
+        """Read the file again; return whether something changed: other certificates, or another `problem`.
 
         A file that is away, or holds nothing that can be used, is a problem and changes nothing else: Kubernetes
         and people replace files in more than one step.
@@ -117,11 +117,11 @@ class ControlPlane:
         return self._registrar
 
     def is_trusted(self, authority: bytes) -> bool:
-        """Whether Karmada has been told of an authority (PEM); who does not register leaves that to others."""
+        """Return whether Karmada knows a CA (PEM); without registration, any CA counts as known."""
         return self._registrar is None or self._registrar.has_announced(authority)
 
     async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
-        """Look at the CA file every ``interval`` seconds until cancelled, and tell when it has changed."""
+        """Look at the CA file every ``interval`` seconds until cancelled, and call ``changed`` when it has."""
         while file := self._ca_file:
             await asyncio.sleep(interval)
             if not await asyncio.to_thread(file.look):

@@ -1,4 +1,4 @@
-"""What stands for the control plane of a server that belongs to none."""
+"""Stands in for the control plane of a server without one."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -21,12 +21,12 @@ class NoControlPlane:
         """Nothing is open."""
 
     def registrar(self, *_: object) -> None:
-        """Nobody registers."""
+        """Return no registrar."""
 
     async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
-        """There is none to watch for whoever registers."""
+        """Watch nothing: there is no registration."""
 
     def is_trusted(self, authority: bytes) -> bool:
-        """Whoever does not register leaves it to others that clients know an authority."""
+        """Without registration, any CA counts as trusted."""
         del authority
         return True

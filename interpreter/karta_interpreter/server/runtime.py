@@ -1,4 +1,4 @@
-"""The Python around whatever serves: its event loop and its garbage collector."""
+"""The Python around a server: its event loop and its garbage collector."""
 
 import asyncio
 import ctypes

@@ -30,19 +30,19 @@ class Settings:
 
     A call may take ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A client has
     ``header_timeout`` to send its headers and ``exchange_timeout`` to send its body and take the answer.
-    After ``connection_age``, or a tenth less or more, it is told with an answer to open a new connection, by which
-    replicas that are new get their share of the calls; 0 lets it keep the one that it has.
+    After ``connection_age``, or a tenth less or more, an answer asks it to open a new connection, so that
+    new replicas get their share of the calls; 0 lets it keep the one that it has.
 
     ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.operations.Options`).
 
     ``cluster`` takes Kartas from the API server of ``kubeconfig`` and ``context``, stronger than all others; without
     a kubeconfig that is the one of the cluster that the server runs in. ``register`` keeps the configuration
     ``registration_name`` there in step, by which Karmada asks this server: at ``public_url``, or at ``service``
-    (``namespace/name:port``), trusting ``ca_file`` or whoever signed the certificate, and waiting for
-    ``webhook_timeout``. ``multiple_pod_templates_scheduling`` says that Karmada's feature gate of that name is on.
+    (``namespace/name:port``), trusting ``ca_file`` or the CA of the certificate, and waiting for
+    ``webhook_timeout``. ``multiple_pod_templates_scheduling``: Karmada's feature gate of that name is on.
 
-    When told to stop, the server says that it is not ready and goes on for ``grace_period``, so that whatever sends
-    it traffic can look elsewhere; then it waits up to ``drain_timeout`` for the calls it still has.
+    After a signal to stop, the server reports that it is not ready and goes on for ``grace_period``, so that load
+    balancers send traffic elsewhere; then it waits up to ``drain_timeout`` for the calls it still has.
     """
 
     host: str = "127.0.0.1"

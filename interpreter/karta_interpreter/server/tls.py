@@ -73,7 +73,7 @@ class Renewal:
                 self._complaint = ""
             except ServeError as error:
                 self._complain(str(error))
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next look may go well
+            except Exception as error:  # noqa: BLE001 - the next check may succeed
                 self._complain(repr(error), error)
         self._show()
 

@@ -59,8 +59,8 @@ class Case:
 
     ``expected`` holds a value per result name. ``error`` is text that the message of a refusal must contain, None
     where an answer is expected: Karmada's format has no call that must fail, so ``output: {error: ...}`` is
-    an addition of ours, and so are ``references``, the objects that the definition may look up. ``description`` says
-    why the expected values are right.
+    an addition of ours, and so are ``references``, the objects that the definition may look up. ``description`` is
+    the reason why the expected values are right.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The response half of a ``ResourceInterpreterContext``, from results to bytes.
 
 Karmada reads other fields for each operation and rejects a whole answer over one wrong type
-(``pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go``). Whatever it would
+(``pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go``). What it would
 reject is an `InterpretationError` here, so that users read the reason instead of a decoder's complaint.
 
 All keys are sorted, as Go's ``encoding/json`` sorts those of a map. Karmada stores the bytes of ``rawStatus`` in a Work

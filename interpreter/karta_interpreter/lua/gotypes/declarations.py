@@ -9,7 +9,7 @@ from typing import NamedTuple
 class Field(NamedTuple):
     """A field of a struct.
 
-    ``always`` says that it is written even when it is empty: its tag has no ``omitempty``.
+    ``always``: it is written even when it is empty: its tag has no ``omitempty``.
     """
 
     name: str
@@ -18,7 +18,7 @@ class Field(NamedTuple):
 
     @property
     def is_pointer(self) -> bool:
-        """Whether it tells an empty value from none."""
+        """Whether an empty value differs from none."""
         return self.type.startswith("*")
 
 

@@ -1,8 +1,8 @@
 """Reading a value as a Go type, as ``encoding/json`` does.
 
 A field may be spelled in any case, and several spellings of it are read one after the other; unknown fields are left
-out. An empty table inside a value is no value: Karmada deletes it before it reads, since Lua cannot tell an empty
-list from an empty object (``convertEmptySliceToEmptyStructPartly`` of ``luavm/lua_convert.go``).
+out. An empty table inside a value is no value: Karmada deletes it before it reads, since an empty list and an empty
+object are the same in Lua (``convertEmptySliceToEmptyStructPartly`` of ``luavm/lua_convert.go``).
 """
 
 from collections.abc import Mapping

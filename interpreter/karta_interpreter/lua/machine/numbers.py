@@ -40,7 +40,7 @@ def shortest(number: float) -> str:
 def written(number: float) -> float:
     """The number that Go's ``encoding/json`` writes: an integer with the fewest digits that mean it.
 
-    One of more than 64 bits stays a float, as readers of JSON have it, and so has whoever writes it here.
+    One of more than 64 bits stays a float, as readers and writers of JSON have it.
 
     >>> written(3.0), written(2.0**62), written(0.5), written(1e20)
     (3, 4611686018427388000, 0.5, 1e+20)
