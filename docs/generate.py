@@ -12,7 +12,7 @@ from deploy import write_kustomize, write_readme
 from docs import write_catalogue
 from karta_interpreter.cli.render.document import to_json, to_yaml
 from karta_interpreter.karta.annotation_records import ANNOTATIONS
-from karta_interpreter.karta.publication import custom_resource_definition, json_schema
+from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 
 ROOT = Path(__file__).parents[1]
 CRD = ROOT / "deploy" / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"

@@ -8,7 +8,7 @@ import sys
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.resolution import Known
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import interpret
 from karta_interpreter.suites import Case
 from karta_interpreter.wire import Request, encode_failure, encode_results

@@ -3,9 +3,8 @@
 from itertools import takewhile
 from pathlib import Path
 
-from karta_interpreter.karta.catalogue import CORE
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import Loaded
+from karta_interpreter.karta.loading import CORE, Loaded
 
 
 def test_no_findings(loaded: Loaded) -> None:

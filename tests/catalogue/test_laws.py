@@ -15,7 +15,7 @@ from karta_interpreter.k8s.patch import diff
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition, PodTemplate
 from karta_interpreter.karta.pods import pod_sets
-from karta_interpreter.karta.resolution import Known
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.status import match_status
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.registration import operations_for

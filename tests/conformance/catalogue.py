@@ -8,8 +8,8 @@ from pathlib import Path
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.catalogue import catalogue_files
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import catalogue_files
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.sources.files import find_in_catalogue
 from karta_interpreter.suites.suite import find_suites, load_suite

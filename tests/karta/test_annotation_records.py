@@ -17,7 +17,7 @@ from karta_interpreter.karta import annotation_records
 from karta_interpreter.karta.annotation_records import ANNOTATIONS, NAMES, Annotation
 from karta_interpreter.karta.annotations import PREFIX, Annotations
 from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.publication import custom_resource_definition, json_schema
+from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -8,7 +8,7 @@ from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.expressions import judge
-from karta_interpreter.karta.notation import ReadFrom
+from karta_interpreter.karta.schema_types import ReadFrom
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -13,7 +13,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.pods import pod_sets
-from karta_interpreter.karta.resolution import Known, Reader, bound, known_to, resolved
+from karta_interpreter.karta.reference_resolver import Known, Reader, bound, known_to, resolved
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

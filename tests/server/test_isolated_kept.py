@@ -17,7 +17,7 @@ import pytest
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_documents
-from karta_interpreter.karta.resolution import NOTHING_KNOWN
+from karta_interpreter.karta.reference_resolver import NOTHING_KNOWN
 from karta_interpreter.operations import Options, interpret
 from karta_interpreter.server import isolated_child
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared

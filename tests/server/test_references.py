@@ -6,7 +6,7 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.resolution import Known
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import Options
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.metrics import Metrics

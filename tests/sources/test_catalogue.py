@@ -1,5 +1,5 @@
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.catalogue import CORE, catalogue_files
+from karta_interpreter.karta.loading import CORE, catalogue_files
 from karta_interpreter.sources.files import find_in_catalogue, load_catalogue
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.karta.catalogue import catalogue_files
+from karta_interpreter.karta.loading import catalogue_files
 from karta_interpreter.sources.files import load_catalogue
 
 _CHECKOUT = Path(__file__).parents[2]

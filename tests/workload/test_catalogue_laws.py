@@ -8,7 +8,7 @@ import pytest
 
 from karta_interpreter import GVK, Karta, Workload, WorkloadError
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.karta.catalogue import CORE, catalogue_files
+from karta_interpreter.karta.loading import CORE, catalogue_files
 from karta_interpreter.karta.pods import pod_sets
 from tests.catalogue.entries import entries
 

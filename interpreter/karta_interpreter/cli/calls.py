@@ -13,7 +13,7 @@ from karta_interpreter.findings import escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.resolution import Known, resolved
+from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.karta.status import match_status
 from karta_interpreter.operations import Call, Operation, Results, StatusItem, interpret
 from karta_interpreter.operations.interpret_health import is_stale

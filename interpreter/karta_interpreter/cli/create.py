@@ -14,8 +14,8 @@ from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.drafting import CustomKind, Draft, draft
 from karta_interpreter.karta.loading import load_documents
+from karta_interpreter.karta.scaffold import CustomKind, Draft, draft
 from karta_interpreter.suggestion import did_you_mean
 
 

@@ -7,11 +7,12 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import Annotations, ExtraDependency
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.instructions import GangScheduling
-from karta_interpreter.karta.model import ComponentDefinition, Karta, StatusMatcher, SuspendAction
-from karta_interpreter.karta.notation import expressions
+from karta_interpreter.karta.model import ComponentDefinition, Karta, SuspendAction
+from karta_interpreter.karta.scheduling_model import GangScheduling
 from karta_interpreter.karta.schema import read_karta
+from karta_interpreter.karta.schema_types import expressions
 from karta_interpreter.karta.status import Status
+from karta_interpreter.karta.status_model import StatusMatcher
 from karta_interpreter.operations import Operation
 from karta_interpreter.operations.interpret_health import healthy_statuses
 from karta_interpreter.registration.discovery import find_served

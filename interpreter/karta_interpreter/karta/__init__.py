@@ -1,7 +1,43 @@
-"""The Karta definition language: definitions are read and judged in here, and asked about an object.
+"""The Karta definition language: reads and judges definitions, and evaluates them for an object.
 
 Reading: `loading` takes text through `schema` (is it a Karta), `validation` (upstream's rules), `expressions` (its
-jq), `annotation_parser` and `lint` to a compiled `definition`, and collects every finding on the way.
-Asking: `pods` gives the pod sets of an object, `status` its normalised status.
-What Karmada makes of the answers does not belong here.
+jq), `annotation_records` and `lint` to a compiled `definition`, and collects every finding on the way.
+Evaluating: `pods` gives the pod sets of an object, `status` its normalised status. The names below are what other
+rooms use most; what Karmada makes of the answers does not belong here.
 """
+
+from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
+from karta_interpreter.karta.loading import Loaded, catalogue_files, load_definition, load_documents
+from karta_interpreter.karta.pods import PodSet, ScaleLocation, leaves_count_unset, pod_sets, scale_locations
+from karta_interpreter.karta.reference_resolver import Known, Reader, resolved
+from karta_interpreter.karta.scale import Scale, scales
+from karta_interpreter.karta.schema import gvk_of, name_of
+from karta_interpreter.karta.status import Condition, Status, StatusMatch, match_status
+
+__all__ = [
+    "Component",
+    "Condition",
+    "Definition",
+    "Fragments",
+    "Known",
+    "Loaded",
+    "PodSet",
+    "PodSpec",
+    "PodTemplate",
+    "Reader",
+    "Scale",
+    "ScaleLocation",
+    "Status",
+    "StatusMatch",
+    "catalogue_files",
+    "gvk_of",
+    "leaves_count_unset",
+    "load_definition",
+    "load_documents",
+    "match_status",
+    "name_of",
+    "pod_sets",
+    "resolved",
+    "scale_locations",
+    "scales",
+]

@@ -1,17 +1,55 @@
 """A Karta in the form that operations work with: frozen, every expression compiled once."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Self
+from enum import StrEnum
+from functools import reduce
+from typing import Final, Self
 
 from karta_interpreter.findings import Finding
 from karta_interpreter.jq import Query
+from karta_interpreter.jq.syntax import Comma, Node
+from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import field_of, is_computed, variables_in
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotations import Annotations
 from karta_interpreter.karta.pod_rules import GangScheduling, PodSelector
-from karta_interpreter.karta.reference import Reference
 from karta_interpreter.karta.status_rules import StatusRules
 from karta_interpreter.lua.script import Scripts
+
+
+class LabelOperator(StrEnum):
+    """The operators of a label selector (``metav1.LabelSelectorOperator``)."""
+
+    IN = "In"
+    NOT_IN = "NotIn"
+    EXISTS = "Exists"
+    DOES_NOT_EXIST = "DoesNotExist"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """What is asked of one label; a value is text or an expression about the workload."""
+
+    key: str
+    operator: LabelOperator
+    values: tuple[str | Query, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Where the value of a variable is.
+
+    With a ``lookup``, which gives a name, it is one object, or null; else the list of the objects whose labels follow
+    the ``labels``. Without a ``namespace`` they are in that of the workload, if they are in any.
+    """
+
+    name: str
+    gvk: GVK
+    namespace: Query | None = None
+    lookup: Query | None = None
+    labels: tuple[LabelRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +126,8 @@ class Definition:
     warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process. ``manifest``
     is the Karta as it was loaded, from which another process can make the same definition; ``has_karta`` is false
     for a kind that only has scripts. Expressions that read ``references`` have to be given their values first
-    (`karta_interpreter.karta.resolution`). ``queued`` is where queues add to pods
-    (`karta_interpreter.karta.scheduling`).
+    (`karta_interpreter.karta.reference_resolver`). ``queued`` is where queues add to pods
+    (`queued_fields`).
     """
 
     name: str
@@ -153,3 +191,44 @@ class Definition:
             found.append(component)
             component = None if component.owner is None else self.component(component.owner)
         return tuple(found)
+
+
+_LABELLING: Final = ("labels", "annotations")
+_PLACING: Final = ("nodeSelector", "tolerations")
+_GATING: Final = ("schedulingGates",)
+
+
+def queued_fields(components: Iterable[Component]) -> tuple[QueuedFields, ...]:
+    """Return where the components' pods have what queues add, for all that is in the object itself."""
+    return tuple(fields for component in components for fields in _fields(component))
+
+
+def _fields(component: Component) -> Iterator[QueuedFields]:
+    owner = component.definition
+    metadata: Node | None
+    match component.pods:
+        case PodTemplate(template):
+            metadata, spec = field_of(template.node, "metadata"), field_of(template.node, "spec")
+        case PodSpec(query, beside):
+            metadata, spec = None if beside is None else beside.node, query.node
+        case Fragments(queries):
+            found = [query.node for field, query in queries if field.removesuffix("Path") in _LABELLING]
+            yield from _compiled(found, owner)
+            return
+        case None:
+            return
+    if metadata is not None:
+        yield from _compiled([field_of(metadata, name) for name in _LABELLING], owner, missing=2)
+    yield from _compiled([field_of(spec, name) for name in _PLACING], owner)
+    yield from _compiled([field_of(spec, name) for name in _GATING], owner, while_held=True)
+
+
+def _compiled(
+    nodes: Iterable[Node], owner: str, *, missing: int = 1, while_held: bool = False
+) -> Iterator[QueuedFields]:
+    """Yield one expression for all fields; what reads another object has no place in this one."""
+    own = [node for node in nodes if not variables_in(node) and not is_computed(node)]
+    if own:
+        query = Query.compile(render(reduce(Comma, own)), owner=owner)
+        if query.is_plain:
+            yield QueuedFields(query, missing, while_held)

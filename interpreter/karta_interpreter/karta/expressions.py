@@ -10,7 +10,7 @@ from karta_interpreter.jq.analysis import Note
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.model import Karta
-from karta_interpreter.karta.notation import ReadFrom, expressions
+from karta_interpreter.karta.schema_types import ReadFrom, expressions
 
 _REFERENCES = ("spec", "structureDefinition", "references")
 

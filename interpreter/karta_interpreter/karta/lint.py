@@ -4,18 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.values import Path
-from karta_interpreter.karta.compilation import action_value
+from karta_interpreter.karta.compile import action_value
 from karta_interpreter.karta.expressions import Parsed
-from karta_interpreter.karta.instructions import GangScheduling
 from karta_interpreter.karta.lint_expressions import lint_expressions
-from karta_interpreter.karta.model import (
-    ComponentDefinition,
-    Karta,
-    PodSelector,
-    StatusDefinition,
-    StatusMatcher,
-    SuspendAction,
-)
+from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, SuspendAction
+from karta_interpreter.karta.scheduling_model import GangScheduling
+from karta_interpreter.karta.status_model import StatusDefinition, StatusMatcher
 from karta_interpreter.karta.status_rules import MATCHING_ORDER
 from karta_interpreter.suggestion import hints
 

@@ -1,5 +1,6 @@
-"""From YAML or JSON text to definitions, with every finding at its line."""
+"""From YAML or JSON text to definitions, with every finding at its line; and the files of the catalogue."""
 
+import pathlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.annotation_records import parse_annotations
-from karta_interpreter.karta.compilation import compile_definition
+from karta_interpreter.karta.compile import compile_definition
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.expressions import judge_all
 from karta_interpreter.karta.lint import lint
@@ -113,3 +114,20 @@ def _placed(loaded: Loaded, document: Document, at: Path) -> Loaded:
 def _located(finding: Finding, source: str, document: Document, at: Path) -> Finding:
     line, column = document.position((*at, *finding.path))
     return replace(finding, source=source, line=line, column=column)
+
+
+CORE = "core"
+"""The folder of the core group, whose name is empty."""
+
+_PACKAGE = pathlib.Path(__file__).parent.parent
+
+
+def catalogue_files() -> list[pathlib.Path]:
+    """The files of the catalogue, sorted by kind."""
+    return sorted(_root().glob("*/*/*/karta.yaml"))
+
+
+def _root() -> pathlib.Path:
+    """The folder that a wheel carries inside the package and a checkout beside it."""
+    installed = _PACKAGE / "kartas"
+    return installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"

@@ -12,7 +12,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.karta.model import Karta, Spec
-from karta_interpreter.karta.notation import Schema
+from karta_interpreter.karta.schema_types import Schema
 from karta_interpreter.suggestion import closest
 
 KARTA = ("run.ai/v1alpha1", "Karta")

@@ -1,8 +1,7 @@
 """InterpretComponent: every pod set of a workload with its own count and requirements."""
 
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import pod_sets
+from karta_interpreter.karta import Definition, pod_sets
 from karta_interpreter.operations.call import Options
 from karta_interpreter.operations.interpret_replica import requirements_of
 

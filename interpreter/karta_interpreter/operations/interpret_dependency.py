@@ -10,8 +10,8 @@ from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.fields import namespace as namespace_of
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.karta import Definition
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
-from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import pod_templates, template_reads
 
 

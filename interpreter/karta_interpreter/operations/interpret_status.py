@@ -4,7 +4,7 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.fields import annotation, generation
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta import Definition
 
 TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation"
 """The annotation in which Karmada tells a member's object the generation of its template."""

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.resolution import Reader, resolved
+from karta_interpreter.karta import Definition, Reader, resolved
 from karta_interpreter.operations.call import DEFAULT_OPTIONS, Call, Operation, Options, Results
 from karta_interpreter.operations.dispatch import own_answer
 from karta_interpreter.operations.scripted import scripted_answer

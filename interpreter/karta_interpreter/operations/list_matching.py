@@ -10,7 +10,7 @@ from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta.definition import Component, Definition, PodTemplate
+from karta_interpreter.karta import Component, Definition, PodTemplate
 
 _NOTHING = object()
 _NAME = "name"

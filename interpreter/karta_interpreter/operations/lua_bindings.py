@@ -21,7 +21,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta import Definition
 from karta_interpreter.lua.empty_tables import mend_empties
 from karta_interpreter.operations.call import Call, Operation, Options, StatusItem
 from karta_interpreter.operations.dispatch import own_answer

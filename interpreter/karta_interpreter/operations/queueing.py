@@ -10,7 +10,7 @@ from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta import Definition
 from karta_interpreter.operations.list_matching import Correspondence
 from karta_interpreter.operations.union import filled, identity, united
 

@@ -12,9 +12,8 @@ from karta_interpreter.k8s.edit import get, remove, set_value
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.projection import Projection, take_each
 from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta import Definition, ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.operations.list_matching import Correspondence, matching_reads
 from karta_interpreter.operations.queueing import is_queued, keep_queued, queue_reads
 from karta_interpreter.operations.revise_replica import revision_reads

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from karta_interpreter.jq import Location
 from karta_interpreter.k8s.values import Object, Path
-from karta_interpreter.karta.pods import ScaleLocation
+from karta_interpreter.karta import ScaleLocation
 
 UNBOUNDED = 2**31 - 1
 """Karmada counts replicas in 32 bits."""

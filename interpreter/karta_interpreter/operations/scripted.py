@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from karta_interpreter.errors import InterpretationError, LuaError, LuaLimitError
-from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta import Definition
 from karta_interpreter.lua.answers import answer
 from karta_interpreter.lua.dependencies import united
 from karta_interpreter.lua.script import Script

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.places import takes_number
+from karta_interpreter.karta.writability import takes_number
 from karta_interpreter.operations import Operation
 from karta_interpreter.registration.discovery import Served
 from karta_interpreter.registration.native_interpreters import INTERPRETS_COMPONENT, REVISES_REPLICA, SELECTS_STATUS

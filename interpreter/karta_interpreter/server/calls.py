@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.resolution import Reader, known_to
+from karta_interpreter.karta.reference_resolver import Reader, known_to
 from karta_interpreter.operations import Call, Operation, Options, Results, interpret
 from karta_interpreter.operations.dispatch import own_answer
 from karta_interpreter.sandbox import close_pools

@@ -21,7 +21,7 @@ from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.transfer import unpack, unpack_known
+from karta_interpreter.karta.serialize import unpack, unpack_known
 from karta_interpreter.operations import Call, Options, Results, interpret
 from karta_interpreter.sandbox.deadline import deadline
 from karta_interpreter.wire import Request, decode, encode_results

@@ -10,8 +10,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.catalogue import CORE, catalogue_files
-from karta_interpreter.karta.loading import Loaded, load_documents
+from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents
 from karta_interpreter.sources.file_scan import list_files
 from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined
 

@@ -19,7 +19,7 @@ from karta_interpreter.sources.informer import Informer, Pace
 
 
 class ReferenceCache:
-    """The reader (`karta_interpreter.karta.resolution.Reader`) of a cluster, which holds the kinds that are wanted."""
+    """The `karta_interpreter.karta.reference_resolver.Reader` of a cluster, which holds the kinds that are wanted."""
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
         self._api = api

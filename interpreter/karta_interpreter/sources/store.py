@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karta_interpreter.karta.resolution import Reader
+from karta_interpreter.karta.reference_resolver import Reader
 from karta_interpreter.sources.files import Folder, load_catalogue
 from karta_interpreter.sources.overrides import OverrideFolder, Overrides
 from karta_interpreter.sources.precedence import EVERYTHING, Selection, combine

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.resolution import Known
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import DEFAULT_OPTIONS, Options, Results, interpret
 from karta_interpreter.suites.comparison import differences
 from karta_interpreter.suites.suite import Case

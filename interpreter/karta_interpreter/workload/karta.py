@@ -10,9 +10,8 @@ from karta_interpreter.errors import DefinitionError, InterpretationError, Workl
 from karta_interpreter.findings import Finding, Severity, error
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.catalogue import CORE, catalogue_files
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import Loaded, load_definition, load_documents
+from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_definition, load_documents
 from karta_interpreter.karta.schema import gvk_of, name_of
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_json

@@ -12,7 +12,7 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component as ComponentDefinition
 from karta_interpreter.karta.definition import Fragments
 from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
-from karta_interpreter.karta.resolution import Known, resolved
+from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import StatusMatch, match_status
 from karta_interpreter.suggestion import did_you_mean

@@ -5,7 +5,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.karta.publication import custom_resource_definition, json_schema
+from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 
 Run = Callable[..., Result]
 

@@ -17,7 +17,7 @@ from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal, Node,
 from karta_interpreter.jq.syntax.traversal import children
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.catalogue import catalogue_files
+from karta_interpreter.karta.loading import catalogue_files
 from karta_interpreter.karta.pod_rules import PodQuery
 from karta_interpreter.suites import find_suites, load_suite
 from tests.conformance.mutation import mutate

@@ -11,7 +11,7 @@ status to such words: what was announced has to come, and what has ended has no 
 from collections.abc import Mapping
 
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta import Definition
 from karta_interpreter.operations.aggregate.conditions import Polarity, are_conditions
 from karta_interpreter.operations.aggregate.reduce import is_end, is_time
 

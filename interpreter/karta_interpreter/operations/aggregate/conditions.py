@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.status import Status
+from karta_interpreter.karta import Status
 from karta_interpreter.karta.status_rules import StatusRules
 from karta_interpreter.operations.aggregate.member_status import Part
 from karta_interpreter.operations.aggregate.reduce import is_time, latest

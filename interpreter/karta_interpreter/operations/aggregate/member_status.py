@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta import Definition, Status, match_status
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status import Status, match_status
 from karta_interpreter.operations.call import StatusItem
 
 BOOKKEEPING = ("generation", "resourceTemplateGeneration")

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta import Definition
 from karta_interpreter.karta.annotations import PathPattern
-from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations.aggregate.conditions import Polarity, are_conditions, merge_conditions
 from karta_interpreter.operations.aggregate.member_status import Part, Report
 from karta_interpreter.operations.aggregate.reduce import (

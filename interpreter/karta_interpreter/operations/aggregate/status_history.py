@@ -6,8 +6,8 @@ from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta import Definition
 from karta_interpreter.karta.annotations import AggregateRule
-from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations.aggregate.generation import agreed_generation
 from karta_interpreter.operations.aggregate.reduce import is_end, is_number, is_start, is_time, latest
 from karta_interpreter.operations.call import StatusItem

@@ -2,9 +2,9 @@
 
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta import Definition, Status, match_status
 from karta_interpreter.karta.annotations import AggregateRule
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status import Status, match_status, status_match_reads
+from karta_interpreter.karta.status import status_match_reads
 from karta_interpreter.operations.aggregate.conditions import Polarity
 from karta_interpreter.operations.aggregate.reduce import is_number, is_time
 

@@ -4,7 +4,7 @@ A schema tells shapes, not meanings: what looks like a pod template is one, what
 draft has notes that say what a person has to check, and how guesses are made belongs here.
 """
 
-from karta_interpreter.karta.drafting.crd import CustomKind
-from karta_interpreter.karta.drafting.draft import Draft, draft
+from karta_interpreter.karta.scaffold.draft import Draft, draft
+from karta_interpreter.karta.scaffold.openapi import CustomKind
 
 __all__ = ["CustomKind", "Draft", "draft"]

@@ -1,6 +1,6 @@
 """How the status of a workload is derived."""
 
-from karta_interpreter.karta.notation import Expression, Many, Schema
+from karta_interpreter.karta.schema_types import Expression, Many, Schema
 
 
 class PhaseDefinition(Schema):

@@ -1,7 +1,7 @@
 """How the parts of a Karta are written down: closed camelCase objects, lists, and jq expressions.
 
 Fields that hold an expression are marked, so that every one of them can be found without naming them again. A field's
-docstring, and what is said for the API server alone, is what `publication` writes into the schemas.
+docstring, and what is said for the API server alone, is what `schema_export` writes into the schemas.
 """
 
 from collections.abc import Iterator, Mapping

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.drafting import CustomKind, draft
 from karta_interpreter.karta.evaluation import instance_ids
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.pods import pod_sets
-from tests.karta.drafting.test_draft import TEMPLATE, fields
+from karta_interpreter.karta.scaffold import CustomKind, draft
+from tests.karta.scaffold.test_draft import TEMPLATE, fields
 
 NAMES = st.sampled_from(["a", "b-c", "groups", "end", "replicaSpecs", "template", "1x", "ü"])
 WHOLE = st.one_of(

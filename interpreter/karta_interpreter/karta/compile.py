@@ -1,7 +1,7 @@
 """From a Karta without errors to its compiled definition."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import TypeAlias
@@ -11,16 +11,21 @@ from karta_interpreter.findings import Finding
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta import model, scheduling_model
 from karta_interpreter.karta.annotations import Annotations
 from karta_interpreter.karta.definition import (
     Component,
     Definition,
     Fragments,
+    LabelOperator,
+    LabelRule,
     PodDefinition,
     PodSpec,
     PodTemplate,
     QueuedFields,
+    Reference,
     SuspendAction,
+    queued_fields,
 )
 from karta_interpreter.karta.model import (
     ComponentDefinition,
@@ -31,14 +36,21 @@ from karta_interpreter.karta.model import (
     ResourceReference,
     ScaleDefinition,
     SpecDefinition,
-    StatusDefinition,
-    StatusMatcher,
 )
 from karta_interpreter.karta.model import SuspendAction as WrittenAction
-from karta_interpreter.karta.notation import expressions
-from karta_interpreter.karta.pod_compilation import compile_gang, compile_selector
-from karta_interpreter.karta.reference import LabelOperator, LabelRule, Reference
-from karta_interpreter.karta.scheduling import queued_fields
+from karta_interpreter.karta.pod_rules import (
+    GangScheduling,
+    GroupMember,
+    GroupPart,
+    KeyedGroup,
+    PodQuery,
+    PodSelector,
+    Topology,
+    TypeSelector,
+    WholeGroup,
+)
+from karta_interpreter.karta.schema_types import expressions
+from karta_interpreter.karta.status_model import StatusDefinition, StatusMatcher
 from karta_interpreter.karta.status_rules import (
     MATCHING_ORDER,
     ConditionMatcher,
@@ -75,7 +87,7 @@ def compile_definition(
         uses_bounded=any(not query.is_plain for query in _queries((components, status, annotations, references))),
         findings=tuple(findings),
         scripts=annotations.lua,
-        gang=compile_gang(karta.spec.optimization_instructions),
+        gang=_gang(karta.spec.optimization_instructions),
         references=references,
         queued=_queued(components, annotations),
     )
@@ -110,7 +122,7 @@ def _component(definition: str, written: ComponentDefinition, compiled: _Compile
         max_replicas=_query(scale.max_replicas_path, compiled),
         suspend=_actions(suspension.suspend_actions if suspension else (), compiled),
         resume=_actions(suspension.resume_actions if suspension else (), compiled),
-        selector=compile_selector(written.pod_selector),
+        selector=_selector(written.pod_selector),
     )
 
 
@@ -202,3 +214,53 @@ def _queries(part: object) -> Iterator[Query]:
     elif is_dataclass(part):
         for field in fields(part):
             yield from _queries(getattr(part, field.name))
+
+
+def _selector(selector: model.PodSelector | None) -> PodSelector:
+    """What the pods of a component tell, which is nothing without a selector."""
+    if selector is None:
+        return PodSelector()
+    instance, replica = selector.component_instance_selector, selector.replica_selector
+    return PodSelector(
+        _type_selector(selector.component_type_selector),
+        None if instance is None else _pod_query(instance.id_path),
+        None if replica is None else _pod_query(replica.key_path),
+    )
+
+
+def _gang(advice: scheduling_model.OptimizationInstructions | None) -> GangScheduling:
+    """Which pods start together, which are none without instructions."""
+    gang = None if advice is None else advice.gang_scheduling
+    if gang is None:
+        return GangScheduling()
+    keyed = tuple(KeyedGroup(group.name, tuple(map(_member, group.members))) for group in gang.pod_groups)
+    return GangScheduling(keyed, None if gang.pod_group is None else _whole(gang.pod_group))
+
+
+def _type_selector(selector: model.ComponentTypeSelector | None) -> TypeSelector | None:
+    if selector is None:
+        return None
+    return TypeSelector(selector.match_labels or {}, _pod_query(selector.key_path), selector.value)
+
+
+def _member(member: scheduling_model.PodGroupMember) -> GroupMember:
+    return GroupMember(member.component_name, _pod_queries(member.group_by_key_paths), _pod_queries(member.filters))
+
+
+def _whole(group: scheduling_model.PodGroup) -> WholeGroup:
+    parts = tuple(GroupPart(part.component_name, _topology(part.topology)) for part in group.sub_groups)
+    return WholeGroup(group.name, parts, _topology(group.topology))
+
+
+def _topology(topology: scheduling_model.Topology | None) -> Topology | None:
+    if topology is None:
+        return None
+    return Topology(topology.topology_name, topology.preferred_topology_level, topology.required_topology_level)
+
+
+def _pod_query(text: str | None) -> PodQuery | None:
+    return PodQuery(text) if text else None
+
+
+def _pod_queries(texts: Iterable[str]) -> tuple[PodQuery, ...]:
+    return tuple(map(PodQuery, texts))

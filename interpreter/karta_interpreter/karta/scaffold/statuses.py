@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.drafting.crd import CustomKind
-from karta_interpreter.karta.drafting.place import Place
-from karta_interpreter.karta.drafting.shapes import below, choices, fields, has_conditions, is_text
+from karta_interpreter.karta.scaffold.openapi import CustomKind, below, choices, fields, has_conditions, is_text
+from karta_interpreter.karta.scaffold.place import Place
 
 PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
 """Fields of a status that hold a phase, the most telling first."""

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from karta_interpreter.karta.notation import Many, PodExpressions, Schema, keyed_by
+from karta_interpreter.karta.schema_types import Many, PodExpressions, Schema, keyed_by
 
 
 class PodGroupMember(Schema):

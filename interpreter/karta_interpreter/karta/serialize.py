@@ -7,7 +7,7 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.resolution import Known
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.lua.script import Script, Scripts
 
 _LUA = f"{PREFIX}lua"

@@ -16,8 +16,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.fields import namespace as namespace_of
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, type_name
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference import LabelOperator, LabelRule, Reference
+from karta_interpreter.karta.definition import Definition, LabelOperator, LabelRule, Reference
 
 
 class Reader(Protocol):

@@ -6,8 +6,8 @@ import pytest
 from karta_interpreter.errors import DefinitionError
 from karta_interpreter.findings import Severity
 from karta_interpreter.k8s import edit
-from karta_interpreter.karta.drafting import CustomKind, draft
 from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.scaffold import CustomKind, draft
 
 INTEGER, STRING, BOOLEAN = {"type": "integer"}, {"type": "string"}, {"type": "boolean"}
 CONTAINERS = {"type": "array", "items": {"type": "object", "properties": {"name": STRING, "image": STRING}}}

@@ -1,0 +1,221 @@
+"""Finds the pods of a kind, which are the parts of its schema that look like a pod's definition, and their counts."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.scaffold.openapi import (
+    OPAQUE,
+    below,
+    entries,
+    fields,
+    is_claim,
+    is_number,
+    is_pod_spec,
+    is_pod_template,
+    is_resources,
+    is_text,
+    is_unsaid,
+    key_of,
+)
+from karta_interpreter.karta.scaffold.place import Entries, Place
+
+_DEEPEST = 4
+"""Lists within lists within lists are looked into so far."""
+
+_PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "schedulerNamePath": (("schedulerName",),),
+    "labelsPath": (("podLabels",), ("labels",)),
+    "annotationsPath": (("podAnnotations",), ("annotations",)),
+    "resourcesPath": (("resources",),),
+    "resourceClaimsPath": (("resourceClaims",),),
+    "podAffinityPath": (("affinity", "podAffinity"),),
+    "nodeAffinityPath": (("affinity", "nodeAffinity"),),
+    "priorityClassNamePath": (("priorityClassName",),),
+    "imagePath": (("image",),),
+}
+"""Where the pieces of a pod use to be in an object that has no whole pod: the first place that there is."""
+
+_TEXTS = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
+
+
+class Form(StrEnum):
+    """How a pod is given; the values are fields of `specDefinition`."""
+
+    TEMPLATE = "podTemplateSpecPath"
+    SPEC = "podSpecPath"
+    FRAGMENTS = "fragmentedPodSpecDefinition"
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """A place that has pods, and its schema; ``ancestors`` are the same of everything on the way, outermost first.
+
+    ``pieces`` are the fields of a `fragmentedPodSpecDefinition`; ``is_guess`` tells that only its name speaks for it.
+    """
+
+    place: Place
+    schema: Object
+    form: Form
+    ancestors: tuple[tuple[Place, Object], ...]
+    pieces: Mapping[str, Place] = field(default_factory=dict)
+    is_guess: bool = False
+
+
+def find_pods(schema: Object) -> list[Pods]:
+    """Every place of an object that looks like a pod's definition; pieces of pods only where there is no whole one."""
+    start = [(Place((name,)), part) for name, part in fields(schema) if name == "spec"]
+    parts = [part for place, field_schema in start for part in _walk(place, field_schema, ())]
+    whole = [pods for part in parts for pods in _whole(*part)]
+    known = [pods for pods in whole if not pods.is_guess]
+    return known or whole or [pods for part in parts for pods in _fragments(*part)]
+
+
+_Part = tuple[Place, Object, tuple[tuple[Place, Object], ...]]
+
+
+def _walk(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[_Part]:
+    """A part and the parts below it, but not what a pod template is made of."""
+    yield place, schema, ancestors
+    above = (*ancestors, (place, schema))
+    inner = below(schema, "spec") if is_pod_template(schema) else schema
+    for name, part in fields(inner):
+        yield from _walk(place / name, part, above)
+    if sum(isinstance(step, Entries) for step in place.steps) == _DEEPEST:
+        return
+    items = entries(schema, "items")
+    if items is not None:
+        yield from _walk(place / Entries(key=key_of(schema, items)), items, above)
+    values = entries(schema, "additionalProperties")
+    if values is not None:
+        yield from _walk(place / Entries(is_map=True), values, above)
+
+
+def _whole(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[Pods]:
+    if is_pod_template(schema):
+        yield Pods(place, schema, Form.TEMPLATE, ancestors)
+    elif is_pod_spec(schema) and not (ancestors and is_pod_template(ancestors[-1][1])):
+        yield Pods(place, schema, Form.SPEC, ancestors)
+    elif is_unsaid(schema) and place.steps[-1] in OPAQUE:
+        form = Form.SPEC if place.steps[-1] == "podSpec" else Form.TEMPLATE
+        yield Pods(place, schema, form, ancestors, is_guess=True)
+
+
+def _fragments(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[Pods]:
+    if not is_resources(below(schema, "resources")) or is_claim(schema):
+        return
+    pieces = {piece: Place((*place.steps, *way)) for piece in _PIECES for way in _ways(schema, piece)[:1]}
+    yield Pods(place, schema, Form.FRAGMENTS, (*ancestors, (place, schema)), pieces, is_guess=True)
+
+
+def _ways(schema: Object, piece: str) -> list[tuple[str, ...]]:
+    """The places of a piece that the schema has, with what belongs there."""
+    found = [(way, below(schema, *way)) for way in _PIECES[piece]]
+    return [way for way, part in found if part and is_text(part) == (piece in _TEXTS)]
+
+
+FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
+"""Fields that multiply the pods of what they stand in, as kinds of operators are wont to call them."""
+
+_MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
+_MOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A field on the way to pods that holds a number; ``default`` is what the API server puts there."""
+
+    parent: Place
+    name: str
+    default: JSON = None
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return self.parent / self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The fields of a `scaleDefinition`.
+
+    ``others`` are numbers nearby that may have to be in them, too; ``is_product`` tells that several are.
+    """
+
+    paths: dict[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    is_product: bool = False
+
+
+def counts(pods: Pods, scale_path: str) -> Counts:
+    """The product of every count on the way to pods; without one that of the scale subresource.
+
+    Counts of a Karta are for the whole workload: those of what a part stands in are multiplied in.
+    """
+    numbers = list(_numbers(pods))
+    factors = [number for number in numbers if number.name in FACTORS]
+    bounds = {f"{number.name}Path": number.place.jq for number in _bounds(factors, numbers)}
+    paths = bounds
+    if factors:
+        paths = {"replicasPath": _product(pods.place, factors), **bounds}
+    elif scale_path and not (bounds or pods.place.has_instances):
+        paths = {"replicasPath": f"{scale_path} // 1"}
+    return Counts(paths, _others(numbers, bounds.values()), len(factors) > 1)
+
+
+def _numbers(pods: Pods) -> Iterator[Number]:
+    own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
+    for place, schema in (*pods.ancestors, *own):
+        for name, part in fields(schema):
+            if is_number(part):
+                yield Number(place, name, part.get("default"))
+
+
+def _others(numbers: Sequence[Number], used: Collection[str]) -> tuple[str, ...]:
+    found = (number.place.jq for number in numbers if number.name not in FACTORS and _MAY_COUNT.search(number.name))
+    return tuple(path for path in found if path not in used)[:_MOST]
+
+
+def _bounds(factors: Sequence[Number], numbers: Sequence[Number]) -> list[Number]:
+    """The least and the largest count, where nothing else has to be multiplied in."""
+    if [factor.name for factor in factors] not in ([], ["replicas"]):
+        return []
+    bounds = [number for name in ("minReplicas", "maxReplicas") for number in numbers if number.name == name]
+    parent = next((number.parent for number in (*factors, *reversed(bounds))), None)
+    return [number for number in bounds if number.parent == parent]
+
+
+def _product(place: Place, factors: Sequence[Number]) -> str:
+    """One count for each instance of the pods at a place.
+
+    >>> from karta_interpreter.karta.scaffold.place import Entries
+    >>> groups = Place(("spec", "groups", Entries(key="name")))
+    >>> _product(groups / "template", [Number(groups, "replicas"), Number(groups, "numOfHosts", 2)])
+    '.spec.groups[] | (.replicas // 1) * (.numOfHosts // 2)'
+    >>> _product(groups / "template", [Number(Place(("spec",)), "replicas")])
+    '(.spec.replicas // 1) * (.spec.groups[] | 1)'
+    """
+    mine = [factor for factor in factors if not factor.parent.has_instances]
+    deeper = [_inside(factor) for factor in factors if factor.parent.has_instances]
+    parts = [f"{factor.place.jq} // {_default(factor)}" for factor in mine]
+    if not place.has_instances:
+        return _times(parts)
+    steps = len(place.first.steps) + 1
+    each = f"{Place(place.steps[:steps]).jq} | {_product(Place(place.steps[steps:]), deeper)}"
+    return _times([*parts, each])
+
+
+def _inside(factor: Number) -> Number:
+    """The same number, seen from an entry of the first list or map on the way to it."""
+    steps = len(factor.parent.first.steps) + 1
+    return Number(Place(factor.parent.steps[steps:]), factor.name, factor.default)
+
+
+def _times(parts: Sequence[str]) -> str:
+    return " * ".join(f"({part})" for part in parts) if len(parts) > 1 else "".join(parts) or "1"
+
+
+def _default(number: Number) -> int:
+    return number.default if type(number.default) is int else 1
