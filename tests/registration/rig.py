@@ -9,8 +9,8 @@ from typing import Any
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.registration import Endpoint
+from karta_interpreter.registration.conflicts import Report
 from karta_interpreter.registration.registrar import Registrar, Registration
-from karta_interpreter.registration.report import Report
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.store import Store
 from tests.registration.control_plane import ControlPlane

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.registration.admission_ca import PATHS, AdmissionCA
-from karta_interpreter.registration.report import Report
+from karta_interpreter.registration.conflicts import Report
 from karta_interpreter.sources.api_server import ApiServer
 from tests.registration.control_plane import ControlPlane, running
 from tests.registration.rig import NAME

@@ -13,7 +13,7 @@ from karta_interpreter.cli.render.answers import outcomes_table
 from karta_interpreter.cli.render.check import check_text
 from karta_interpreter.cli.render.document import to_yaml, written
 from karta_interpreter.cli.render.findings import findings_text
-from karta_interpreter.cli.render.table import one_line
+from karta_interpreter.cli.render.table import full_name, one_line
 from karta_interpreter.findings import Severity, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
@@ -133,7 +133,7 @@ def _document(entry: Entry, obj: Object, outcomes: Sequence[Outcome]) -> JSON:
     return {
         "apiVersion": obj["apiVersion"],
         "kind": obj["kind"],
-        "name": _full_name(obj),
+        "name": full_name(obj.get("metadata")),
         "definition": entry.definition.name,
         "origin": entry.origin,
         "scripts": {each: [script.name for script in scripts.of(each)] for each in sorted(scripts.operations)},
@@ -142,7 +142,7 @@ def _document(entry: Entry, obj: Object, outcomes: Sequence[Outcome]) -> JSON:
 
 
 def _title(entry: Entry, obj: Object) -> str:
-    title = click.style(f"{obj['kind']} {_full_name(obj)}", bold=True)
+    title = click.style(f"{obj['kind']} {full_name(obj.get('metadata'))}", bold=True)
     scripts = [
         f"{operation} by the script of {_names(entry.definition.scripts.of(operation))}"
         for operation in Operation
@@ -162,14 +162,6 @@ def _say_what_else(arguments: Arguments, interpreter: Interpreter) -> None:
         reason = arguments.missing(operation) if interpreter.is_asked(operation) else interpreter.why_not
         if reason:
             click.echo(escaped(f"{operation} was not asked: {reason}"), err=True)
-
-
-def _full_name(obj: Object) -> str:
-    metadata = obj.get("metadata")
-    if not isinstance(metadata, dict):
-        return ""
-    names = (metadata.get("namespace"), metadata.get("name"))
-    return "/".join(name for name in names if isinstance(name, str) and name)
 
 
 def check_scripts(paths: Sequence[str]) -> None:

@@ -9,9 +9,8 @@ from karta_interpreter.cli.definitions import interpreter_for
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
 from karta_interpreter.cli.problem import Problem, UsageProblem
 from karta_interpreter.cli.render.document import written
-from karta_interpreter.cli.render.table import one_line, table
+from karta_interpreter.cli.render.table import full_name, one_line, table
 from karta_interpreter.findings import count, escaped
-from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.scale import Scale
@@ -65,8 +64,7 @@ def mermaid(tree: WorkloadTree) -> str:
 
 def _title(tree: WorkloadTree) -> str:
     obj = tree.workload.object
-    names = (get(obj, ("metadata", field)) for field in ("namespace", "name"))
-    return f"{obj['kind']} {'/'.join(name for name in names if isinstance(name, str) and name)}".rstrip()
+    return f"{obj['kind']} {full_name(obj.get('metadata'))}".rstrip()
 
 
 def _status(tree: WorkloadTree) -> str:

@@ -9,7 +9,7 @@ from karta_interpreter.cli.options import control_plane
 from karta_interpreter.cli.problem import Problem
 from karta_interpreter.registration import NAME
 from karta_interpreter.registration.configuration import KIND
-from karta_interpreter.registration.removal import is_registered, unregister
+from karta_interpreter.registration.registrar import is_registered, unregister
 from karta_interpreter.sources.api_server import ApiServer
 
 _SETTLED_SECONDS = 2.0

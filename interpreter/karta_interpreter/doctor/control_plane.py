@@ -15,11 +15,10 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.admission_ca import PATHS
+from karta_interpreter.registration.registrar import CONFIGURATIONS
 
 _CHECK = "control plane"
-_CONFIG = "/apis/config.karmada.io/v1alpha1"
-_CONFIGURATIONS = f"{_CONFIG}/resourceinterpreterwebhookconfigurations"
-_CUSTOMIZATIONS = f"{_CONFIG}/resourceinterpretercustomizations"
+_CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _KARTAS = ("/apis/run.ai/v1alpha1/kartas", "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces")
 _WITHOUT = "the checks about it are left out; give the user of the kubeconfig what it lacks"
@@ -52,7 +51,7 @@ class ControlPlane:
     async def webhooks(self) -> list[Webhook] | None:
         """The webhooks of all configurations, None when they cannot be read."""
         try:
-            configurations = await self._items(_CONFIGURATIONS)
+            configurations = await self._items(CONFIGURATIONS)
         except ClusterError as error:
             foreign = error.status == HTTPStatus.NOT_FOUND
             advice = "give the kubeconfig of karmada-apiserver, this is no Karmada" if foreign else _WITHOUT

@@ -14,7 +14,7 @@ from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.configuration import NAME
-from karta_interpreter.registration.report import Report
+from karta_interpreter.registration.conflicts import Report
 from karta_interpreter.sources.api_server import ApiServer
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"

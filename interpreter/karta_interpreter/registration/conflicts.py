@@ -1,8 +1,19 @@
 """Detects conflicting field managers of our object, for the message about them."""
 
+from dataclasses import dataclass
+from typing import Literal
+
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.configuration import NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Something to log."""
+
+    level: Literal["info", "warning", "error"]
+    message: str
 
 
 def rival(present: Object | None, desired: Object) -> str:

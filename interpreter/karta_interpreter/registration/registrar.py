@@ -14,14 +14,43 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.registration.admission_ca import AdmissionCA
 from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
-from karta_interpreter.registration.conflicts import RateLimit, rival
+from karta_interpreter.registration.conflicts import RateLimit, Report, rival
 from karta_interpreter.registration.discovery import Served, served_kinds
 from karta_interpreter.registration.endpoint import Endpoint
-from karta_interpreter.registration.removal import CONFIGURATIONS, advice
-from karta_interpreter.registration.report import Report
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.informer import Informer, Pace
 from karta_interpreter.sources.store import Store
+
+CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
+"""Where an API server of Karmada has the configurations."""
+
+
+async def unregister(api: ApiServer, name: str = NAME) -> bool:
+    """Delete a configuration; return whether there was one."""
+    return await _is_there(api.delete(f"{CONFIGURATIONS}/{name}"))
+
+
+async def is_registered(api: ApiServer, name: str = NAME) -> bool:
+    """Return whether there is a configuration of that name."""
+    return await _is_there(api.get(f"{CONFIGURATIONS}/{name}"))
+
+
+async def _is_there(request: Awaitable[Object]) -> bool:
+    try:
+        await request
+    except ClusterError as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            return False
+        raise
+    return True
+
+
+def advice(error: ClusterError) -> str:
+    """The advice for a request for a configuration that fails, beyond the error's own text."""
+    if error.status == HTTPStatus.NOT_FOUND:
+        return "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
+    return ""
+
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PACE = Pace()

@@ -4,8 +4,7 @@ A suite is a YAML file with one case per document (``thirdparty_test.go`` of Kar
 running it and saying what came out differently; the answers themselves come from `karta_interpreter.operations`.
 """
 
-from karta_interpreter.suites.report import Report, Totals, by_kind
-from karta_interpreter.suites.runner import Outcome, judge, judge_refusal, run
+from karta_interpreter.suites.report import Outcome, Report, Totals, by_kind, judge, judge_refusal, run
 from karta_interpreter.suites.suite import Case, find_suites, home_of, load_suite, read_suite
 
 __all__ = [

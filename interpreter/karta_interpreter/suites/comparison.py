@@ -20,15 +20,14 @@ Normalise: TypeAlias = Callable[[JSON], JSON]
 
 
 def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
-    """Yield each place at which a result differs from the expected one.
+    """Each place at which a result differs from the expected one.
 
     >>> differences("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "500m"}})
     ()
     >>> differences("replica", 3, 4)
     ('replica: expected 3, got 4',)
     """
-    normalise = _NORMALISE.get(name, _unchanged)
-    return tuple(_compare((name,), normalise(expected), normalise(actual)))
+    return tuple(_compare((name,), *_normalised(name, expected, actual)))
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
@@ -37,9 +36,13 @@ def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
     >>> compared("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "250m"}})
     ({'resourceRequest': {'cpu': '500m'}}, {'resourceRequest': {'cpu': '250m'}})
     """
-    normalise = _NORMALISE.get(name, _unchanged)
-    expected, actual = normalise(expected), normalise(actual)
+    expected, actual = _normalised(name, expected, actual)
     return _written(expected), _written(_in_words_of(expected, actual))
+
+
+def _normalised(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
+    normalise = _NORMALISE.get(name)
+    return (normalise(expected), normalise(actual)) if normalise else (expected, actual)
 
 
 def _in_words_of(expected: JSON, actual: JSON) -> JSON:
@@ -110,24 +113,12 @@ def _quantity(value: JSON) -> JSON:
         return value
 
 
-def _components(value: JSON) -> JSON:
-    if not isinstance(value, list):
-        return value or []
-    return sorted(map(_component, value), key=_text)
-
-
 def _component(value: JSON) -> JSON:
     if not isinstance(value, dict):
         return value
     requirements = _requirements(value.get("replicaRequirements"))
     rest = {key: item for key, item in value.items() if key != "replicaRequirements"}
     return {**rest, "replicaRequirements": requirements} if requirements else rest
-
-
-def _dependencies(value: JSON) -> JSON:
-    if not isinstance(value, list):
-        return value or []
-    return sorted(map(_without_empty, value), key=_text)
 
 
 def _without_empty(value: JSON) -> JSON:
@@ -140,12 +131,12 @@ def _without_empty(value: JSON) -> JSON:
     return value
 
 
-def _unchanged(value: JSON) -> JSON:
-    return value
+def _in_any_order(normalise: Normalise) -> Normalise:
+    return lambda value: sorted(map(normalise, value), key=_text) if isinstance(value, list) else value or []
 
 
 _NORMALISE: dict[str, Normalise] = {
     "requires": _requirements,
-    "components": _components,
-    "dependencies": _dependencies,
+    "components": _in_any_order(_component),
+    "dependencies": _in_any_order(_without_empty),
 }

@@ -15,7 +15,6 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.requirements import Counting, PodRequirements, pod_requirements
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.pods import pod_sets
-from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import StatusMatch
 from karta_interpreter.workload.document import reading
 from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec, Instance
@@ -67,7 +66,7 @@ class InstanceNode:
         return _known(
             instanceKey=self.instance.id or None,
             replicas=self.instance.replicas,
-            scale=None if scale is None else _scale(scale),
+            scale=scale and _known(replicas=scale.replicas, minReplicas=scale.minimum, maxReplicas=scale.maximum),
             extractedInstance=_extracted(self.instance),
             requirements=None if self.requirements is None else self.requirements.to_json(),
             pods=[pod.to_json() for pod in self.pods] or None,
@@ -94,10 +93,6 @@ class ComponentNode:
             instances=[instance.to_json() for instance in self.instances],
             children=[child.to_json() for child in self.children] or None,
         )
-
-
-def _scale(scale: Scale) -> Wire:
-    return _known(replicas=scale.replicas, minReplicas=scale.minimum, maxReplicas=scale.maximum)
 
 
 def _extracted(instance: Instance) -> Wire | None:

@@ -2,13 +2,14 @@
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final, TypeAlias
 
 import click
 
 from karta_interpreter.cli.calls import Outcome
-from karta_interpreter.cli.render.table import table
+from karta_interpreter.cli.render.table import full_name, table
 from karta_interpreter.findings import count, format_path
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.operations import Call, Operation, Results
@@ -147,16 +148,8 @@ def _placement(requires: JSON) -> list[str]:
     return lines + [f"{label}: {requires[name]}" for label, name in fields if (requires or {}).get(name)]
 
 
-def _revised(call: Call, results: Results) -> list[str]:
-    return changes(call.object, results["revised"])
-
-
-def _retained(call: Call, results: Results) -> list[str]:
-    return changes(call.object, results["retained"])
-
-
-def _aggregated(call: Call, results: Results) -> list[str]:
-    return changes(call.object, results["aggregatedStatus"])
+def _changed(result: str, call: Call, results: Results) -> list[str]:
+    return changes(call.object, results[result])
 
 
 def _status(_: Call, results: Results) -> list[str]:
@@ -168,13 +161,8 @@ def _status(_: Call, results: Results) -> list[str]:
 
 def _dependencies(_: Call, results: Results) -> list[str]:
     found = results["dependencies"]
-    rows = [[each["apiVersion"], each["kind"], _full_name(each)] for each in found]
+    rows = [[each["apiVersion"], each["kind"], full_name(each)] for each in found]
     return table(rows).splitlines() if rows else ["none"]
-
-
-def _full_name(reference: Mapping[str, str]) -> str:
-    namespace = reference.get("namespace", "")
-    return f"{namespace}/{reference['name']}" if namespace else reference["name"]
 
 
 _Lines: TypeAlias = Callable[[Call, Results], list[str]]
@@ -182,9 +170,9 @@ _Lines: TypeAlias = Callable[[Call, Results], list[str]]
 _LINES: dict[Operation, _Lines] = {
     Operation.INTERPRET_REPLICA: _replica,
     Operation.INTERPRET_COMPONENT: _components,
-    Operation.REVISE_REPLICA: _revised,
-    Operation.RETAIN: _retained,
-    Operation.AGGREGATE_STATUS: _aggregated,
+    Operation.REVISE_REPLICA: partial(_changed, "revised"),
+    Operation.RETAIN: partial(_changed, "retained"),
+    Operation.AGGREGATE_STATUS: partial(_changed, "aggregatedStatus"),
     Operation.INTERPRET_STATUS: _status,
     Operation.INTERPRET_DEPENDENCY: _dependencies,
 }

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import click
 
 from karta_interpreter.findings import escaped
+from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.values import JSON
 
 _GAP = "  "
 _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
@@ -32,6 +34,16 @@ def one_line(text: str) -> str:
     a\nb\x1b[2J
     """
     return "".join(part if place % 2 else escaped(part) for place, part in enumerate(_STYLE.split(text)))
+
+
+def full_name(metadata: JSON) -> str:
+    """The namespace, if any, and the name in an object's metadata or in a reference to an object.
+
+    >>> full_name({"namespace": "default", "name": "web"}), full_name({"name": "web"}), full_name(None)
+    ('default/web', 'web', '')
+    """
+    names = (get(metadata, (field,)) for field in ("namespace", "name"))
+    return "/".join(name for name in names if isinstance(name, str) and name)
 
 
 def indent(text: str, prefix: str = "  ") -> str:
