@@ -12,7 +12,6 @@ from karta_interpreter.registration import Endpoint
 from karta_interpreter.registration.conflicts import Report
 from karta_interpreter.registration.endpoint import certificates
 from karta_interpreter.registration.registrar import Registrar, Registration
-from karta_interpreter.server.control_plane import CaFile
 from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.sources.api_server import ApiServer
