@@ -75,16 +75,12 @@ def _descriptions(given: Sources) -> list[Description]:
 def _chosen(things: Sequence[tuple[Thing, GVK, str]], kinds: Sequence[str]) -> list[Thing]:
     """The things whose kind, ``apiVersion/Kind`` or definition is named, in their own order."""
     wanted = {kind.lower() for kind in kinds}
-    names = {index: _names(gvk, name) for index, (_, gvk, name) in enumerate(things)}
+    names = [{text.lower() for text in (gvk.kind, f"{gvk.api_version}/{gvk.kind}", name)} for _, gvk, name in things]
     for kind in kinds:
-        if not any(kind.lower() in each for each in names.values()):
+        if not any(kind.lower() in each for each in names):
             known = sorted({gvk.kind for _, gvk, _ in things})
             raise UsageProblem(f"error: there is no definition for {kind}; {did_you_mean(kind, known)}")
     return [thing for index, (thing, _, _) in enumerate(things) if names[index] & wanted]
-
-
-def _names(gvk: GVK, name: str) -> set[str]:
-    return {gvk.kind.lower(), f"{gvk.api_version}/{gvk.kind}".lower(), name.lower()}
 
 
 def _print(output: str, text: str, document: JSON) -> None:

@@ -7,7 +7,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import Annotations, ExtraDependency
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.model import ComponentDefinition, Karta, SuspendAction
+from karta_interpreter.karta.model import ComponentDefinition, Karta
 from karta_interpreter.karta.scheduling_model import GangScheduling
 from karta_interpreter.karta.schema import read_karta
 from karta_interpreter.karta.schema_types import expressions
@@ -193,11 +193,7 @@ def _writes(components: Sequence[ComponentDefinition], *, suspend: bool) -> Iter
         definition = component.suspend_definition
         if definition:
             actions = definition.suspend_actions if suspend else definition.resume_actions
-            yield from map(_write, actions)
-
-
-def _write(action: SuspendAction) -> str:
-    return f"{one_line(action.path)} = {action.value}"
+            yield from (f"{one_line(action.path)} = {action.value}" for action in actions)
 
 
 def _gang(gang: GangScheduling) -> Iterator[str]:

@@ -91,13 +91,10 @@ def _failure(outcome: Outcome) -> str:
     place = click.style(f"{case.source}:{case.line}:", bold=True)
     title = f"{click.style('FAILED', fg='red', bold=True)} {place} {case.call.operation}: {case.name}"
     details = [indent(line) for line in (case.description,) if line]
-    details += _coloured(difference(outcome)) or [indent(failure) for failure in outcome.failures]
+    changed = [indent(click.style(line, fg=_COLOURS.get(line[:1]))) for line in difference(outcome).splitlines()]
+    details += changed or [indent(failure) for failure in outcome.failures]
     lines = [title, *(line for detail in details for line in detail.split("\n")), ""]
     return "".join(f"{one_line(line)}\n" for line in lines)
-
-
-def _coloured(text: str) -> list[str]:
-    return [indent(click.style(line, fg=_COLOURS.get(line[:1]))) for line in text.splitlines()]
 
 
 def _totals(report: Report) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from karta_interpreter.doctor.result import Result, problem
 from karta_interpreter.doctor.webhooks import HTTPS, Client, Service
 from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import Object
 
 _CHECK = "address"
 _ROUTED = ("ClusterIP", "NodePort", "LoadBalancer")
@@ -100,17 +100,14 @@ def _of_cluster_ip(reference: Service, service: Object, server_name: str, path: 
     if not host or host == "None":
         advice = "give it a clusterIP, or make it an ExternalName; Karmada cannot dial a headless Service"
         return _wrong(f"Service {name} in karmada-apiserver is headless", advice)
-    ports = _ports(edit.get(service, ("spec", "ports")))
+    listed = edit.get(service, ("spec", "ports"))
+    ports = [edit.get(port, ("port",)) for port in listed] if isinstance(listed, list) else []
     if reference.port not in ports:
         found = f"Service {name} has no port {reference.port}, it has {', '.join(map(str, ports)) or 'none'}"
         return _wrong(found, "register one of its ports, or add this one")
     reason = f"Service {name} in karmada-apiserver has this clusterIP"
     advice = f"nothing routes a clusterIP of karmada-apiserver: make it an ExternalName {server_name}.cluster.local"
     return Address(str(host), reference.port, server_name, path, reason, advice)
-
-
-def _ports(ports: JSON) -> list[JSON]:
-    return [edit.get(port, ("port",)) for port in ports] if isinstance(ports, list) else []
 
 
 def _wrong(found: str, advice: str) -> Result:

@@ -51,7 +51,7 @@ def refused(request: Request, status: int, content: bytes) -> ClusterError:
     reason = answer.get("reason") or _phrase(status)
     message = answer.get("message") or _phrase(status)
     hint = _missing_rule(request) if status == HTTPStatus.FORBIDDEN else _hint(request, status)
-    return ClusterError(f"{request}: {status} {message}{_after(hint)}", status=status, reason=str(reason))
+    return ClusterError(f"{request}: {status} {message}{hint and f'; {hint}'}", status=status, reason=str(reason))
 
 
 def expired(request: Request, event: JSON) -> ClusterError:
@@ -143,10 +143,6 @@ def _phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return ""
-
-
-def _after(hint: str) -> str:
-    return f"; {hint}" if hint else ""
 
 
 def read_object(request: Request, content: bytes) -> Object:

@@ -35,7 +35,7 @@ def conditions_of(
     known = _by_type(previous)
     valid = loaded.definition is not None
     verdicts = (
-        (VALIDATED, valid, *(_valid(loaded) if valid else _invalid(loaded))),
+        (VALIDATED, valid, *(_valid(loaded) if valid else ("ValidationFailed", _findings(loaded)))),
         (CRD_EXISTS, crd_served, *_presence(loaded, crd_served)),
         (READY, valid and crd_served and not hidden_by, *_readiness(valid and crd_served, hidden_by)),
     )
@@ -77,10 +77,6 @@ def _valid(loaded: Loaded) -> tuple[str, str]:
     count = len(loaded.findings)
     warnings = f" with {count} warning{'s' if count > 1 else ''}: {_findings(loaded)}" if count else ""
     return "ValidationSucceeded", f"the definition is valid{warnings}"
-
-
-def _invalid(loaded: Loaded) -> tuple[str, str]:
-    return "ValidationFailed", _findings(loaded)
 
 
 def _findings(loaded: Loaded) -> str:

@@ -59,8 +59,5 @@ async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
 def _places(roots: Sequence[Path]) -> frozenset[Path]:
     """The folders to watch: all that may hold definitions, and where each root would appear anew."""
     inside = {folder for root in roots for folder in list_files(root).folders}
-    return frozenset(inside | {_nearest_folder(root.parent) for root in roots})
-
-
-def _nearest_folder(path: Path) -> Path:
-    return next(place for place in (path, *path.parents) if place.is_dir())
+    above = {next(place for place in (root.parent, *root.parents) if place.is_dir()) for root in roots}
+    return frozenset(inside | above)
