@@ -1,7 +1,7 @@
-"""The query language: jq, read, judged, run, and written through.
+"""The query language: parses, checks and runs jq expressions, and writes through them.
 
-An expression is parsed to a syntax tree, vetted, and compiled to a `Query`: plain ones run in this process, the
-others in a process that can be stopped. Everything that knows jq, and the package ``jq`` itself, is in here.
+An expression is parsed to a syntax tree, analysed, and compiled to a `Query`: plain ones run in this process, the
+others in a process that can be stopped. All code about jq, and the only import of the package ``jq``, is in here.
 """
 
 from karta_interpreter.jq.analysis import Verdict, examine, forget_many, vet

@@ -1,4 +1,4 @@
-"""The Karta definition language: reads and judges definitions, and evaluates them for an object.
+"""The Karta definition language: reads and validates definitions, and evaluates them for an object.
 
 Reading: `loading` takes text through `schema` (is it a Karta), `validation` (upstream's rules), `expressions` (its
 jq), `annotation_records` and `lint` to a compiled `definition`, and collects every finding on the way.

@@ -34,10 +34,10 @@ OPERATIONS = (
 class AggregateRule(StrEnum):
     """How one status field of several clusters becomes one value.
 
-    ``counter`` is a sum that never falls below what the template has; ``max`` and ``min`` compare numbers, quantities
-    and Go durations; ``worst`` is the value of the cluster that is worst off; ``union`` has the keys of all objects,
-    with the values of the worst cluster that has them; ``omit`` takes nothing from the members, what the template has
-    stays; ``drop`` also removes what the template has.
+    ``counter`` is a sum that never falls below the template's value; ``max`` and ``min`` compare numbers, quantities
+    and Go durations; ``worst`` is the value of the cluster with the worst status; ``union`` has the keys of all
+    objects, with the values of the worst cluster that has them; ``omit`` takes nothing from the members and keeps the
+    template's value; ``drop`` also removes the template's value.
     """
 
     SUM = "sum"
@@ -98,9 +98,9 @@ class MadeClaims:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """A place that belongs to the member cluster.
+    """A path that belongs to the member cluster.
 
-    ``absent`` is what a member means that has none, None for nothing; or the template ``drops`` its own then.
+    ``absent`` is the value for a member without the field, or None; with ``drops`` the template's is removed.
     """
 
     place: Query
@@ -114,10 +114,10 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Unset:
-    """A place that belongs to the member cluster where the template has no value.
+    """A path that belongs to the member cluster where the template has no value.
 
-    ``by`` tells the elements of lists apart, of which both objects' are wanted; ``condition`` is what the member's
-    value or element has to meet; ``value`` is written in its place.
+    ``by`` is the key of the elements of lists, which are merged; ``condition`` must be true for the member's value or
+    element; ``value`` is written instead of the member's value.
     """
 
     place: Query
@@ -133,7 +133,7 @@ class Unset:
 
 @dataclass(frozen=True, slots=True)
 class Respelled:
-    """A place with quantities: those that are equal to the member's are written as the member writes them."""
+    """A path with quantities: equal ones keep the member's spelling."""
 
     place: Query
 

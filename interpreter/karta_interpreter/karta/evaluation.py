@@ -1,4 +1,4 @@
-"""Asking an expression of a definition about an object, and saying clearly where it went wrong."""
+"""Evaluates an expression of a definition on an object; errors name the definition, component, field and reason."""
 
 from karta_interpreter.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.jq import Query

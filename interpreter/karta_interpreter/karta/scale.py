@@ -16,7 +16,7 @@ _LIKE_A_NUMBER = re.compile(r"[-+0-9.eE ]{0,32}")
 
 
 class Scale(NamedTuple):
-    """The counts of one instance as its object gives them; None where it does not say."""
+    """The counts of one instance as its object gives them; None for an absent one."""
 
     replicas: int | None
     minimum: int | None

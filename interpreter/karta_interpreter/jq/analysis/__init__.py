@@ -8,11 +8,11 @@
     cannot loop, and it cannot explode. `karta_interpreter.jq.inprocess.growth` has these rules in full.
 *Bounded*
     is everything else that Karta accepts: ``reduce``, ``def``, variables, regular expressions, …. It runs in a
-    process that can be stopped. The notes say what keeps it from being plain.
+    process that can be stopped. The notes have the reasons why it is not plain.
 *Refused*
-    is what Karta refuses (assignments, ``del``, ``..``, ``range``, ``paths``, ``recurse``, ``walk``, ``repeat``),
-    what reaches out of the expression (modules, environment, further input, output), and every name that either
-    gojq or jq does not know. Calls are judged by their name, even of a function that the expression defines.
+    is everything that Karta rejects (assignments, ``del``, ``..``, ``range``, ``paths``, ``recurse``, ``walk``,
+    ``repeat``), access to anything outside the expression (modules, environment, further input, output), and every name
+    that either gojq or jq does not know. Calls are checked by name, even of a function that the expression defines.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Vetting:
-    """A verdict with its reasons: ``refusals`` why it is refused, ``notes`` why it is bounded."""
+    """A verdict with its reasons: ``refusals`` why it is rejected, ``notes`` why it is bounded."""
 
     verdict: Verdict
     refusals: tuple[Refusal, ...] = ()
@@ -51,9 +51,9 @@ class Vetting:
 
 @lru_cache(_REMEMBERED)
 def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, Vetting]:
-    """Parse and judge an expression; the result is remembered for when the definition is compiled.
+    """Parse and analyse an expression; the result is cached until the definition is compiled.
 
-    Refusals and notes know their places in the text; the tree, which a definition keeps, has none any more.
+    Refusals and notes have their positions in the text; the tree, which a definition keeps, has no positions.
 
     Raises QuerySyntaxError for text that is not jq.
 
@@ -65,13 +65,13 @@ def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, V
 
 
 def forget_many() -> None:
-    """Free the expressions of a large definition, which `examine` remembers until the definition is compiled."""
+    """Free the expressions of a large definition, which `examine` caches until the definition is compiled."""
     if examine.cache_info().currsize > _KEPT:
         examine.cache_clear()
 
 
 def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:
-    """Judge an expression in which ``variables``, named without ``$``, will be defined.
+    """Analyse an expression in which ``variables``, named without ``$``, will be defined.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> vet(parse("del(.a)")).refusals[0].message

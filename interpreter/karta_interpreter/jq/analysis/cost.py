@@ -1,4 +1,4 @@
-"""What the constructs and functions of a plain expression make of their input."""
+"""The size of the outputs of constructs and functions in a plain expression, relative to their input."""
 
 from collections.abc import Sequence
 from functools import singledispatch
@@ -60,7 +60,7 @@ _NAMES: Final = {
 
 
 class Note(Struct, frozen=True, gc=False):
-    """A construct that keeps an expression from being plain: its text or name, its place, and why."""
+    """A construct that keeps an expression from being plain: its text or name, its position, and the reason."""
 
     construct: str
     span: Span
@@ -68,7 +68,7 @@ class Note(Struct, frozen=True, gc=False):
 
 
 def find_notes(node: Node, variables: frozenset[str] = frozenset()) -> tuple[Note, ...]:
-    """Everything that keeps an expression from being plain, in the order of the text; nothing if it is plain.
+    """Return the reasons why an expression is not plain, in the order of the text; none if it is plain.
 
     ``variables`` are given beside the input, and count as a part of it.
     """

@@ -1,4 +1,4 @@
-"""What an expression may not do, wherever in it it tries."""
+"""Finds the constructs of an expression that are not allowed."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from karta_interpreter.jq.syntax.traversal import children
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Functions, variables and labels that were defined around a place."""
+    """The functions, variables and labels that are defined at a position."""
 
     functions: frozenset[Function] = frozenset()
     variables: frozenset[str] = frozenset()
@@ -71,7 +71,7 @@ def _variables(pattern: ast.Pattern) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A construct that is not allowed: its text or name, its place, why not, and what to do instead."""
+    """A construct that is not allowed: its text or name, its position, the reason, and what to write instead."""
 
     construct: str
     span: Span
@@ -80,7 +80,7 @@ class Refusal:
 
 
 def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Refusal, ...]:
-    """Everything in an expression that is not allowed, in the order of the text."""
+    """Return the constructs of an expression that are not allowed, in the order of the text."""
     search = _Search()
     search.visit(node, Scope(variables=variables))
     # a key that is also read, as in {"\\(.a)"}, stands in the tree twice
@@ -95,7 +95,7 @@ class _Search:
         self.hints: dict[int, str] = {}
 
     def visit(self, node: Node, scope: Scope) -> None:
-        """Judge a node and everything below it."""
+        """Check a node and all nodes below it."""
         self._guess(node)
         self._judge(node, scope)
         match node:
@@ -201,7 +201,7 @@ def _choice(sign: str, name: str, known: frozenset[str]) -> str:
 
 
 def _pattern_error(node: ast.Call) -> str:
-    """What is wrong with the literal pattern or the literal flags of a call; empty if nothing is."""
+    """The error in the literal pattern or the literal flags of a call; empty if there is none."""
     function = FUNCTIONS.get((node.name, len(node.arguments)))
     kinds = function.arguments if function else ()
     texts = {

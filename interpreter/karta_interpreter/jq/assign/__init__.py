@@ -1,9 +1,9 @@
-"""Writing through an expression: the place of each output, and how to change the output there.
+"""Writing through an expression: the path of each output, and how to change the output there.
 
-Values and places come from one compiler: `tracer` is the emitter of `karta_interpreter.jq.inprocess`, and writes beside
+Values and paths come from one compiler: `tracer` is the emitter of `karta_interpreter.jq.inprocess`, and writes beside
 a value the Python for its origin. An expression is compiled twice, without and with origins: most calls need no
 origins, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone. `origins` has the
-functions that the written Python calls, this module the places.
+functions that the written Python calls, this module the paths.
 """
 
 from typing import Final, NamedTuple
@@ -29,7 +29,7 @@ def denotes(value: JSON, number: int) -> bool:
 
 
 class Location(NamedTuple):
-    """A place whose value, changed in a known way, is an output of an expression.
+    """A path whose value, changed in a known way, is an output of an expression.
 
     The output is ``min(cap, max(floor, value * factor))``, with ``default`` for a value that is null, false or
     absent, and a text read as a number if ``numeral``. ``floor`` and ``cap`` are in units of the output.
@@ -78,8 +78,8 @@ class Location(NamedTuple):
     def write(self, document: JSON, number: int) -> JSON:
         """A new document for which the expression gives ``number``; the same one where it already does.
 
-        A number that the place has as text, or has to have so, is written as text. Raises QueryWriteError when no
-        value at this place gives that number.
+        A number that the path has as text, or has to have so, is written as text. Raises QueryWriteError when no
+        value at this path gives that number.
 
         >>> Location(("replicas",), factor=4).write({"replicas": 2}, 12)
         {'replicas': 3}
@@ -145,7 +145,7 @@ class Location(NamedTuple):
         return ""
 
     def _holds_text(self, document: JSON) -> bool:
-        """Whether the place holds text: it does, its default is one, or API servers take nothing else there."""
+        """Whether the path holds text: its value or its default is text, or API servers accept only text there."""
         value = self.raw(document)
         known = value if truthy(value) else self.default
         return isinstance(known, str) or self.path[-3:-1] in _TEXTS

@@ -141,7 +141,7 @@ _NOTHING = ast.Call("empty")
 
 
 def sources(node: Node) -> Node | None:
-    """An expression for the values at all places that ``node`` may be written through, and perhaps at others.
+    """An expression for the values at all paths that ``node`` may be written through, and perhaps at others.
 
     None if the expression does not show them, as for every function that is not named here: that is right for all.
 
@@ -172,7 +172,7 @@ def sources(node: Node) -> Node | None:
 
 
 def _is_path(node: Node) -> bool:
-    """Whether all outputs are values at places, nothing new."""
+    """Whether all outputs are values at paths, and none is computed."""
     match node:
         case ast.Identity() | ast.Call("select", (_,)):
             return True

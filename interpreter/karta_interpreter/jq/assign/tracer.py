@@ -1,4 +1,4 @@
-"""Python for the outputs of an expression and, beside each, for the place that it is read from."""
+"""Python for the outputs of an expression and, beside each, for the path that it is read from."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple, Self

@@ -1,4 +1,4 @@
-"""What a process for jq runs (`karta_interpreter.sandbox.child`): libjq, loaded without its package.
+"""The program of a child process for jq (`karta_interpreter.sandbox.child`): libjq, loaded without its package.
 
 It imports nothing but the standard library and the ``jq`` extension. A request is the length of the program, the
 program, and the input as JSON text. The answer is the results as a JSON array, the message of an error, or empty for

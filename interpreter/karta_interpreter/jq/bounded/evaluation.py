@@ -1,4 +1,4 @@
-"""Evaluating a program of jq in a process, and what is repeated of libjq's error messages.
+"""Evaluates a program of jq in a child process, and removes data from libjq's error messages.
 
 libjq cannot be interrupted and ends its whole process when memory runs out.
 """
@@ -79,7 +79,7 @@ POOL: Final = Pool(start, PROCESSES)
 
 
 def redacted(message: str) -> str:
-    """A message of libjq without the values that it quotes: not everyone who reads it may read the object.
+    """A message of libjq without the values that it quotes: readers of logs may have no access to the object.
 
     >>> redacted('string ("token") and number (1) cannot be added')
     'string and number cannot be added'

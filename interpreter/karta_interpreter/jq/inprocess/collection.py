@@ -165,7 +165,7 @@ def greatest(value: JSON) -> JSON:
 
 
 def _check_alike(name: str, values: list[JSON]) -> None:
-    """Refuse what jq does: to it ``["many", 3] | min`` is 3, though no number of pods is meant."""
+    """Reject values of several types: to jq ``["many", 3] | min`` is 3, which is not a meant number of pods."""
     types = dict.fromkeys(kind(value) for value in values if value is not None)
     if len(types) > 1:
         raise QueryEvaluationError(f"{name} compares values of one type, not {' with '.join(types)}")

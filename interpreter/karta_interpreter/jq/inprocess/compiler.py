@@ -63,7 +63,7 @@ _present: Final = ContextVar[Mapping[str, JSON]]("values of variables")
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """In the place of a value that is not known, and why."""
+    """Stands for a value that is not known, with the reason."""
 
     reason: str
 
@@ -93,7 +93,7 @@ _NOTHING: Final = object()
 
 
 def refuse(message: str) -> NoReturn:
-    """Fail with the words of the definition's author."""
+    """Fail with the error text of the definition's author."""
     raise QueryRaisedError(message)
 
 

@@ -1,4 +1,4 @@
-"""What functions make of their input, computed from what their arguments make of it."""
+"""The size of the outputs of functions, computed from that of their arguments."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias

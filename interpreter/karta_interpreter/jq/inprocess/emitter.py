@@ -28,7 +28,7 @@ _ORDERS: Final = {"min": "<=", "max": ">="}
 class Emitter(Choices):
     """Writes any plain expression; ValueError for any other.
 
-    What becomes of a value is written by methods of their own: another emitter may write beside it where it comes from.
+    The code that uses a value is written by separate methods, so that another emitter can add the origin of the value.
     """
 
     def construct(self, node: Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct

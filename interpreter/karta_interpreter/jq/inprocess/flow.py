@@ -26,9 +26,9 @@ class Flow(Writer, ABC):
         """Write Python for a node and its outputs; the parts of the node are written by `each` and `value`."""
 
     def each(self, node: Node, here: str, sink: Sink) -> None:
-        """Write Python that runs an expression for the input ``here`` and does with every output what is to be done.
+        """Write Python that runs an expression for the input ``here`` and runs the sink for every output.
 
-        Where there is always one output, what is to be done is written at the same level, just behind it.
+        Where there is always one output, the code of the sink follows at the same level.
         """
         if is_empty(node):
             return

@@ -41,7 +41,7 @@ _AS_TEXT: Final = 6
 
 
 class Growth(Struct, frozen=True, gc=False):
-    """What an expression makes of an input of any size.
+    """The size of an expression's outputs for an input of any size.
 
     ``count`` is the largest number of outputs, None when it depends on the input. ``size`` and ``work`` are
     factors of the size of the input. A ``cheap`` expression takes a constant time; the outputs of a ``small`` one
@@ -73,7 +73,7 @@ ENTRIES: Final = Growth(size=3)
 
 
 def piped(left: Growth, right: Growth) -> Growth:
-    """What a pipe makes of its input: every output of the left part is an input of the right one."""
+    """The growth of a pipe: every output of the left part is an input of the right one."""
     size = (left.outputs if right.small else left.size) * right.size
     return Growth(
         count=None if left.count is None or right.count is None else left.count * right.count,
@@ -140,7 +140,7 @@ def conditional(conditions: Sequence[Growth], result: Growth) -> Growth:
 
 
 def collected(body: Growth) -> Growth:
-    """What an array of all outputs of its body makes."""
+    """The growth of an array of all outputs of its body."""
     fixed = body.count is not None
     return Growth(1, body.size + 1, body.work + 1, cheap=body.cheap and fixed, small=body.small and fixed)
 

@@ -47,7 +47,7 @@ def item(value: JSON, key: JSON) -> JSON:
 
 
 def at_path(value: JSON, path: JSON) -> JSON:
-    """``getpath(path)``: what is at a list of keys and indices; null inside of null.
+    """``getpath(path)``: the value at a list of keys and indices; null inside of null.
 
     >>> at_path({"a": [{"b": 1}]}, ["a", 0, "b"]), at_path({}, ["a", 0, "b"])
     (1, None)

@@ -3,7 +3,7 @@ r"""Regular expressions in the dialect of Go, which gojq reads: RE2 itself.
 A search takes a time that grows with the text and with the size of the pattern. To find all matches
 takes as many searches, which may read the rest of the text each; `MOST_STEPS` bounds them.
 
-Some patterns are refused because RE2 differs from Go's own package: ``\C`` and names of groups that are not ASCII,
+Some patterns are rejected because RE2 differs from Go's own package: ``\C`` and names of groups that are not ASCII,
 which Go does not have; ``\B``, which RE2 also finds inside of a character; a name for two groups, of which this package
 knows one; and names of Unicode classes that only Go knows (``\p{Letter}``).
 """
@@ -120,7 +120,7 @@ def scan(value: JSON, pattern: Pattern) -> Iterator[JSON]:
 
 
 def splits(value: JSON, pattern: Pattern) -> Iterator[str]:
-    """``splits(pattern)``: what is between the matches."""
+    """``splits(pattern)``: the texts between the matches."""
     text, end = text_of("splits", value), 0
     for found in _matches(text, pattern):
         yield text[end : found.start()]

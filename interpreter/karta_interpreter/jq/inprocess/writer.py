@@ -84,7 +84,7 @@ INPUT: Final = "v"
 
 
 class Sink(NamedTuple):
-    """What is done with each output: ``write`` writes Python for it. ``short`` if that may be written repeatedly."""
+    """The code for each output: ``write`` writes Python for it. ``short`` if that may be written repeatedly."""
 
     write: Callable[[str], None]
     short: bool = False
