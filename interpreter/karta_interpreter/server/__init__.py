@@ -1,7 +1,7 @@
 """The webhook server: HTTPS in front of the operations, and everything a process needs to run for months.
 
-Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. The content of bodies belongs to
-`karta_interpreter.wire`, answers to `karta_interpreter.operations`. The only room that imports aiohttp.
+Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. Bodies are decoded in
+`karta_interpreter.wire` and answered in `karta_interpreter.operations`. Only this package imports aiohttp.
 """
 
 from karta_interpreter.server.lifecycle import run

@@ -47,7 +47,7 @@ Review = Callable[[bytes, float], Awaitable[bytes]]
 class Application:
     """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
 
-    ``reviews`` answer what the API server asks before it stores a Karta, by the path where it asks.
+    ``reviews`` has the handler of each path of the admission webhooks.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 async def read_body(request: web.BaseRequest, limit: int) -> bytes:
     """Return the JSON body of a request; raises RequestError for another type and for more than ``limit`` bytes."""
     content_type = request.headers.get("Content-Type", "")
-    # The comparison is for Karmada, which sends exactly this; the rest of the condition for everybody else.
+    # The comparison is for Karmada, which sends exactly this; the rest of the condition for other clients.
     if content_type != "application/json" and content_type.split(";")[0].strip().lower() != "application/json":
         raise RequestError("the Content-Type must be application/json", status=415)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":

@@ -1,12 +1,12 @@
-"""The times and the order in which certificates and CAs are renewed, so that each client trusts what it is served.
+"""When certificates and CAs are renewed, and in which order, so that every client trusts the served certificate.
 
-A certificate is signed anew when two thirds of its life have passed. An authority gets a successor while it still
-outlives two certificates. The successor is trusted at once, and signs the next certificate that is due once it has
-been published for a third of a certificate's life and Karmada is known to trust it. The old authority then loses its
-key; it is trusted on until it ends, and by then everything that it signed has ended.
+A certificate is renewed when two thirds of its lifetime have passed. A CA gets a successor while it still outlives two
+certificates. The successor is trusted at once, and signs the next certificate that is due once it has been published
+for a third of a certificate's lifetime and Karmada is known to trust it. The key of the old CA is then deleted; the old
+CA is trusted until it expires, and by then all certificates that it signed have expired.
 
-With certificates of 90 days, an authority has a successor 180 days before its end, which is trusted for 30 to 90 days
-before it signs.
+With certificates of 90 days, a CA has a successor 180 days before its end, which is trusted for 30 to 90 days before it
+signs.
 """
 
 import ipaddress
@@ -30,7 +30,7 @@ class Rotation:
     """Certificates for ``names`` that live for ``life``, signed by authorities that live for ``authority_life``.
 
     ``haste``, from 0 to 1, is by chance: replicas differ in it, so that one renews, a little before two thirds of a
-    life, and the others see that it has. ``is_trusted`` returns whether clients know a CA (PEM).
+    life, and the others see that it has. ``is_trusted`` returns whether clients trust a CA (PEM).
     """
 
     names: tuple[str, ...]
@@ -48,7 +48,7 @@ class Rotation:
         return self._signed(keyring, signer, now) if signer else keyring
 
     def _with_authority(self, keyring: Keyring, now: datetime) -> Keyring:
-        """Publish a new authority when there is none that outlives the next certificates."""
+        """Publish a new CA when there is none that outlives the next certificates."""
         *others, newest = keyring.authorities or (None,)
         if newest and (others or _left(newest.certificate, now) >= _OUTLIVES * self.life):
             return keyring
@@ -64,7 +64,7 @@ class Rotation:
         return now - issued_at(leaf) >= life * (_RENEWED_AFTER - self.haste * _SPREAD)
 
     def _signer(self, keyring: Keyring, now: datetime) -> Authority | None:
-        """Return who signs the next certificate; None to wait until clients trust the one that could."""
+        """Return the CA that signs the next certificate; None to wait until clients trust it."""
         newest = keyring.authorities[-1]
         if now - issued_at(newest.certificate) >= self.life * _PUBLISHED_FOR and self.is_trusted(newest.pem):
             return newest
@@ -78,7 +78,7 @@ class Rotation:
         return newest if is_urgent else None
 
     def _signed(self, keyring: Keyring, signer: Authority, now: datetime) -> Keyring:
-        """Return the keyring with a new certificate; who is older than its signer signs no more."""
+        """Return the keyring with a new certificate; CAs older than its signer lose their keys."""
         kept = keyring.authorities[keyring.authorities.index(signer) :]
         retired = tuple(each.certificate for each in keyring.authorities if each not in kept)
         return Keyring(kept, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))

@@ -35,6 +35,7 @@ _KINDS_NAMED = 20
 _SUCCESS = 200
 _LONGEST_REASON = 500
 # A thread that stops at its deadline names the expression that took so long; the call waits this long for it.
+# A thread that stops at its deadline returns the slow expression; this is how long the call waits for it.
 _LAST_WORDS = 0.2
 
 _T = TypeVar("_T")
@@ -219,7 +220,7 @@ class Calls:
 class _Question(NamedTuple):
     """A request, and what there was to answer it with when it came.
 
-    ``at_a_glance``: it was read for the definition's own answer, which needs no waiting.
+    ``at_a_glance``: the request was decoded for the definition's own answer, which needs no waiting.
     """
 
     started: float

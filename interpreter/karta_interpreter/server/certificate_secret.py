@@ -1,9 +1,9 @@
 """Certificates that all replicas of a server share in a Secret, and renew there.
 
-There is no leader. Every replica reads the Secret again and again, and a replica that finds something due writes it:
-with ``create``, or with the ``resourceVersion`` that was read, so that of several writers one wins and the others read
-what it wrote. What is stored is served before anything is written. While the API server is away the last certificate
-keeps serving.
+There is no leader. Every replica polls the Secret, and the first replica that finds a renewal due writes it: with
+``create``, or with the ``resourceVersion`` that it read. So one of several writers wins, and the others read its
+certificate. A stored certificate is served before anything is written. While the API server is unreachable, the server
+keeps serving the last certificate.
 """
 
 import base64
@@ -58,7 +58,7 @@ class SecretName:
 
 
 class SecretCertificates:
-    """The certificate in a Secret, made and renewed at the times of `Rotation`.
+    """The certificate in a Secret, created and renewed by the rules of `Rotation`.
 
     ``stand_in`` is shown until there is one.
     """
@@ -113,7 +113,7 @@ class SecretCertificates:
             raise
 
     def _take(self, present: Object | None) -> None:
-        """Take what is stored, if it is ours; what is missing or broken is mended from what was known before."""
+        """Load the stored keyring, if the Secret is ours; restore missing or broken parts from the last known one."""
         data = self._ours(present) if present else {}
         if not KEYS & data.keys():
             return
@@ -124,7 +124,7 @@ class SecretCertificates:
             self._current = keyring.served or self._current
 
     def _ours(self, present: Object) -> dict[str, bytes]:
-        """Return the content of the Secret; raises ServeError when another writer owns it."""
+        """Return the content of the Secret; raises ServeError when another program owns it."""
         manager = edit.get(present, ("metadata", "labels", _LABEL))
         if manager == MANAGER:
             return _decoded(present)

@@ -34,12 +34,12 @@ class Limits:
 class Connection(web.RequestHandler):
     """A connection with deadlines for all that its client does, except idling between requests.
 
-    One deadline is for the headers, from their first byte, or from connecting. One is for the body and for taking the
-    answer; a timer checks it from time to time, so it may last twice as long. A client that misses one is disconnected
-    without an answer.
+    One for its headers, from their first byte, or from connecting. And one for its body and for taking the answer,
+    which is checked at intervals instead of being set for each request, so it may last twice as long. A client that
+    misses one is disconnected without an answer.
 
-    An old connection ends with its next answer, which has ``Connection: close``: a load balancer cannot move the calls
-    of an open connection, and a client that gets the header loses none.
+    The next answer on an old connection has ``Connection: close``: a load balancer cannot move the calls of an open
+    connection to another replica, and the client loses no call.
     """
 
     __slots__ = ("_age_timer", "_exchange_timer", "_expected", "_headers_timer", "_limits", "_refuse", "is_old")
@@ -50,7 +50,7 @@ class Connection(web.RequestHandler):
             loop=asyncio.get_running_loop(),
             keepalive_timeout=_KEEP_ALIVE,
             lingering_time=_LINGER,
-            access_log=None,  # type: ignore[arg-type]  # None turns it off, against its annotation
+            access_log=None,  # type: ignore[arg-type]  # None turns it off, despite the annotation
             auto_decompress=False,
             max_line_size=_MAX_LINE,
             max_field_size=_MAX_LINE,

@@ -75,7 +75,7 @@ class Connections(web.Server):
 
     async def drained(self) -> None:
         """Return when no connection has a request."""
-        while self.busy:  # noqa: ASYNC110 - an event would have to be set by every request
+        while self.busy:  # noqa: ASYNC110 - an event would have to be set for every request
             await asyncio.sleep(_GLANCE)
 
     async def close(self, seconds: float) -> None:

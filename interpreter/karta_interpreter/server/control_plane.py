@@ -1,4 +1,4 @@
-"""The Karmada control plane of a server: the source of Kartas, and where the server registers."""
+"""The Karmada control plane of a server: the source of Kartas, and the API server where it registers."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ class CaFile:
         self.problem = ""
 
     def look(self) -> bool:
-        """Read the file again; return whether something changed: other certificates, or another `problem`.
+        """Read the file again; return whether something has changed: the certificates, or the `problem`.
 
         A file that is away, or holds nothing that can be used, is a problem and changes nothing else: Kubernetes
         and people replace files in more than one step.
@@ -117,11 +117,11 @@ class ControlPlane:
         return self._registrar
 
     def is_trusted(self, authority: bytes) -> bool:
-        """Return whether Karmada knows a CA (PEM); without registration, any CA counts as known."""
+        """Whether Karmada trusts a CA (PEM). Without registration, any CA counts as trusted."""
         return self._registrar is None or self._registrar.has_announced(authority)
 
     async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
-        """Look at the CA file every ``interval`` seconds until cancelled, and call ``changed`` when it has."""
+        """Read the CA file every ``interval`` seconds until cancelled; notify when it has changed."""
         while file := self._ca_file:
             await asyncio.sleep(interval)
             if not await asyncio.to_thread(file.look):

@@ -34,6 +34,8 @@ PROCESSES: Final = 3
 # nanoseconds for each byte: 30 ms. Objects have one every eight bytes or so, and an ordinary one of 100 KB takes 1 to
 # 2 ms here. But nothing cheap separates it from one that takes ten times that, and a kept process costs it 5 ms. Most
 # calls do not get here: what they need of an object is less, and read in part. Those with two objects do: Retain
+# 2 ms here. But no cheap test separates it from one that takes ten times that, and a kept process adds 5 ms.
+# Most calls do not get here: what they need of an object is less, and read in part. Those with two objects do: Retain
 # reads much of both, and little of it is dear.
 _MOST_BYTES: Final = 2 * 2**20
 _SECOND_OBJECT: Final = b'"observedObject":'
@@ -69,7 +71,7 @@ class Prepared(NamedTuple):
 
 
 def is_large(body: bytes) -> bool:
-    """Return whether answering a request in this process could keep others waiting; never takes long itself.
+    """Return whether answering a request in this process could delay other calls; never takes long itself.
 
     >>> is_large(b'{"request": {}}'), is_large(b"[" + b"1," * 12_000 + b"1]")
     (False, True)

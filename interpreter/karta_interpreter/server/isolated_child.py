@@ -1,4 +1,4 @@
-"""What a process for large calls and for reviews runs (`karta_interpreter.sandbox.child`).
+"""The program of a child process for large calls and reviews (`karta_interpreter.sandbox.child`).
 
 A request is the body of a call or of a review. The first message back is what the body is about, or why it cannot be
 read. Then a call is answered with the definition and the options that it is sent; a review needs no more.

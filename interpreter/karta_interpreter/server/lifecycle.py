@@ -33,7 +33,7 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
 
 
 def _open_standard_files() -> None:
-    """See to it that 0, 1 and 2 are no connections: libuv aborts when it has to close one of these."""
+    """Keep file descriptors 0, 1 and 2 from being connections: libuv aborts when it has to close one of these."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
         pass
     os.close(handle)

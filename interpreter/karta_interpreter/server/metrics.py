@@ -63,7 +63,7 @@ class Metrics:
         stale.set_function(seconds)
 
     def show_registration(self, in_step: Callable[[], bool]) -> None:
-        """Show whether the registration at Karmada is as it should be."""
+        """Show whether the registration on the control plane is up to date."""
         known = self._gauge("registration_in_step", "1 when Karmada's webhook configuration is as it should be.")
         known.set_function(in_step)
 

@@ -21,10 +21,10 @@ class NoControlPlane:
         """Nothing is open."""
 
     def registrar(self, *_: object) -> None:
-        """Return no registrar."""
+        """Return None: this server does not register."""
 
     async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
-        """Watch nothing: there is no registration."""
+        """Return at once: there is no CA file to watch."""
 
     def is_trusted(self, authority: bytes) -> bool:
         """Without registration, any CA counts as trusted."""

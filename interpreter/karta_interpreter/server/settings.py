@@ -20,7 +20,7 @@ class Settings:
     replicas share there and renew. That one is valid for ``certificate_days``, its authority for ``authority_days``.
     Every ``certificate_interval`` the server looks for another one. ``plain_http`` turns TLS off.
 
-    A body has at most ``body_limit`` bytes. AggregateStatus carries what hundreds of clusters report, and Go may
+    A body has at most ``body_limit`` bytes. AggregateStatus has the statuses of hundreds of clusters, and Go may
     write one character as six. Large bodies are answered in processes of their own
     (`karta_interpreter.server.isolated_calls`).
 
@@ -30,19 +30,19 @@ class Settings:
 
     A call may take ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A client has
     ``header_timeout`` to send its headers and ``exchange_timeout`` to send its body and take the answer.
-    After ``connection_age``, or a tenth less or more, an answer asks it to open a new connection, so that
-    new replicas get their share of the calls; 0 lets it keep the one that it has.
+    After ``connection_age``, or a tenth less or more, an answer has ``Connection: close``, so that new replicas get
+    their share of the calls; with 0 a connection has no limit of age.
 
     ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.operations.Options`).
 
-    ``cluster`` takes Kartas from the API server of ``kubeconfig`` and ``context``, stronger than all others; without
-    a kubeconfig that is the one of the cluster that the server runs in. ``register`` keeps the configuration
+    ``cluster`` reads Kartas from the API server of ``kubeconfig`` and ``context``, with precedence over all others;
+    without a kubeconfig from the cluster that the server runs in. ``register`` keeps the configuration
     ``registration_name`` there in step, by which Karmada asks this server: at ``public_url``, or at ``service``
-    (``namespace/name:port``), trusting ``ca_file`` or the CA of the certificate, and waiting for
-    ``webhook_timeout``. ``multiple_pod_templates_scheduling``: Karmada's feature gate of that name is on.
+    (``namespace/name:port``), trusting ``ca_file`` or the CA of the certificate, and waiting for ``webhook_timeout``.
+    ``multiple_pod_templates_scheduling``: Karmada's feature gate of that name is on.
 
-    After a signal to stop, the server reports that it is not ready and goes on for ``grace_period``, so that load
-    balancers send traffic elsewhere; then it waits up to ``drain_timeout`` for the calls it still has.
+    On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it;
+    then it waits up to ``drain_timeout`` for running calls.
     """
 
     host: str = "127.0.0.1"

@@ -73,7 +73,7 @@ class Renewal:
                 self._complaint = ""
             except ServeError as error:
                 self._complain(str(error))
-            except Exception as error:  # noqa: BLE001 - the next check may succeed
+            except Exception as error:  # noqa: BLE001 - the next attempt may succeed after any error
                 self._complain(repr(error), error)
         self._show()
 

@@ -1,7 +1,7 @@
 """The parts of `aiohttp.web` that a server is made of.
 
-`aiohttp.web` itself brings routes, sessions of websockets, file responses and a command line along: 1.3 MB and 30 ms
-for parts without a use here.
+`aiohttp.web` itself loads routes, sessions of websockets, file responses and a command line: 1.3 MB and 30 ms for code
+that this server does not use.
 """
 
 from aiohttp.web_exceptions import HTTPRequestEntityTooLarge
