@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, Severity
-from karta_interpreter.jq import Refusal, Verdict, examine
+from karta_interpreter.jq import Verdict, examine
 from karta_interpreter.jq.analysis import Note
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.k8s.values import Path
@@ -54,13 +54,12 @@ def judge(
         span = Span(err.start, err.end)
         return None, [_error("expression-syntax", path, text, err.message, err.hint, span)]
     if vetting.refusals:
-        return None, [_refused(path, text, refusal) for refusal in vetting.refusals]
+        return None, [
+            _error("expression-refused", path, text, refusal.message, refusal.hint, refusal.span)
+            for refusal in vetting.refusals
+        ]
     bounded = vetting.verdict is Verdict.BOUNDED and read_from is ReadFrom.WORKLOAD
     return Parsed(path, text, node, variables), [_bounded(path, text, vetting.notes)] if bounded else []
-
-
-def _refused(path: Path, text: str, refusal: Refusal) -> Finding:
-    return _error("expression-refused", path, text, refusal.message, refusal.hint, refusal.span)
 
 
 def _bounded(path: Path, text: str, notes: Sequence[Note]) -> Finding:

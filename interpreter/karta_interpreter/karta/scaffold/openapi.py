@@ -32,7 +32,9 @@ class CustomKind:
         found = _version(spec, version)
         if found is None:
             asked = "stored version" if version is None else f"version {version}"
-            raise DefinitionError(f"CRD {name} has no {asked}; it has {', '.join(_names(spec)) or 'none'}")
+            raise DefinitionError(
+                f"CRD {name} has no {asked}; it has {', '.join(each['name'] for each in _versions(spec)) or 'none'}"
+            )
         schema = get(found, ("schema", "openAPIV3Schema"))
         if not isinstance(schema, dict):
             raise DefinitionError(
@@ -53,10 +55,6 @@ def _version(spec: JSON, name: str | None) -> JSON:
         if version.get("storage") is True if name is None else version["name"] == name:
             return version
     return None
-
-
-def _names(spec: JSON) -> list[str]:
-    return [version["name"] for version in _versions(spec)]
 
 
 OPAQUE = frozenset({"template", "podTemplate", "podTemplateSpec", "podSpec"})
