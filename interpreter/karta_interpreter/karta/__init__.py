@@ -1,9 +1,9 @@
-"""The Karta definition language: reads and validates definitions, and evaluates them for an object.
+"""The Karta definition language: reads and validates definitions, and evaluates them on objects.
 
-Reading: `loading` takes text through `schema` (is it a Karta), `validation` (upstream's rules), `expressions` (its
-jq), `annotation_records` and `lint` to a compiled `definition`, and collects every finding on the way.
-Evaluating: `pods` gives the pod sets of an object, `status` its normalised status. The names below are what other
-rooms use most; what Karmada makes of the answers does not belong here.
+Reading: `loading` takes text through `schema` (is it a Karta), `validation` (rules of the Karta project), `expressions`
+(its jq), `annotation_records` and `lint` to a compiled `definition`, and collects every finding on the way.
+Evaluating: `pods` gives the pod sets of an object, `status` its normalised status. The names below are those that other
+packages use most. The answers to Karmada's operations are made in `operations`.
 """
 
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate

@@ -1,4 +1,4 @@
-"""What can be told of an expression's results without an object to run it on."""
+"""The number of an expression's results, derived without an object."""
 
 from collections.abc import Iterator
 

@@ -217,7 +217,7 @@ def _queries(part: object) -> Iterator[Query]:
 
 
 def _selector(selector: model.PodSelector | None) -> PodSelector:
-    """What the pods of a component tell, which is nothing without a selector."""
+    """Compile the selector of a component's pods; an empty one without a selector."""
     if selector is None:
         return PodSelector()
     instance, replica = selector.component_instance_selector, selector.replica_selector
@@ -229,7 +229,7 @@ def _selector(selector: model.PodSelector | None) -> PodSelector:
 
 
 def _gang(advice: scheduling_model.OptimizationInstructions | None) -> GangScheduling:
-    """Which pods start together, which are none without instructions."""
+    """Compile the rules of pods that start together; none without instructions."""
     gang = None if advice is None else advice.gang_scheduling
     if gang is None:
         return GangScheduling()

@@ -81,7 +81,8 @@ PodDefinition = PodTemplate | PodSpec | Fragments
 class QueuedFields:
     """Fields of pods to which a queue adds something, while they run or also ``while_held``.
 
-    So many fields at the end of a place may be ``missing`` in a template that has the pods: labels with their metadata.
+    ``missing`` is the number of fields at the end of the path that a template with pods may lack, such as labels with
+    their metadata.
     """
 
     query: Query
@@ -91,7 +92,7 @@ class QueuedFields:
 
 @dataclass(frozen=True, slots=True)
 class SuspendAction:
-    """One write of a suspend or resume: ``value`` goes to every place that ``path`` names."""
+    """One write of a suspend or resume: ``value`` is written to every path that ``path`` yields."""
 
     path: Query
     value: JSON
@@ -120,10 +121,10 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Everything a Karta, and the scripts that are stronger than it, say about one kind of workload.
+    """The compiled Karta of one kind of workload, with the scripts that take precedence over it.
 
     ``components`` has the root first and the children in the order of the definition; ``findings`` are the
-    warnings it was loaded with; ``uses_bounded`` tells that some expression runs outside this process. ``manifest``
+    warnings it was loaded with; ``uses_bounded``: some expression runs outside this process. ``manifest``
     is the Karta as it was loaded, from which another process can make the same definition; ``has_karta`` is false
     for a kind that only has scripts. Expressions that read ``references`` have to be given their values first
     (`karta_interpreter.karta.reference_resolver`). ``queued`` is where queues add to pods
@@ -153,7 +154,7 @@ class Definition:
         return cls(first.name, gvk, (root,), source=first.source, scripts=scripts, has_karta=False)
 
     def overridden(self, scripts: Scripts) -> Self:
-        """The same with stronger scripts, which win for their operations."""
+        """Return a copy with scripts that take precedence for their operations."""
         return replace(self, scripts=scripts.over(self.scripts))
 
     def answers(self, operation: str) -> bool:

@@ -26,7 +26,7 @@ class Parsed:
 
 
 def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
-    """The usable expressions of a definition, and what there is to say about all of them."""
+    """Return the usable expressions of a definition, and the findings about all of them."""
     usable: list[Parsed] = []
     findings: list[Finding] = []
     names = karta.spec.structure_definition.reference_names
@@ -42,10 +42,10 @@ def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
 def judge(
     path: Path, text: str, read_from: ReadFrom = ReadFrom.WORKLOAD, variables: frozenset[str] = frozenset()
 ) -> tuple[Parsed | None, list[Finding]]:
-    """One expression, which may read ``variables``: can it be parsed, is it allowed, does it run in this process.
+    """Check one expression, which may read ``variables``: can it be parsed, is it allowed, does it run in this process.
 
-    Expressions about pods are never run here, so how they would be run is not a matter for them; references are
-    looked up for workloads, and none is known to them.
+    Expressions about pods never run here, so they have no warning about where they would run. References are looked
+    up for workloads only, so expressions about pods cannot read any.
     """
     variables = variables if read_from is ReadFrom.WORKLOAD else frozenset()
     try:

@@ -1,4 +1,4 @@
-"""What Karta's admission webhook lets pass and yet does not do what it seems to."""
+"""Warnings about definitions that Karta's admission webhook accepts, and that do not do what they seem to do."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -43,7 +43,7 @@ def _makes_replicas(component: ComponentDefinition) -> bool:
 
 def _pods(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
     spec, scale = component.spec_definition, component.scale_definition
-    # The count of a component that makes replicas of others tells gangs how many there are.
+    # The count of a component that replicates others is the number of gangs.
     if scale is not None and spec is None and not _makes_replicas(component):
         yield warning(
             "scale-without-pods",

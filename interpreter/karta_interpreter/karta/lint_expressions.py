@@ -1,4 +1,4 @@
-"""Expressions that are allowed and yet give another answer than they seem to."""
+"""Warnings about expressions that are allowed and do not give the answer that they seem to give."""
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 

@@ -28,9 +28,9 @@ _LISTS = ("List", "KartaList", "ResourceInterfaceList")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What became of one Karta: ``definition`` is None when one of the findings is an error.
+    """The result of loading one Karta: ``definition`` is None when one of the findings is an error.
 
-    ``gvk`` is the kind it is about, None when it does not even say that.
+    ``gvk`` is the kind that it defines, None when it does not name one.
     """
 
     definition: Definition | None
@@ -44,7 +44,7 @@ def load_documents(text: str, source: str) -> list[Loaded]:
     """Every Karta of a manifest; ``source`` names the text in findings.
 
     Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result
-    that says so; nothing is raised.
+    with that error; nothing is raised.
     """
     try:
         found = _found(text, source)

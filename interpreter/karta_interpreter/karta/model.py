@@ -53,7 +53,7 @@ class FragmentedPodSpecDefinition(Schema):
 
 
 class SpecDefinition(Schema):
-    """Where the pod definition of a component is: one of three ways to say it."""
+    """Where the pod definition of a component is, in one of three forms."""
 
     pod_template_spec_path: OptionalExpression = None
     """jq on the workload that yields pod templates."""
@@ -82,14 +82,14 @@ class ComponentTypeSelector(Schema):
 
 
 class ComponentInstanceSelector(Schema):
-    """Where a pod says which instance it belongs to."""
+    """Where a pod has the id of its instance."""
 
     id_path: PodExpression
     """jq on a pod that yields the id of its instance."""
 
 
 class ReplicaSelector(Schema):
-    """Where a pod says which replica it belongs to."""
+    """Where a pod has the id of its replica."""
 
     key_path: PodExpression
     """jq on a pod that yields which replica it is of."""
@@ -103,7 +103,7 @@ class PodSelector(Schema):
     component_instance_selector: ComponentInstanceSelector | None = None
     """Which instance a pod is of, where there is an instanceIdPath."""
     replica_selector: ReplicaSelector | None = None
-    """Which replica a pod is of; said where replicas are made, for everything below."""
+    """The replica of a pod; defined at the component that makes replicas, for all components below it."""
 
 
 class GroupVersionKind(Schema):
@@ -251,7 +251,7 @@ class StructureDefinition(Schema):
 
 
 class Spec(Schema):
-    """What a definition says."""
+    """The spec of a definition."""
 
     structure_definition: StructureDefinition
     """The components of the workload, as a tree."""

@@ -1,4 +1,4 @@
-"""How pods say what they belong to, and which of them start together: compiled `podSelector` and `gangScheduling`.
+"""How pods are attributed to components, and which of them start together: compiled `podSelector` and `gangScheduling`.
 
 No request of Karmada asks about pods, so each of these expressions is compiled when it is first asked.
 """
@@ -44,7 +44,7 @@ class TypeSelector:
 
 @dataclass(frozen=True, slots=True)
 class PodSelector:
-    """What the pods of a component tell: that they are its pods, and of which instance and replica."""
+    """How the pods of a component are recognised, and their instance and replica."""
 
     component_type: TypeSelector | None = None
     instance_id: PodQuery | None = None

@@ -45,7 +45,7 @@ class ScaleLocation(NamedTuple):
 
     @property
     def replicas(self) -> Location | None:
-        """The place of the replicas; None where they have none of their own, such as a literal."""
+        """The path of the replicas; None where they have none, such as a literal."""
         return _at(self.places.replicas, self.position)
 
     @property
@@ -59,17 +59,17 @@ class ScaleLocation(NamedTuple):
 
     @property
     def minimum(self) -> Location | None:
-        """The place of the least replicas, as that of the replicas."""
+        """The path of the minimum, like that of the replicas."""
         return _at(self.places.minimum, self.position)
 
     @property
     def maximum(self) -> Location | None:
-        """The place of the most replicas."""
+        """The path of the maximum."""
         return _at(self.places.maximum, self.position)
 
     @property
-    def count(self) -> Location | None:  # type: ignore[override]  # nobody counts what is in this tuple
-        """The place that says how many pods there are; kinds with bounds alone run the least of them."""
+    def count(self) -> Location | None:  # type: ignore[override]  # the tuple's own ``count`` is not used
+        """The path of the number of pods; kinds with bounds alone run the minimum."""
         return self.places.count(self.position)
 
 
@@ -122,7 +122,7 @@ def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation,
 
 
 def leaves_count_unset(definition: Definition, obj: Object) -> bool:
-    """Whether the place that says how many pods a pod set has is without a value; no count is read for that."""
+    """Whether the path of a pod set's count has no value; no count is read for that."""
     unsure = [component for component in definition.components if not _is_complete(component, obj)]
     for component, _, found in _parts(unsure, obj):
         places = _Places(component, obj)
@@ -185,7 +185,7 @@ def _parts(components: Iterable[Component], obj: Object) -> Iterator[_Part]:
 
 
 class _Places:
-    """The places of a component's counts, each in the order of its instances, looked for when somebody asks."""
+    """The paths of a component's counts, each in the order of its instances, evaluated on first use."""
 
     def __init__(self, component: Component, obj: Object) -> None:
         self._component = component

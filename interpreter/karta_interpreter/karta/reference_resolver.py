@@ -20,9 +20,9 @@ from karta_interpreter.karta.definition import Definition, LabelOperator, LabelR
 
 
 class Reader(Protocol):
-    """Whoever knows other objects; both methods raise QueryReferenceError where they cannot tell.
+    """Looks up other objects; both methods raise QueryReferenceError for objects that cannot be looked up.
 
-    ``namespace`` is that of the workload or what the reference says; it means nothing for objects that are in none.
+    ``namespace`` is that of the workload or of the reference; it is ignored for cluster-scoped objects.
     """
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
@@ -71,7 +71,7 @@ NOTHING_KNOWN = Known({})
 
 
 def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
-    """All that a reader knows of the kinds of references, to be handed on; a kind that it cannot tell of is missing."""
+    """The objects of referenced kinds that a reader has, to be handed on; kinds that it cannot look up are missing."""
     found: dict[GVK, tuple[Object, ...]] = {}
     for gvk in {reference.gvk for reference in references} if reader else ():
         with suppress(QueryReferenceError):
@@ -82,7 +82,7 @@ def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
 def resolved(definition: Definition, obj: Object, reader: Reader | None) -> Definition:
     """The definition with the values of its references for a workload.
 
-    What cannot be looked up is an error as soon as an expression reads it, and never null.
+    A reference that cannot be looked up is an error as soon as an expression reads it, and never null.
     """
     if not definition.references:
         return definition
@@ -95,7 +95,7 @@ def bound(definition: Definition, values: Mapping[str, JSON]) -> Definition:
     return changed
 
 
-def _bound(part: Any, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - whatever a definition is made of
+def _bound(part: Any, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - any part of a definition
     match part:
         case Query():
             return part.bound(values)

@@ -48,7 +48,7 @@ _EXPECTED = {
 
 
 def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
-    """The Karta that a JSON object is, with everything that keeps it from being one.
+    """Parse a JSON object as a Karta; return it with the findings.
 
     Reads `run.ai/v1alpha1` Karta, `optimization.nvidia.com/v1alpha1` ResourceInterface, and a bare
     ``{spec: ...}`` without apiVersion and kind. None when there is an error.
@@ -81,7 +81,7 @@ def name_of(value: Object) -> str:
 
 
 def gvk_of(value: Object) -> GVK | None:
-    """The kind that a definition is about, None when it does not say; it need not be a valid definition."""
+    """The kind that a definition names, or None; the definition need not be valid."""
     kind = edit.get(value, ("spec", "structureDefinition", "rootComponent", "kind"))
     group, version, name = (edit.get(kind, (field,)) for field in ("group", "version", "kind"))
     if not all(isinstance(part, str) for part in (group, version, name)) or not version or not name:

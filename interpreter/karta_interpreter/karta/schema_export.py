@@ -29,7 +29,7 @@ def model_schema() -> Object:
     """Every part of the model by its class name; a part names another with ``{"$ref": REFERENCE + name}``.
 
     A field has the docstring below it as its description, a part that of its class. An absent field is left out
-    rather than null, and a default is there only where it says something.
+    rather than null, and a default is there only where it differs from absence.
     """
     spec = Spec.model_json_schema(ref_template=REFERENCE + "{model}", schema_generator=_Generator)
     parts: Object = spec.pop("$defs")
@@ -74,7 +74,7 @@ _DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
 def json_schema() -> Object:
-    """What a file may say that holds a Karta or the older ResourceInterface, or the spec of one alone.
+    """The schema of a file with a Karta, the older ResourceInterface, or a bare spec.
 
     Unlike the CRD it does not know unknown fields, for that is where typing errors hide; and it knows the annotations.
 
@@ -230,7 +230,7 @@ def _description() -> str:
 
 
 def _structural(schema: Any, parts: Object) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
-    """The same with every part in its place; a list that says no other is replaced as a whole.
+    """The same with references resolved inline; a list without another rule is replaced as a whole.
 
     Unknown fields are for the API server to drop: a structural schema cannot forbid them.
     """

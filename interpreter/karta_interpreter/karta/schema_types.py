@@ -1,7 +1,7 @@
 """How the parts of a Karta are written down: closed camelCase objects, lists, and jq expressions.
 
 Fields that hold an expression are marked, so that every one of them can be found without naming them again. A field's
-docstring, and what is said for the API server alone, is what `schema_export` writes into the schemas.
+docstring, and its rules for the API server alone, go into the schemas that `schema_export` writes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from karta_interpreter.k8s.values import JSON, Path
 
 
 class ReadFrom(StrEnum):
-    """What a jq expression of a definition is asked about."""
+    """The input of a jq expression of a definition."""
 
     WORKLOAD = "workload"
     POD = "pod"
@@ -36,7 +36,7 @@ AtLeastOne = Annotated[Many[Item], Field(min_length=1)]
 
 
 def for_api_server(**schema: JSON) -> FieldInfo:
-    """What the API server holds a field to; read from elsewhere, breaking it is a finding and no error of the schema.
+    """Constraints that the API server enforces on a field; in definitions from elsewhere a violation is a finding.
 
     Names have underscores where OpenAPI has dashes.
     """

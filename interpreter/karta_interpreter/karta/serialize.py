@@ -16,7 +16,7 @@ _LUA = f"{PREFIX}lua"
 def pack(definition: Definition) -> Object:
     """What `unpack` needs; compiled expressions stay behind.
 
-    The scripts of its annotation are among all others, so that nobody has to read and prepare them again.
+    It has all scripts, also those of the annotation, so that `unpack` does not parse them again.
     """
     return {
         "manifest": _without_scripts(definition.manifest) if definition.has_karta else None,

@@ -28,7 +28,7 @@ _NO_CONDITION = Condition(None, None, None, None)
 
 
 class StatusMatch(NamedTuple):
-    """What the status definition says about an object.
+    """The status of an object by its status definition.
 
     ``phase`` is None only when the phase path yields nothing; ``matched`` has at least one status, `Undefined`
     when none matches, else all that match: they do not exclude each other.
@@ -42,7 +42,7 @@ class StatusMatch(NamedTuple):
 def match_status(definition: Definition, obj: Object) -> StatusMatch:
     """The status of an object.
 
-    Raises InterpretationError when an expression fails: one that cannot be told makes the whole status unknown.
+    Raises InterpretationError when an expression fails: without one of them the whole status is unknown.
     """
     rules = definition.status
     if rules is None:

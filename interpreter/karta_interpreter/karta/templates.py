@@ -14,7 +14,7 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
     """One pod template per instance, None for an instance whose pods do not exist.
 
     A template that is null, or has no `spec`, describes no pods: a workload without its worker section has no
-    worker, whatever its replicas path says.
+    worker, with any result of its replicas path.
     """
     if isinstance(pods, PodTemplate):
         found = _mappings(component, "podTemplateSpecPath", pods.query, obj, ids)
@@ -98,7 +98,7 @@ def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:
     spec = {**template["spec"]}
     for field, added in lists.items():
         own = spec.get(field)
-        if own is None or type(own) is list:  # what is no list is told of where containers are read
+        if own is None or type(own) is list:  # a value that is not a list is reported where containers are read
             spec[field] = [*own, *added] if own else added
     return {**template, "spec": spec}
 

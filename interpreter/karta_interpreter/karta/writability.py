@@ -1,7 +1,7 @@
-"""Whether an expression names places, which ones, and whether it can be written through, as far as no object is needed.
+"""Whether an expression yields paths, which ones, and whether it can be written through, without an object.
 
-The questions are asked of an empty object: what depends on the elements of a list, or cannot be read there,
-stays in doubt and gets the benefit of it.
+The expression is evaluated on an empty object. Where the result depends on the elements of a list, or cannot be read
+there, the expression is accepted.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ _WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
 
 
 def names_places(query: Query) -> bool:
-    """Whether the results are nothing but values at some place.
+    """Whether all results are values at some path.
 
     >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
     (True, False)
@@ -25,7 +25,7 @@ def names_places(query: Query) -> bool:
 
 
 def whole_places(query: Query) -> list[str]:
-    """The results that nobody can mean by a place: all of the object, of its metadata, or of its spec.
+    """The results that cannot be meant as a path: the whole object, its metadata, or its spec.
 
     >>> whole_places(Query.compile(".[]")), whole_places(Query.compile(".spec.n"))
     (['metadata', 'spec'], [])
@@ -57,7 +57,7 @@ def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
                 case Call("empty", ()):
                     return path, None, True
     except QuerySyntaxError:
-        pass  # told of where the whole is judged
+        pass  # reported where the whole expression is checked
     return text, None, False
 
 

@@ -1,7 +1,7 @@
 """A first Karta for a kind, drafted from the OpenAPI schema of its CustomResourceDefinition.
 
-A schema tells shapes, not meanings: what looks like a pod template is one, what is called `replicas` counts. So a
-draft has notes that say what a person has to check, and how guesses are made belongs here.
+A schema has shapes without meanings: a field that looks like a pod template is taken as one, a field called `replicas`
+as a count. So a draft has notes for the points that a person has to check. The rules for these guesses are here.
 """
 
 from karta_interpreter.karta.scaffold.draft import Draft, draft

@@ -114,7 +114,7 @@ _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
 def component(kind: CustomKind, pods: Pods, at: Path) -> tuple[Object, Notes]:
-    """What a component at ``at`` of a definition says of its pods, without its name, and what has to be checked."""
+    """Return the fields of the component at ``at``, without its name, and notes to check."""
     found = counts(pods, kind.scale_path)
     parts: dict[str, object] = {"specDefinition": {pods.form.value: _specification(pods)}}
     notes = _guess(pods, (*at, "specDefinition"))
@@ -146,7 +146,7 @@ def names(found: Sequence[Pods], root: str) -> list[str]:
 
 
 def _word(field: str) -> str:
-    """What a field's name says of a component: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
+    """The component name in a field's name: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
     words = [word.lower() for word in _WORDS.findall(_SUFFIXES.sub("", field))]
     return "-".join(words).removesuffix("s")
 

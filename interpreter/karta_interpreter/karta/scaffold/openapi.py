@@ -61,7 +61,7 @@ OPAQUE = frozenset({"template", "podTemplate", "podTemplateSpec", "podSpec"})
 """Names of pod definitions, where the schema leaves out what is in them."""
 
 _NAMES = ("name", "groupName", "id", "role", "replicaType", "component", "serviceName", "type")
-"""Fields that tell the entries of a list apart, the most telling first."""
+"""Fields that identify the entries of a list, the most specific first."""
 
 
 def fields(schema: Object) -> Iterator[tuple[str, Object]]:
@@ -97,7 +97,7 @@ def is_pod_spec(schema: Object) -> bool:
 
 
 def is_unsaid(schema: Object) -> bool:
-    """Whether it is an object about whose fields the schema says nothing."""
+    """Whether it is an object for which the schema has no fields."""
     return schema.get("type") == "object" and not any(fields(schema)) and not schema.get("additionalProperties")
 
 
@@ -128,7 +128,7 @@ def has_conditions(schema: Object) -> bool:
 
 
 def key_of(schema: Object, items: Object) -> str | None:
-    """The field that tells the entries of a list apart: the key of the list, else one whose name says so."""
+    """The field that identifies the entries of a list: the key of the list, else one with the name of a key."""
     keys = schema.get("x-kubernetes-list-map-keys")
     texts = [name for name, field in fields(items) if is_text(field)]
     if isinstance(keys, list) and len(keys) == 1 and keys[0] in texts:
@@ -137,6 +137,6 @@ def key_of(schema: Object, items: Object) -> str | None:
 
 
 def choices(schema: Object) -> tuple[str, ...]:
-    """The values that a text may have, as far as the schema says them; without the empty one."""
+    """The values that the schema allows for a text, without the empty one; empty where it lists none."""
     values = get(schema, ("enum",))
     return tuple(value for value in values if isinstance(value, str) and value) if isinstance(values, list) else ()

@@ -1,4 +1,4 @@
-"""A place in the objects of a kind, and the jq that reads it."""
+"""A path in the objects of a kind, and the jq that reads it."""
 
 import json
 import re

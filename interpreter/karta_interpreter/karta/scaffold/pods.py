@@ -51,9 +51,9 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pods:
-    """A place that has pods, and its schema; ``ancestors`` are the same of everything on the way, outermost first.
+    """A path that has pods, and its schema; ``ancestors`` are the same of everything on the way, outermost first.
 
-    ``pieces`` are the fields of a `fragmentedPodSpecDefinition`; ``is_guess`` tells that only its name speaks for it.
+    ``pieces`` are the fields of a `fragmentedPodSpecDefinition`; ``is_guess`` if it is known by its name only.
     """
 
     place: Place
@@ -141,7 +141,7 @@ class Number:
 class Counts:
     """The fields of a `scaleDefinition`.
 
-    ``others`` are numbers nearby that may have to be in them, too; ``is_product`` tells that several are.
+    ``others`` are numbers nearby that may have to be in them, too; ``is_product`` if several are.
     """
 
     paths: dict[str, str] = field(default_factory=dict)

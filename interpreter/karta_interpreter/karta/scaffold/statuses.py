@@ -50,7 +50,7 @@ class Statuses:
 def statuses(kind: CustomKind, switch: str = "") -> Statuses:
     """The status definition of a kind: by its phase, else by its conditions, else by its ready replicas.
 
-    ``switch`` is the field that suspends a workload, which tells of it where nothing else does.
+    ``switch`` is the field that suspends a workload, which shows a suspended workload where its status does not.
     """
     status = below(kind.schema, "status")
     phase = next(_phases(status), None)
