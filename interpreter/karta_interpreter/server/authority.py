@@ -24,7 +24,6 @@ from karta_interpreter.server.certificate import Certificate, names_of
 _CLOCK_SKEW = timedelta(hours=1)
 """How far the clock of a client may be behind."""
 # Signing takes any ASCII text, and no client asks for most of it.
-# Signing accepts any ASCII text, most of which no client sends as a name.
 _DNS_NAME = re.compile(r"(?:\*\.)?[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*")
 _LONGEST_NAME = 253
 

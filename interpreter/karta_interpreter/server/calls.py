@@ -34,7 +34,6 @@ _SLOW = 0.5
 _KINDS_NAMED = 20
 _SUCCESS = 200
 _LONGEST_REASON = 500
-# A thread that stops at its deadline names the expression that took so long; the call waits this long for it.
 # A thread that stops at its deadline returns the slow expression; this is how long the call waits for it.
 _LAST_WORDS = 0.2
 

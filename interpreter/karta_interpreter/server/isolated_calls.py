@@ -32,8 +32,6 @@ PROCESSES: Final = 3
 
 # A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
 # nanoseconds for each byte: 30 ms. Objects have one every eight bytes or so, and an ordinary one of 100 KB takes 1 to
-# 2 ms here. But nothing cheap separates it from one that takes ten times that, and a kept process costs it 5 ms. Most
-# calls do not get here: what they need of an object is less, and read in part. Those with two objects do: Retain
 # 2 ms here. But no cheap test separates it from one that takes ten times that, and a kept process adds 5 ms.
 # Most calls do not get here: what they need of an object is less, and read in part. Those with two objects do: Retain
 # reads much of both, and little of it is dear.
