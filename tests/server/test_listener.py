@@ -84,6 +84,21 @@ async def test_after_a_flood_memory_is_given_back(monkeypatch: pytest.MonkeyPatc
         await latest.close()
 
 
+async def test_memory_is_given_back_again_when_the_last_handshakes_of_a_flood_have_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    in_handshake: list[int] = []
+    monkeypatch.setattr(listener, "_RELEASE_SECONDS", 0.05)
+    async with serving(4, plain_http=False) as server:
+        handshakes = server._listener._handshakes  # noqa: SLF001 - nothing public shows them
+        monkeypatch.setattr(listener, "release_memory", lambda: in_handshake.append(len(handshakes)))
+        silent = [await asyncio.open_connection("127.0.0.1", server.started.port) for _ in range(3)]
+        await until(lambda: in_handshake and in_handshake[-1])
+        for _, writer in silent:
+            writer.close()
+        await until(lambda: in_handshake[-1] == 0)
+
+
 async def test_the_connection_that_is_idle_for_longest_makes_room() -> None:
     async with serving(3) as server:
         first, second, third = [await connected(server) for _ in range(3)]

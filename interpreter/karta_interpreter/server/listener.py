@@ -129,6 +129,8 @@ class Listener:
     def _release_now(self) -> None:
         self._release = None
         release_memory()
+        if self._handshakes:  # their memory is to be released when they have ended
+            self._release_later()
 
     def _make_room(self) -> bool:
         if self._handshakes:
