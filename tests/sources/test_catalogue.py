@@ -1,5 +1,10 @@
+import pytest
+
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.loading import CORE, catalogue_files
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.loading import CORE, catalogue_files, load_documents
+from karta_interpreter.lua import reading
+from karta_interpreter.lua.machine.worker import Job
 from karta_interpreter.sources.files import find_in_catalogue, load_catalogue
 
 
@@ -26,3 +31,21 @@ def test_one_definition_is_found_without_the_others() -> None:
 def test_a_kind_without_a_definition_is_not_found() -> None:
     assert find_in_catalogue(GVK("..", "..", "..")) is None
     assert find_in_catalogue(GVK("*", "*", "*")) is None
+
+
+def test_no_process_starts_to_lint_the_scripts_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Job] = []
+
+    def run_job(job: Job) -> JSON:
+        asked.append(job)
+        return []
+
+    monkeypatch.setattr(reading, "run_job", run_job)
+    scripted = GVK("apps.kruise.io", "v1alpha1", "CloneSet")
+    found = find_in_catalogue(scripted)
+    assert found is not None
+    assert found.definition.scripts.operations
+    assert asked == []
+    (file,) = (path for path in catalogue_files() if path.parts[-4:-1] == ("apps.kruise.io", "v1alpha1", "CloneSet"))
+    load_documents(file.read_text(), str(file))
+    assert len(asked) == len(found.definition.scripts.operations), "a file of others is linted"

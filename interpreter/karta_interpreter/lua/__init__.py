@@ -4,5 +4,6 @@ The only room that imports ``lupa``, and only in processes of its own: a script 
 """
 
 from karta_interpreter.lua.machine.worker import close_workers
+from karta_interpreter.lua.reading import without_linting
 
-__all__ = ["close_workers"]
+__all__ = ["close_workers", "without_linting"]

@@ -1,7 +1,10 @@
 """From the scripts of a customization, by Karmada's field names, to scripts by operation."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import Final
 
 from karta_interpreter.errors import LuaError
 from karta_interpreter.findings import Finding, Severity, error, warning
@@ -19,6 +22,8 @@ _SCRIPT = "luaScript"
 SIZE_LIMIT = 256 * 1024
 """The longest accepted script, in bytes of UTF-8."""
 
+_lints: Final[ContextVar[bool]] = ContextVar("lints", default=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -31,6 +36,19 @@ class Reading:
     scripts: Scripts
     findings: tuple[Finding, ...] = ()
     broken: frozenset[str] = frozenset()
+
+
+@contextmanager
+def without_linting() -> Iterator[None]:
+    """Accept the scripts that are read inside of the block unchecked, so that no process starts for them.
+
+    For the catalogue, whose tests lint its scripts: a server does not wait at its start for a process.
+    """
+    token = _lints.set(False)
+    try:
+        yield
+    finally:
+        _lints.reset(token)
 
 
 def read_scripts(customizations: JSON, name: str, path: Path = (), place: Place | None = None) -> Reading:
@@ -131,6 +149,8 @@ def _lint(operation: str, text: str, name: str) -> list[Lint]:
     if size > SIZE_LIMIT:
         message = f"the script is {size} bytes long; at most {SIZE_LIMIT} are allowed"
         return [Lint("error", "lua-syntax", message, line=1, fatal=True)]
+    if not _lints.get():
+        return []
     try:
         return [Lint(*each) for each in run_job(Job(["lint", text, operation], name, is_lint=True))]
     except LuaError as err:

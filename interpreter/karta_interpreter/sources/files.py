@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents
+from karta_interpreter.lua import without_linting
 from karta_interpreter.sources.file_scan import list_files
 from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined
 
@@ -242,7 +243,8 @@ def find_in_catalogue(gvk: GVK) -> Entry | None:
 
 
 def _layer(paths: list[Path]) -> Layer:
-    files = [DefinitionFile(path).read() for path in paths]
+    with without_linting():
+        files = [DefinitionFile(path).read() for path in paths]
     return Layer(
         tuple(Entry(entry.definition, ORIGIN) for file in files for entry in file.entries()),
         tuple(broken for file in files for broken in file.quarantined()),
