@@ -40,8 +40,9 @@ def collect_replaced() -> None:
     The readers of a definition are classes, which are cyclic garbage, and `settle_garbage` makes the collector look too
     seldom to find them: a reload a second would grow the server by a third of a gigabyte in an hour. What has been
     frozen is not looked at: this takes some 20 ms when every kind of the catalogue changes at once, less for one.
+    What the C library keeps between blocks in use goes back, too: it grew by a seventh in 400 reloads.
     """
-    gc.collect()
+    release_memory()
 
 
 def release_memory() -> None:
