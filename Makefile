@@ -6,7 +6,7 @@ BIN    := .venv/bin
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate bench bench-compare audit conformance e2e reality reality-shared tools lock wheel clean
+.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock wheel clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ format: .venv/dev.stamp ## Put every file into shape
 
 generate: .venv/run.stamp ## Write what is generated: schemas, docs/catalogue, READMEs of the charts, kustomize (needs helm)
 	$(BIN)/python -m docs.generate
+
+catalogue-diff: .venv/run.stamp ## Write into the CHANGELOG what the catalogue answers differently (FROM=v0.1.0: since then)
+	$(BIN)/python -m docs.catalogue_diff "$(FROM)"
 
 bench: .venv/bench.stamp ## Measure the server beside Karmada's own and write docs/performance.md (needs Go)
 	$(BIN)/python -m tests.benchmarks

@@ -17,6 +17,7 @@ COMMANDS = {
     "tree": "Show what a workload is made of.",
     "validate": "Check definitions and show everything that is wrong with them.",
     "test": "Run golden suites and show where an answer is not the expected one.",
+    "diff": "Show where two definitions answer differently about the same objects.",
     "catalog": "Show which kinds are interpreted, and how.",
     "create": "Draft a definition from a CRD.",
     "export": "Print manifests for GitOps, and schemas.",

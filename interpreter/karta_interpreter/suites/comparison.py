@@ -7,7 +7,7 @@ in any order, absent like empty. Objects are compared field by field, leaving ou
 
 import json
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.errors import QuantityError
 from karta_interpreter.k8s.quantity import Quantity
@@ -15,6 +15,9 @@ from karta_interpreter.k8s.values import JSON, Path, field_path
 
 EXCLUDE = "{{EXCLUDE}}"
 """An expected value that stands for whatever the answer has there, even for nothing."""
+
+NOTHING: Final = object()
+"""Stands for the value of a field that is not there."""
 
 Normalise: TypeAlias = Callable[[JSON], JSON]
 
@@ -27,7 +30,28 @@ def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
     >>> differences("replica", 3, 4)
     ('replica: expected 3, got 4',)
     """
-    return tuple(_compare((name,), *_normalised(name, expected, actual)))
+    return tuple(
+        f"{field_path(each.path)}: expected {_shown(each.expected)}, got {_shown(each.actual)}"
+        for each in compare(name, expected, actual)
+    )
+
+
+class Difference(NamedTuple):
+    """A place at which two results differ; a side without the field has `NOTHING` there."""
+
+    path: Path
+    expected: JSON
+    actual: JSON
+
+
+def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
+    """Yield each place at which a result differs from the expected one, in the form in which they are compared.
+
+    >>> list(compare("replica", 3, 4))
+    [Difference(path=('replica',), expected=3, actual=4)]
+    """
+    for path, *sides in _compare((name,), *_normalised(name, expected, actual)):
+        yield Difference(path, *(side if side is NOTHING else _written(side) for side in sides))
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
@@ -65,7 +89,7 @@ def _written(value: JSON) -> JSON:
     return str(value) if isinstance(value, Quantity) else value
 
 
-def _compare(path: Path, expected: JSON, actual: JSON) -> Iterator[str]:
+def _compare(path: Path, expected: JSON, actual: JSON) -> Iterator[Difference]:
     if expected == EXCLUDE:
         return
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -74,18 +98,18 @@ def _compare(path: Path, expected: JSON, actual: JSON) -> Iterator[str]:
         for index, pair in enumerate(zip(expected, actual, strict=True)):
             yield from _compare((*path, index), *pair)
     elif not _same(expected, actual):
-        yield f"{field_path(path)}: expected {_text(expected)}, got {_text(actual)}"
+        yield Difference(path, expected, actual)
 
 
-def _compare_objects(path: Path, expected: dict[str, JSON], actual: dict[str, JSON]) -> Iterator[str]:
+def _compare_objects(path: Path, expected: dict[str, JSON], actual: dict[str, JSON]) -> Iterator[Difference]:
     for key in sorted(expected.keys() | actual.keys()):
         here = (*path, key)
         if key not in expected:
-            yield f"{field_path(here)}: expected nothing, got {_text(actual[key])}"
+            yield Difference(here, NOTHING, actual[key])
         elif key in actual:
             yield from _compare(here, expected[key], actual[key])
         elif expected[key] != EXCLUDE:
-            yield f"{field_path(here)}: expected {_text(expected[key])}, got nothing"
+            yield Difference(here, expected[key], NOTHING)
 
 
 def _same(expected: JSON, actual: JSON) -> bool:
@@ -95,6 +119,10 @@ def _same(expected: JSON, actual: JSON) -> bool:
 
 def _text(value: JSON) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def _shown(value: JSON) -> str:
+    return "nothing" if value is NOTHING else _text(value)
 
 
 def _requirements(value: JSON) -> JSON:

@@ -1,0 +1,106 @@
+"""The calls that ``karta-interpreter diff`` makes: those of suites, and for a plain object one per operation."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from karta_interpreter.cli.files import STDIN, read_texts
+from karta_interpreter.cli.problem import Problem, UsageProblem
+from karta_interpreter.cli.render.table import full_name
+from karta_interpreter.errors import InterpretationError, ManifestError, SuiteError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.manifest import Document, read_documents
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
+from karta_interpreter.lua.customization import KIND
+from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.suites import find_suites, read_suite
+
+_DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
+_MEMBERS = ("member1", "member2")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A call, and where it comes from: the object, and the case of a suite if there is one."""
+
+    gvk: GVK
+    call: Call
+    source: str
+    line: int
+    case: str = ""
+    references: tuple[Object, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The object, or the case, as people call it."""
+        return self.case or full_name(self.call.object.get("metadata")) or "(no name)"
+
+
+def read_questions(paths: Sequence[str], replicas: Callable[[Object], int]) -> list[Question]:
+    """Read the calls of suites and of objects; raises Problem for what is neither.
+
+    Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``replicas`` is
+    the count that ReviseReplica writes into a plain object.
+    """
+    texts = dict(text for path in paths for place in (path, *_suites(path)) for text in read_texts(place))
+    found = [each for source, text in texts.items() for each in _read(text, source, replicas)]
+    if not found:
+        raise UsageProblem(f"error: {', '.join(paths)}: there is no object and no suite in it")
+    return found
+
+
+def _suites(path: str) -> Iterator[str]:
+    """Yield the suites below a folder, which a scan for definitions leaves out."""
+    if path != STDIN and Path(path).is_dir():
+        yield from map(str, find_suites(Path(path)))
+
+
+def _read(text: str, source: str, replicas: Callable[[Object], int]) -> Iterable[Question]:
+    try:
+        documents = read_documents(text, source)
+        if any(_is_case(document.value) for document in documents):
+            return [
+                Question(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
+                for case in read_suite(text, source)
+            ]
+    except ManifestError as error:
+        raise Problem(f"error: {source}:{error.line}:{error.column}: {error}") from error
+    except (SuiteError, InterpretationError) as error:
+        raise Problem(f"error: {error}") from error
+    return [question for document in documents for question in _of_document(document, replicas)]
+
+
+def _is_case(value: JSON) -> bool:
+    return isinstance(value, dict) and "operation" in value and "kind" not in value
+
+
+def _of_document(document: Document, replicas: Callable[[Object], int]) -> Iterator[Question]:
+    value = document.value
+    if edit.get(value, ("kind",)) in _DEFINITIONS:
+        return
+    items = edit.get(value, ("items",))
+    for obj in items if edit.get(value, ("kind",)) == "List" and isinstance(items, list) else [value]:
+        try:
+            gvk = GVK.of(obj if isinstance(obj, dict) else {})
+        except InterpretationError as error:
+            raise Problem(f"error: {document.source}:{document.line}: {error}") from error
+        for call in _calls(obj, replicas(obj)):
+            yield Question(gvk, call, document.source, document.line)
+
+
+def _calls(obj: Object, replicas: int) -> Iterator[Call]:
+    """Yield a call of each operation: the object is the template, and what two members report and run."""
+    template = {field: value for field, value in obj.items() if field != "status"}
+    items = tuple(StatusItem(member, obj["status"]) for member in _MEMBERS) if "status" in obj else ()
+    for operation in Operation:
+        match operation:
+            case Operation.RETAIN:
+                yield Call(operation, template, observed=obj)
+            case Operation.REVISE_REPLICA:
+                yield Call(operation, obj, replicas=replicas)
+            case Operation.AGGREGATE_STATUS:
+                yield Call(operation, template, items=items)
+            case _:
+                yield Call(operation, obj)

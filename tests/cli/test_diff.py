@@ -1,0 +1,187 @@
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from karta_interpreter.sources.files import load_catalogue
+
+Run = Callable[..., Result]
+
+CUSTOMIZATION = """\
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: job}
+spec:
+  target: {apiVersion: example.io/v1, kind: Job}
+  customizations:
+    replicaResource:
+      luaScript: function GetReplicas(obj) return obj.spec.replicas, nil end
+    healthInterpretation:
+      luaScript: function InterpretHealth(obj) return obj.status.phase == 'Running' end
+"""
+SUITE = """\
+name: four pods
+desiredObj: {apiVersion: example.io/v1, kind: Job, spec: {replicas: 4, template: {spec: {}}}}
+operation: InterpretReplica
+output: {replica: 4}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path, karta: Callable[..., str]) -> None:
+    (files / "customization.yaml").write_text(CUSTOMIZATION)
+    (files / "doubled.yaml").write_text(karta(replicas=".spec.replicas * 2"))
+    (files / "other.yaml").write_text(karta("Other"))
+
+
+def _diff(run: Run, before: str, after: str, *arguments: str) -> Result:
+    return run("diff", "--from", before, "--to", after, *(arguments or ("-f", "job.yaml")))
+
+
+def _changes(result: Result) -> dict[str, list[tuple[str, object, object]]]:
+    """The differences of each operation: path, before and after."""
+    return {
+        each["operation"]: [(it["path"], it.get("from"), it.get("to")) for it in each["differences"]]
+        for each in json.loads(result.stdout)
+    }
+
+
+def test_a_definition_answers_as_itself(run: Run) -> None:
+    result = _diff(run, "karta.yaml", "karta.yaml")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "8 questions: 0 answers differ\n"
+
+
+def test_each_place_of_an_answer_is_shown(run: Run) -> None:
+    result = _diff(run, "karta.yaml", "doubled.yaml")
+
+    assert result.exit_code == 1
+    assert "job.yaml:1: Job team/demo: InterpretReplica\n  replica\n  - 3\n  + 6\n" in result.stdout
+    assert "  components[0].replicas\n  - 3\n  + 6\n" in result.stdout
+    assert "  revised.spec.replicas\n  - 4\n  + 2\n" in result.stdout
+    assert result.stderr == "8 questions: 3 answers differ\n"
+
+
+def test_a_script_and_a_karta_are_compared_where_one_of_them_answers(run: Run) -> None:
+    changes = _changes(_diff(run, "customization.yaml", "karta.yaml", "-f", "job.yaml", "-o", "json"))
+
+    requires = {"resourceRequest": {"cpu": "2", "memory": "8Gi"}}
+    assert changes["InterpretReplica"] == [("requires", None, requires)]
+    assert changes["InterpretDependency"][0][:2] == ("", "not answered")
+    assert "InterpretHealth" not in changes  # both find it healthy
+
+
+def test_an_error_differs_from_an_answer_but_not_from_another_error(run: Run, files: Path) -> None:
+    (files / "broken.yaml").write_text(
+        "{apiVersion: example.io/v1, kind: Job, metadata: {name: x}, spec: {replicas: many, template: {spec: {}}}}"
+    )
+    (files / "fixed.yaml").write_text((files / "karta.yaml").read_text().replace(".spec.replicas", ".spec.count"))
+
+    both = _diff(run, "karta.yaml", "doubled.yaml", "-f", "broken.yaml", "-o", "json")
+    one = _diff(run, "karta.yaml", "fixed.yaml", "-f", "broken.yaml", "-o", "json")
+
+    assert "InterpretReplica" not in _changes(both)
+    ((path, before, after),) = _changes(one)["InterpretReplica"]
+    assert (path, after) == ("", {"replica": 1, "requires": None})
+    assert str(before).startswith("error: ")
+
+
+def test_a_suite_gives_its_own_calls(run: Run, files: Path) -> None:
+    (files / "testdata").mkdir()
+    (files / "testdata" / "suite.yaml").write_text(SUITE)
+
+    for given in ("testdata/suite.yaml", "testdata"):
+        result = _diff(run, "karta.yaml", "doubled.yaml", "-f", given)
+
+        assert "testdata/suite.yaml:1: Job four pods: InterpretReplica\n  replica\n  - 4\n  + 8\n" in result.stdout
+        assert result.stderr == "1 question: 1 answer differs\n"
+
+
+def test_release_notes_have_a_line_for_each_operation(run: Run) -> None:
+    result = _diff(run, "customization.yaml", "doubled.yaml", "-f", "job.yaml", "-o", "markdown")
+
+    lines = result.stdout.splitlines()
+    assert "- example.io/v1 Job, InterpretDependency: 1 of 1 answer, answered now." in lines
+    assert "- example.io/v1 Job, InterpretReplica: 1 of 1 answer, such as team/demo: `replica` `3` → `6`." in lines
+    assert not any("InterpretHealth" in line for line in lines)
+
+
+def test_the_count_that_is_written_can_be_given(run: Run) -> None:
+    result = _diff(run, "karta.yaml", "doubled.yaml", "-f", "job.yaml", "--desired-replica", "10")
+
+    assert "  revised.spec.replicas\n  - 10\n  + 5\n" in result.stdout
+
+
+def _git(*arguments: str) -> None:
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.io")
+    subprocess.run(["git", *author, *arguments], check=True, capture_output=True)
+
+
+def test_a_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
+    (job,) = (entry.definition for entry in load_catalogue().entries if entry.definition.gvk.kind == "JobSet")
+    home = files / "kartas" / job.gvk.group / job.gvk.version / job.gvk.kind
+    home.mkdir(parents=True)
+    text = Path(job.source).read_text()
+    (home / "karta.yaml").write_text(text.replace("// 1", "// 2"))
+    _git("init", "-q")
+    _git("add", "kartas")
+    _git("commit", "-q", "-m", "kartas: add JobSet")
+    template = {"spec": {"template": {"spec": {"containers": [{"name": "main"}]}}}}
+    spec = {"replicatedJobs": [{"name": "workers", "template": template}]}
+    api = {"apiVersion": job.gvk.api_version, "kind": "JobSet", "metadata": {"name": "x"}}
+    (files / "jobset.yaml").write_text(json.dumps({**api, "spec": spec}))
+
+    result = _diff(run, "JobSet@HEAD", "JobSet", "-f", "jobset.yaml")
+    same = _diff(run, "catalogue@HEAD", "catalogue@HEAD", "-f", "jobset.yaml")
+    others = _diff(run, "JobSet@HEAD", "JobSet@HEAD", "-f", "job.yaml")
+
+    assert result.exit_code == 1
+    assert "InterpretReplica" in result.stdout
+    assert (same.exit_code, same.stdout) == (0, "")
+    assert (others.exit_code, others.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(
+            ("Jobset", "Job", "-f", "none.yaml"), 2, "error: none.yaml: No such file or directory", id="no file"
+        ),
+        pytest.param(
+            ("RayClster", "Job", "-f", "job.yaml"),
+            2,
+            "error: RayClster is no file, no kind of the catalogue and not catalogue[@REVISION]; "
+            "did you mean RayCluster?",
+            id="a typo in a kind",
+        ),
+        pytest.param(("catalogue@", "Job", "-f", "job.yaml"), 2, "error: catalogue@: give a git revision", id="no rev"),
+        pytest.param(
+            ("catalogue@HEAD", "Job", "-f", "job.yaml"),
+            1,
+            "error: cannot read the catalogue of git revision HEAD: fatal: not a git repository",
+            id="no repository",
+        ),
+        pytest.param(
+            ("karta.yaml", "Job", "-f", "karta.yaml"),
+            2,
+            "error: karta.yaml: there is no object and no suite in it",
+            id="definitions only",
+        ),
+        pytest.param(
+            ("karta.yaml", "Job", "-f", "list.yaml"), 1, "error: list.yaml:1: ", id="no object"
+        ),
+        pytest.param(("-", "Job", "-f", "-"), 2, "error: only one option can read standard input", id="stdin twice"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(run: Run, files: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    (files / "list.yaml").write_text("[1, 2]")
+
+    result = _diff(run, *arguments)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
