@@ -23,7 +23,6 @@
     │   └── WriteVerificationError     what was written does not read back
     ├── InterpretationError          an operation that has no right answer for this object
     ├── QuantityError                text that is not a Kubernetes quantity
-    ├── PatchError                   a JSON Patch that does not apply
     ├── ManifestError                YAML or JSON text that cannot be read; knows line and column
     ├── RequestError                 a webhook request that cannot be read at all
     ├── ClusterError                 an API server that rejects or cannot be reached
@@ -148,10 +147,6 @@ class InterpretationError(InterpreterError):
 
 class QuantityError(InterpreterError):
     """Text that is not a Kubernetes quantity."""
-
-
-class PatchError(InterpreterError):
-    """A JSON Patch that does not apply to a document."""
 
 
 class ManifestError(InterpreterError):

@@ -3,12 +3,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import jsonpatch
 import pytest
 
 from karta_interpreter.admission import mutate, read, validate
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.patch import apply
 
 Raw = dict[str, Any]
 Body = Callable[..., bytes]
@@ -209,7 +209,7 @@ def stamped(karta: Raw, body: bytes) -> Any:
     if "patch" not in answer:
         return edit.get(karta, ("metadata", "labels"))
     assert answer["patchType"] == "JSONPatch"
-    after = apply(json.loads(base64.b64decode(answer["patch"])), karta)
+    after = jsonpatch.apply_patch(karta, json.loads(base64.b64decode(answer["patch"])))
     assert edit.remove(after, ("metadata", "labels")) == edit.remove(karta, ("metadata", "labels"))
     return edit.get(after, ("metadata", "labels"))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karta_interpreter.k8s.scalars import resolve
+from karta_interpreter.k8s.assembly import resolve
 from karta_interpreter.k8s.values import JSON
 
 

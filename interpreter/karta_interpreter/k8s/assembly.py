@@ -1,14 +1,20 @@
-"""From a document's parse events to its value and the place of every part of it."""
+"""From a document's parse events to its value and the place of every part of it.
 
-from collections.abc import Callable
+Unquoted scalars mean what they mean to the API server (``sigs.k8s.io/yaml`` over ``go.yaml.in/yaml/v2``). That is YAML
+1.1 with the numbers of Go: ``yes`` is true, ``0777`` and ``0o777`` are octal, times (``12:30``) and dates stay strings.
+"""
+
+import math
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
 
 import yaml
+from yaml.events import CollectionStartEvent, NodeEvent
 
 from karta_interpreter.errors import ManifestError
-from karta_interpreter.k8s.scalars import resolve
 from karta_interpreter.k8s.values import JSON, type_name
 
 MAX_DEPTH = 200
@@ -37,92 +43,77 @@ class Mark:
     parts: "dict[str | int, Mark]" = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Sequence:
-    mark: Mark
-    anchor: str | None
-    value: list[JSON] = field(default_factory=list)
-
-    def accept(self, value: JSON, mark: Mark) -> None:
-        self.mark.parts[len(self.value)] = mark
-        self.value.append(value)
-
-
-@dataclass(slots=True)
-class _Mapping:
-    mark: Mark
-    anchor: str | None
-    value: dict[str, JSON] = field(default_factory=dict)
-    key: str | None = None
-    merging: bool = False
-    merged: list[tuple[dict[str, JSON], Mark]] = field(default_factory=list)
-
-    @property
-    def awaits_key(self) -> bool:
-        return self.key is None and not self.merging
-
-    def accept(self, value: JSON, mark: Mark) -> None:
-        if self.merging:
-            self._merge(value, mark)
-        elif self.key is not None:
-            self.value[self.key] = value
-            self.mark.parts[self.key] = mark
-        self.key, self.merging = None, False
-
-    def _merge(self, value: JSON, mark: Mark) -> None:
-        entries = value if isinstance(value, list) else [value]
-        marks = list(mark.parts.values()) if isinstance(value, list) else [mark]
-        for entry, place in zip(entries, marks, strict=True):
-            if not isinstance(entry, dict):
-                raise _error("<< needs a mapping or a list of mappings", place)
-            self.merged.append((entry, place))
-
-    def finish(self) -> None:
-        """Add what was merged in; the mapping's own keys win, then the earlier of the merged ones."""
-        for entry, mark in self.merged:
-            for key in entry:
-                if key not in self.value:
-                    self.value[key] = entry[key]
-                    self.mark.parts[key] = mark.parts[key]
-
-
 class Assembly:
-    """Builds one document from its events, without recursion; ``value`` and ``mark`` are its result."""
+    """Reads one document from the events of its text."""
 
-    def __init__(self) -> None:
-        self.value: JSON = None
-        self.mark = Mark(1, 1)
-        self._open: list[_Sequence | _Mapping] = []
-        self._anchors: dict[str | None, tuple[JSON, Mark] | None] = {}
+    def __init__(self, events: Iterator[Any]) -> None:
+        self._events = events
+        self._depth = 0
         self._aliased = 0
-        self._handlers: dict[type[yaml.Event], Callable[[Any], None]] = {
-            yaml.ScalarEvent: self._scalar,
-            yaml.AliasEvent: self._alias,
-            yaml.SequenceStartEvent: self._start,
-            yaml.MappingStartEvent: self._start,
-            yaml.SequenceEndEvent: self._end,
-            yaml.MappingEndEvent: self._end,
-        }
+        self._anchors: dict[str | None, tuple[JSON, Mark] | None] = {}  # None while the value is being read
 
-    def add(self, event: yaml.Event) -> None:
-        """Take the next event; raises ManifestError for what JSON cannot hold."""
-        self._handlers[type(event)](event)
-
-    def _scalar(self, event: yaml.ScalarEvent) -> None:
+    def read(self, event: NodeEvent) -> tuple[JSON, Mark]:
+        """The value that starts with an event, and its place; raises ManifestError for what JSON cannot hold."""
         mark = _mark(event)
-        container = self._open[-1] if self._open else None
-        if isinstance(container, _Mapping) and container.awaits_key:
-            if event.implicit[0] and event.value == "<<":
-                container.merging = True
+        match event:
+            case yaml.AliasEvent():
+                return self._alias(event, mark)
+            case yaml.ScalarEvent():
+                value = _value(event, mark)
+            case CollectionStartEvent():
+                self._open(event, mark)
+                value = self._mapping(mark) if isinstance(event, yaml.MappingStartEvent) else self._sequence(mark)
+                self._depth -= 1
+                parts = mark.parts.values()
+                mark.size += sum([part.size for part in parts])
+                mark.depth = 1 + max([part.depth for part in parts], default=0)
+        if event.anchor:
+            self._anchors[event.anchor] = value, mark
+        return value, mark
+
+    def _open(self, event: CollectionStartEvent, mark: Mark) -> None:
+        if event.tag is not None and event.tag not in _CONTAINER_TAGS:
+            raise _error(_unknown_tag(event.tag), mark)
+        self._check_depth(1, mark)
+        self._depth += 1
+        self._anchors[event.anchor] = None
+
+    def _sequence(self, mark: Mark) -> list[JSON]:
+        values: list[JSON] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            value, mark.parts[len(values)] = self.read(event)
+            values.append(value)
+        return values
+
+    def _mapping(self, mark: Mark) -> dict[str, JSON]:
+        values: dict[str, JSON] = {}
+        merged: list[tuple[dict[str, JSON], Mark]] = []
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.value == "<<":
+                merged += _merged(*self.read(next(self._events)))
             else:
-                container.key = _key(event, container, mark)
-                self._name(event.anchor, container.key, mark)
-            return
-        self._place(_value(event, mark), mark, event.anchor)
+                key = self._key(event, values)
+                values[key], mark.parts[key] = self.read(next(self._events))
+        for entry, place in merged:  # the mapping's own keys win, then the earlier of the merged ones
+            for key in entry:
+                if key not in values:
+                    values[key], mark.parts[key] = entry[key], place.parts[key]
+        return values
 
-    def _alias(self, event: yaml.AliasEvent) -> None:
+    def _key(self, event: NodeEvent, taken: dict[str, JSON]) -> str:
         mark = _mark(event)
-        self._refuse_as_key(mark)
+        if not isinstance(event, yaml.ScalarEvent):
+            raise _error("a key must be a plain string", mark)
+        key = _value(event, mark)
+        if not isinstance(key, str):
+            raise _error(f"the key {event.value or '(empty)'} is {type_name(key)}, not a string; quote it", mark)
+        if key in taken:
+            raise _error(f'the key "{key}" appears twice in one mapping', mark)
+        if event.anchor:
+            self._anchors[event.anchor] = key, mark
+        return intern(key)  # definitions are kept, and have the same keys
+
+    def _alias(self, event: yaml.AliasEvent, mark: Mark) -> tuple[JSON, Mark]:
         target = self._anchors.get(event.anchor)
         if target is None:
             known = event.anchor in self._anchors
@@ -133,56 +124,20 @@ class Assembly:
         if self._aliased > MAX_ALIASED:
             raise _error(f"the aliases of this document stand for more than {MAX_ALIASED} values", mark)
         self._check_depth(original.depth, mark)
-        self._place(value, Mark(mark.line, mark.column, original.size, original.depth, original.parts), None)
-
-    def _start(self, event: yaml.SequenceStartEvent | yaml.MappingStartEvent) -> None:
-        mark = _mark(event)
-        self._refuse_as_key(mark)
-        if event.tag is not None and event.tag not in _CONTAINER_TAGS:
-            raise _error(_unknown_tag(event.tag), mark)
-        self._check_depth(1, mark)
-        if event.anchor:
-            self._anchors[event.anchor] = None
-        opened = _Mapping if isinstance(event, yaml.MappingStartEvent) else _Sequence
-        self._open.append(opened(mark, event.anchor))
-
-    def _end(self, _event: yaml.Event) -> None:
-        container = self._open.pop()
-        if isinstance(container, _Mapping):
-            container.finish()
-        parts = container.mark.parts.values()
-        container.mark.size += sum(part.size for part in parts)
-        container.mark.depth = 1 + max((part.depth for part in parts), default=0)
-        self._place(container.value, container.mark, container.anchor)
-
-    def _place(self, value: JSON, mark: Mark, anchor: str | None) -> None:
-        self._name(anchor, value, mark)
-        if self._open:
-            self._open[-1].accept(value, mark)
-        else:
-            self.value, self.mark = value, mark
-
-    def _name(self, anchor: str | None, value: JSON, mark: Mark) -> None:
-        if anchor:
-            self._anchors[anchor] = value, mark
+        return value, Mark(mark.line, mark.column, original.size, original.depth, original.parts)
 
     def _check_depth(self, depth: int, mark: Mark) -> None:
-        if len(self._open) + depth > MAX_DEPTH:
+        if self._depth + depth > MAX_DEPTH:
             raise _error(f"nested more than {MAX_DEPTH} levels deep", mark)
 
-    def _refuse_as_key(self, mark: Mark) -> None:
-        if self._open and isinstance(container := self._open[-1], _Mapping) and container.awaits_key:
-            raise _error("a key must be a plain string", mark)
 
-
-def _key(event: yaml.ScalarEvent, mapping: _Mapping, mark: Mark) -> str:
-    key = _value(event, mark)
-    if not isinstance(key, str):
-        shown = event.value or "(empty)"
-        raise _error(f"the key {shown} is {type_name(key)}, not a string; quote it", mark)
-    if key in mapping.value:
-        raise _error(f'the key "{key}" appears twice in one mapping', mark)
-    return intern(key)  # definitions are kept, and have the same keys
+def _merged(value: JSON, mark: Mark) -> list[tuple[dict[str, JSON], Mark]]:
+    """The mappings of a merge key, ``<<``, and their places."""
+    pairs = list(zip(value, mark.parts.values(), strict=True)) if isinstance(value, list) else [(value, mark)]
+    for entry, place in pairs:
+        if not isinstance(entry, dict):
+            raise _error("<< needs a mapping or a list of mappings", place)
+    return pairs
 
 
 def _value(event: yaml.ScalarEvent, mark: Mark) -> JSON:
@@ -198,7 +153,7 @@ def _value(event: yaml.ScalarEvent, mark: Mark) -> JSON:
         raise _error(str(err), mark) from err
 
 
-def _mark(event: yaml.Event) -> Mark:
+def _mark(event: NodeEvent) -> Mark:
     start = event.start_mark
     return Mark(start.line + 1, start.column + 1) if start else Mark(0, 0)
 
@@ -209,3 +164,57 @@ def _unknown_tag(tag: str) -> str:
 
 def _error(message: str, mark: Mark) -> ManifestError:
     return ManifestError(message, line=mark.line, column=mark.column)
+
+
+_WORDS: dict[str, JSON] = {
+    **{word: True for name in ("y", "yes", "true", "on") for word in (name, name.title(), name.upper())},
+    **{word: False for name in ("n", "no", "false", "off") for word in (name, name.title(), name.upper())},
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+}
+_NOT_JSON = frozenset(
+    sign + dot for dot in (".inf", ".Inf", ".INF") for sign in ("", "+", "-")
+) | {".nan", ".NaN", ".NAN"}  # fmt: skip
+_DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+_RADIX = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INT64_MIN, _UINT64_MAX, _INT64_MAX = -(2**63), 2**64 - 1, 2**63 - 1
+
+
+def resolve(text: str) -> JSON:
+    """The JSON value of a plain scalar; raises ValueError for infinity and NaN, which JSON does not have.
+
+    >>> [resolve(text) for text in ("yes", "1_000", "0x1F", "1e3", "2001-01-01", "1:30", "~")]
+    [True, 1000, 31, 1000, '2001-01-01', '1:30', None]
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if text in _NOT_JSON:
+        raise ValueError(f"{text} is not a JSON number")
+    number = _number(text.replace("_", ""))
+    return text if number is None else number
+
+
+def _number(digits: str) -> int | float | None:
+    integer = _integer(digits)
+    if integer is not None and _INT64_MIN <= integer <= _UINT64_MAX:
+        return integer
+    if not _FLOAT.fullmatch(digits):
+        return None
+    number = float(digits)
+    if not math.isfinite(number):
+        return None
+    # Go writes an integral float without a fraction, and so it comes back as an integer.
+    return int(number) if number.is_integer() and abs(number) <= _INT64_MAX else number
+
+
+def _integer(digits: str) -> int | None:
+    if _DECIMAL.fullmatch(digits):
+        return int(digits) if len(digits) <= len("-18446744073709551615") else None
+    parts = _RADIX.fullmatch(digits)
+    if parts is None:
+        return None
+    sign, hexadecimal, binary, octal = parts.groups()
+    magnitude = int(hexadecimal or binary or octal, 16 if hexadecimal else 2 if binary else 8)
+    return -magnitude if sign == "-" else magnitude

@@ -1,18 +1,24 @@
 """YAML and JSON text as documents that know where their values stand."""
 
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+import orjson
 import yaml
 
 from karta_interpreter.errors import ManifestError
 from karta_interpreter.k8s.assembly import Assembly, Mark
-from karta_interpreter.k8s.events import parse_events
 from karta_interpreter.k8s.values import JSON, Path
 
 MOST_DOCUMENTS = 10_000
 """How many objects a text may hold: nobody writes more, and each takes a kilobyte or more of memory."""
 _TOO_MANY = f"more than {MOST_DOCUMENTS} documents in one text"
 _BYTE_ORDER_MARK = "\ufeff"
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
 
 
 @dataclass(frozen=True)
@@ -51,19 +57,87 @@ def read_documents(text: str, source: str) -> list[Document]:
     [{'replicas': 2}, [True]]
     """
     documents: list[Document] = []
-    assembly = Assembly()
-    for event in parse_events(text.removeprefix(_BYTE_ORDER_MARK)):
-        match event:
-            case yaml.StreamStartEvent() | yaml.StreamEndEvent():
-                continue
-            case yaml.DocumentStartEvent():
-                assembly = Assembly()
-            case yaml.DocumentEndEvent():
-                mark, index = assembly.mark, len(documents)
-                if index == MOST_DOCUMENTS:
-                    raise ManifestError(_TOO_MANY, line=mark.line, column=mark.column)
-                if assembly.value is not None:
-                    documents.append(Document(assembly.value, source, index, mark.line, mark))
-            case _:
-                assembly.add(event)
+    events: Iterator[Any] = _events(text.removeprefix(_BYTE_ORDER_MARK))
+    for event in events:
+        if not isinstance(event, yaml.DocumentStartEvent):
+            continue  # the start or the end of the text, or the end of a document
+        value, mark = Assembly(events).read(next(events))
+        if len(documents) == MOST_DOCUMENTS:
+            raise ManifestError(_TOO_MANY, line=mark.line, column=mark.column)
+        if value is not None:
+            documents.append(Document(value, source, len(documents), mark.line, mark))
     return documents
+
+
+def _events(text: str) -> Iterator[yaml.Event]:
+    """The events of YAML text, or of JSON text where it is JSON.
+
+    Most JSON is YAML too, but not surrogate escapes, keys of more than 1024 characters or U+0085 in a string.
+    Raises ManifestError where the text is neither.
+    """
+    return _json_events(text) if _is_json(text) else _yaml_events(text)
+
+
+def _is_json(text: str) -> bool:
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _json_events(text: str) -> Iterator[yaml.Event]:
+    """The events of text that is known to be JSON."""
+    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    yield yaml.DocumentStartEvent()
+    for match in _JSON_TOKEN.finditer(text):
+        start = match.start()
+        line = bisect_right(lines, start) - 1
+        yield _json_event(match.group(), yaml.Mark("", start, line, start - lines[line], "", 0))
+    yield yaml.DocumentEndEvent()
+
+
+def _json_event(lexeme: str, mark: yaml.Mark) -> yaml.Event:
+    match lexeme[0]:
+        case "{":
+            return yaml.MappingStartEvent(None, None, implicit=True, start_mark=mark)
+        case "[":
+            return yaml.SequenceStartEvent(None, None, implicit=True, start_mark=mark)
+        case "}":
+            return yaml.MappingEndEvent()
+        case "]":
+            return yaml.SequenceEndEvent()
+        case '"':
+            return yaml.ScalarEvent(None, None, (False, True), orjson.loads(lexeme), mark)
+        case _:
+            return yaml.ScalarEvent(None, None, (True, False), lexeme, mark)
+
+
+def _yaml_events(text: str) -> Iterator[yaml.Event]:
+    try:
+        yield from yaml.parse(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as err:
+        mark = err.problem_mark or err.context_mark
+        place = (mark.line, mark.column) if mark else (-1, -1)
+        raise _error(_problem(err, text), place) from err
+    except yaml.reader.ReaderError as err:
+        raise _error(f"the character U+{err.character:04X} is not allowed", _place(text, err.position)) from err
+    except UnicodeEncodeError as err:
+        raise _error("half of a surrogate pair is not allowed", _place(text, err.start)) from err
+
+
+def _problem(err: yaml.MarkedYAMLError, text: str) -> str:
+    if err.problem_mark is not None and text[err.problem_mark.index :].startswith("\t"):
+        return "a tab cannot indent YAML; use spaces"
+    return ": ".join(part for part in (err.context, err.problem) if part)
+
+
+def _place(text: str, offset: int) -> tuple[int, int]:
+    return text.count("\n", 0, offset), offset - text.rfind("\n", 0, offset) - 1
+
+
+def _error(message: str, place: tuple[int, int]) -> ManifestError:
+    """An error at a place whose line and column count from 0, as PyYAML's do."""
+    return ManifestError(message, line=place[0] + 1, column=place[1] + 1)
