@@ -18,7 +18,6 @@ from karta_interpreter.jq.syntax import (
     Format,
     Identity,
     If,
-    Import,
     Index,
     Iterate,
     Label,
@@ -135,10 +134,4 @@ def _wider(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
 
 
 trees: st.SearchStrategy[Node] = st.recursive(_leaves, _wider, max_leaves=10)
-"""Any expression but those that name modules."""
-
-_imported = st.sampled_from(["a", "$a"]) | st.none()
-modules: st.SearchStrategy[Node] = st.builds(
-    Import, _texts, _imported, st.none() | st.just(Object((Entry(Literal("search"), Literal("./")),))), trees
-)
-"""Expressions that import a module."""
+"""Any expression."""

@@ -260,15 +260,3 @@ class Break(Node, frozen=True):
     """A jump out of a label: ``break $name``."""
 
     name: str
-
-
-class Import(Node, frozen=True):
-    """``import "path" as name; body``, ``import "path" as $name; body`` or ``include "path"; body``.
-
-    ``name`` is None for ``include`` and keeps its ``$`` for data.
-    """
-
-    path: str
-    name: str | None
-    metadata: Node | None
-    body: Node

@@ -1,9 +1,9 @@
 """A place in the tokens of an expression, and the errors for what is found there."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.jq.syntax import (
@@ -28,6 +28,8 @@ _HINTS = {
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
 _CLOSING_KINDS = {Kind.SYMBOL: Kind.SYMBOL, Kind.OPEN_INTERPOLATION: Kind.CLOSE_INTERPOLATION}
 _SIGNS = {Kind.FIELD: ".", Kind.VARIABLE: "$", Kind.FORMAT: "@"}
+
+T = TypeVar("T")
 
 
 class Cursor:
@@ -84,6 +86,13 @@ class Cursor:
             raise self.error(f"`{opened.text}` opened here is never closed", opened.span)
         return self.fail(f"expected `{closer}`")
 
+    def several(self, read: Callable[[], T], separator: str) -> tuple[T, ...]:
+        """Read one or more of something, with a separator between them."""
+        found = [read()]
+        while self.accept(separator):
+            found.append(read())
+        return tuple(found)
+
     def span(self, start: Token | Node) -> Span:
         """From the start of something to the end of the token taken last."""
         return Span(start.span.start, self._tokens[self._place - 1].span.end)
@@ -130,19 +139,20 @@ class PatternParser(Cursor, ABC):
 
     def patterns(self) -> tuple[Pattern, ...]:
         """Read one pattern or several alternatives, ``p ?// q``."""
-        found = [self.pattern()]
-        while self.accept("?//"):
-            found.append(self.pattern())
-        return tuple(found)
+        return self.several(self.pattern, "?//")
 
     def pattern(self) -> Pattern:
         """Read ``$name``, ``[p, q]`` or ``{key: p}``."""
         with self.nested():
+            pattern: Pattern
             if opened := self.accept("["):
-                return ArrayPattern(self._elements(opened))
-            if opened := self.accept("{"):
-                return ObjectPattern(self._entries(opened))
-            return VariablePattern(self.variable_name("a pattern: `$name`, `[...]` or `{...}`"))
+                pattern = ArrayPattern(self.several(self.pattern, ","))
+            elif opened := self.accept("{"):
+                pattern = ObjectPattern(self.several(self._entry, ","))
+            else:
+                return VariablePattern(self.variable_name("a pattern: `$name`, `[...]` or `{...}`"))
+            self.close(opened)
+            return pattern
 
     def variable_name(self, expected: str = "a variable") -> str:
         """Read the name of a variable that is being defined."""
@@ -168,20 +178,6 @@ class PatternParser(Cursor, ABC):
         """Take a name or a keyword as a key."""
         token = self.accept_kind(Kind.NAME) or self.accept_kind(Kind.KEYWORD)
         return Literal(token.text, span=token.span) if token else None
-
-    def _elements(self, opened: Token) -> tuple[Pattern, ...]:
-        elements = [self.pattern()]
-        while self.accept(","):
-            elements.append(self.pattern())
-        self.close(opened)
-        return tuple(elements)
-
-    def _entries(self, opened: Token) -> tuple[tuple[Node | VariablePattern, Pattern], ...]:
-        entries = [self._entry()]
-        while self.accept(","):
-            entries.append(self._entry())
-        self.close(opened)
-        return tuple(entries)
 
     def _entry(self) -> tuple[Node | VariablePattern, Pattern]:
         if self.at_kind(Kind.VARIABLE):

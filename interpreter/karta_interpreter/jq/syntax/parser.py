@@ -22,6 +22,7 @@ from functools import partial
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.lexer import Kind, Token
+from karta_interpreter.jq.syntax.precedence import OPERATORS, UNCHAINED, Level
 from karta_interpreter.jq.syntax.terms import TermParser
 from karta_interpreter.jq.syntax.traversal import is_deeper
 
@@ -29,19 +30,6 @@ DEPTH_LIMIT = 200
 """How deep a tree may be: everything that walks over one may recurse as deep."""
 
 _Around = Callable[[Node], Node]
-
-_ASSIGNMENTS = ("=", "|=", "+=", "-=", "*=", "/=", "%=", "//=")
-_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-_LEVELS = {
-    "//": 1,
-    **dict.fromkeys(_ASSIGNMENTS, 2),
-    "or": 3,
-    "and": 4,
-    **dict.fromkeys(_COMPARISONS, 5),
-    **dict.fromkeys("+-", 6),
-    **dict.fromkeys("*/%", 7),
-}
-_UNCHAINED = (*_ASSIGNMENTS, *_COMPARISONS)
 
 
 def parse(text: str) -> Node:
@@ -64,13 +52,10 @@ class Parser(TermParser):
         """Read the whole text."""
         if self.at_kind(Kind.END):
             raise self.error("the expression is empty", self.next.span, "`.` is the whole input")
-        if self.accept("module"):
-            self._metadata()
-            self.expect(";", "after the metadata of `module`")
-        around: list[_Around] = []
-        while start := self.accept("import", "include"):
-            around.append(self._import(start))
-        node = _surrounded(self.query(), around)
+        if self.at("import", "include", "module"):
+            message = f"`{self.next.text}` is not allowed: an expression has no files and no modules"
+            raise self.error(message, self.next.span)
+        node = self.query()
         if not self.at_kind(Kind.END):
             self._complain_about_rest()
         if is_deeper(node, DEPTH_LIMIT):
@@ -87,17 +72,19 @@ class Parser(TermParser):
             around: list[_Around] = []
             while not (innermost := self._commas(around)):
                 pass
-            return _surrounded(innermost, around)
+            for wrap in reversed(around):
+                innermost = wrap(innermost)
+            return innermost
 
-    def expression(self, level: int = 1) -> Node:
+    def expression(self, level: Level = Level.ALTERNATIVE) -> Node:
         """Read operators that bind at least as tight as ``level``."""
         with self.nested():
             left = self._prefixed()
-            while self.at(*_LEVELS) and _LEVELS[self.next.text] >= level:
+            while self.at(*OPERATORS) and OPERATORS[self.next.text] >= level:
                 operator = self.advance().text
-                own = _LEVELS[operator]
-                left = _operation(operator, left, self.expression(own if operator == "//" else own + 1))
-                if operator in _UNCHAINED and self.at(*_UNCHAINED) and _LEVELS[self.next.text] == own:
+                own = OPERATORS[operator]
+                left = _operation(operator, left, self.expression(own if operator == "//" else Level(own + 1)))
+                if own in UNCHAINED and self.at(*OPERATORS) and OPERATORS[self.next.text] is own:
                     message = f"`{self.next.text}` cannot follow `{operator}`"
                     raise self.error(message, self.next.span, "put parentheses around one of the two")
             return left
@@ -134,19 +121,14 @@ class Parser(TermParser):
 
     def _definition(self, start: Token) -> _Around:
         name = self._name("the name of a function").text
-        params = self._params() if self.at("(") else ()
+        params: tuple[str, ...] = ()
+        if opened := self.accept("("):
+            params = self.several(self._param, ";")
+            self.close(opened)
         self.expect(":", "after the name of a function")
         definition = self.query()
         self.expect(";", f"at the end of the definition of `{name}`")
         return lambda body: ast.Define(name, params, definition, body, span=_through(start, body))
-
-    def _params(self) -> tuple[str, ...]:
-        opened = self.advance()
-        params = [self._param()]
-        while self.accept(";"):
-            params.append(self._param())
-        self.close(opened)
-        return tuple(params)
 
     def _param(self) -> str:
         if self.at_kind(Kind.VARIABLE):
@@ -167,25 +149,6 @@ class Parser(TermParser):
             handler = self._prefixed() if self.accept("catch") else None
             return ast.Try(body, handler, span=self.span(start))
 
-    def _import(self, start: Token) -> _Around:
-        if not self.at_string():
-            self.fail(f"expected a path in double quotes after `{start.text}`")
-        path = self.string()
-        if not (isinstance(path, ast.Literal) and isinstance(path.value, str)):
-            raise self.error("the path of a module has to be a plain string", path.span)
-        text, name = path.value, self._import_name() if start.text == "import" else None
-        metadata = None if self.at(";") else self._metadata()
-        self.expect(";", f"at the end of `{start.text}`")
-        return lambda body: ast.Import(text, name, metadata, body, span=_through(start, body))
-
-    def _import_name(self) -> str:
-        self.expect("as", "after the path of `import`")
-        return self._param()
-
-    def _metadata(self) -> Node:
-        opened = self.expect("{", "before metadata")
-        return self.object(opened)
-
     def _complain_about_rest(self) -> None:
         if self.at(")", "]", "}"):
             raise self.error(f"`{self.next.text}` closes nothing", self.next.span)
@@ -193,17 +156,11 @@ class Parser(TermParser):
         self.fail(f"expected an operator{self.after_previous()}", hint)
 
 
-def _surrounded(node: Node, around: list[_Around]) -> Node:
-    for wrap in reversed(around):
-        node = wrap(node)
-    return node
-
-
 def _operation(operator: str, left: Node, right: Node) -> Node:
     span = _through(left, right)
     if operator == "//":
         return ast.Alternative(left, right, span=span)
-    if operator in _ASSIGNMENTS:
+    if OPERATORS[operator] is Level.ASSIGNMENT:
         return ast.Assign(operator, left, right, span=span)
     return ast.Binary(operator, left, right, span=span)
 
@@ -211,12 +168,9 @@ def _operation(operator: str, left: Node, right: Node) -> Node:
 def _negated(body: Node, span: Span) -> Node:
     """A negation; of a number, the negative number."""
     match body:
-        case ast.Literal(bool()):
-            return ast.Negate(body, span=span)
-        case ast.Literal(int() | float() as number):
+        case ast.Literal(int() | float() as number) if not isinstance(number, bool):
             return ast.Literal(-number, span=span)
-        case _:
-            return ast.Negate(body, span=span)
+    return ast.Negate(body, span=span)
 
 
 def _comma(left: Node, right: Node) -> Node:

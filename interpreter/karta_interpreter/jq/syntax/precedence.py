@@ -1,6 +1,7 @@
-"""How tight each construct of jq binds; the printer's side of the grammar that the parser reads."""
+"""How tight each construct of jq binds, for the parser and for the printer."""
 
 from enum import IntEnum
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -24,31 +25,31 @@ class Level(IntEnum):
     TERM = 10
 
 
-_LEVELS = {
-    ast.Pipe: Level.QUERY,
-    ast.Bind: Level.QUERY,
-    ast.Define: Level.QUERY,
-    ast.Import: Level.QUERY,
-    ast.Label: Level.QUERY,
-    ast.Comma: Level.COMMA,
-    ast.Alternative: Level.ALTERNATIVE,
-    ast.Assign: Level.ASSIGNMENT,
-    ast.Negate: Level.PREFIX,
-}
-_OPERATORS = {
+OPERATORS: Final = {
+    "//": Level.ALTERNATIVE,
+    **dict.fromkeys(("=", "|=", "+=", "-=", "*=", "/=", "%=", "//="), Level.ASSIGNMENT),
     "or": Level.OR,
     "and": Level.AND,
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), Level.COMPARISON),
     **dict.fromkeys("+-", Level.SUM),
     **dict.fromkeys("*/%", Level.PRODUCT),
 }
+UNCHAINED: Final = (Level.ASSIGNMENT, Level.COMPARISON)
+"""Levels of which no two operators follow each other."""
+
+_LEVELS: Final = {
+    **dict.fromkeys((ast.Pipe, ast.Bind, ast.Define, ast.Label), Level.QUERY),
+    ast.Comma: Level.COMMA,
+    ast.Alternative: Level.ALTERNATIVE,
+    ast.Negate: Level.PREFIX,
+}
 
 
 def level_of(node: Node) -> Level:
     """How tight the text of a node binds."""
     match node:
-        case ast.Binary(operator=operator):
-            return _OPERATORS[operator]
+        case ast.Binary(operator) | ast.Assign(operator):
+            return OPERATORS[operator]
         case ast.Literal(int() | float() as number) if number < 0:
             return Level.PREFIX
         case ast.Try(handler=Node()):
@@ -57,11 +58,6 @@ def level_of(node: Node) -> Level:
             return Level.TERM if level_of(left) is Level.TERM else Level.QUERY
         case _:
             return _LEVELS.get(type(node), Level.TERM)
-
-
-def is_enclosing(node: Node) -> bool:
-    """Whether everything behind the text of a node becomes part of it, as the body of ``def``."""
-    return isinstance(node, ast.Bind | ast.Define | ast.Import | ast.Label)
 
 
 Step = ast.Index | ast.Slice | ast.Iterate

@@ -191,11 +191,9 @@ class TermParser(BlockParser):
     def _call(self) -> Node:
         name = self.advance()
         if opened := self.accept("("):
-            arguments = [self.query()]
-            while self.accept(";"):
-                arguments.append(self.query())
+            arguments = self.several(self.query, ";")
             self.close(opened)
-            return ast.Call(name.text, tuple(arguments), span=self.span(name))
+            return ast.Call(name.text, arguments, span=self.span(name))
         if name.text in _CONSTANTS:
             return ast.Literal(_CONSTANTS[name.text], span=name.span)
         return ast.Call(name.text, span=name.span)
