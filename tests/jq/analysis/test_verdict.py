@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.analysis import Verdict, Vetting, vet
 from karta_interpreter.jq.analysis.builtins import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
+from karta_interpreter.jq.inprocess.costs import SIZE_LIMIT
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.growth import SIZE_LIMIT
 from karta_interpreter.jq.inprocess.record import Argument, Function
 from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.jq.syntax.parser import parse

@@ -277,12 +277,8 @@ def test_nodes_know_their_place(text: str, find: Callable[[Any], Node], expected
         pytest.param(". as $__loc__ | 1", "`$__loc__` is built in", (5, 13), "", id="binding a built-in variable"),
         pytest.param(". as x | 1", "expected a pattern: `$name`", (5, 6), "", id="a name instead of a variable"),
         pytest.param("reduce . as $x ?// $y (0; 1)", "expected `(`", (15, 18), "", id="reduce has one pattern"),
-        pytest.param(
-            'import "m" as m; .', "`import` is not allowed: an expression has", (0, 6), "", id="import"
-        ),
-        pytest.param(
-            'include "m"; .', "`include` is not allowed: an expression has", (0, 7), "", id="include"
-        ),
+        pytest.param('import "m" as m; .', "`import` is not allowed: an expression has", (0, 6), "", id="import"),
+        pytest.param('include "m"; .', "`include` is not allowed: an expression has", (0, 7), "", id="include"),
         pytest.param("module {}; .", "`module` is not allowed: an expression has no", (0, 6), "", id="a directive"),
     ],
 )

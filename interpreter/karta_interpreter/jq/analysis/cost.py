@@ -1,16 +1,13 @@
 """The size of the outputs of constructs and functions in a plain expression, relative to their input."""
 
-from collections.abc import Sequence
-from functools import singledispatch
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.emitter import Singles
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.growth import (
+from karta_interpreter.jq.inprocess.costs import (
     CONSTANT,
     ELEMENTS,
     INPUT,
@@ -28,6 +25,8 @@ from karta_interpreter.jq.inprocess.growth import (
     text,
     written,
 )
+from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import Argument
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.traversal import is_merge
@@ -72,15 +71,15 @@ def find_notes(node: Node, variables: frozenset[str] = frozenset()) -> tuple[Not
 
     ``variables`` are given beside the input, and count as a part of it.
     """
-    meter = Meter(variables)
+    meter = _Meter(variables)
     meter.measure(node)
     return tuple(sorted(dict.fromkeys(meter.notes), key=lambda note: note.span.start))
 
 
-class Meter:
+class _Meter:
     """Measures nodes; where one is not plain it notes so and goes on as if it were."""
 
-    def __init__(self, variables: frozenset[str] = frozenset()) -> None:
+    def __init__(self, variables: frozenset[str]) -> None:
         self.notes: list[Note] = []
         self._variables = variables
         self._repeated = False
@@ -88,172 +87,117 @@ class Meter:
     def measure(self, node: Node, *, repeated: bool = False) -> Growth:
         """What a node makes of its input; ``repeated`` if it runs for each of many inputs."""
         before, self._repeated = self._repeated, self._repeated or repeated
-        growth = self._limited(node)
+        growth = self._growth(node)
         self._repeated = before
-        return growth
-
-    def variable(self, node: ast.Variable) -> Growth:
-        """What a variable gives: all of it for every input, so it is plain only where there is one."""
-        if node.name not in self._variables:
-            return self.outside(node)
-        return self.note(node, "is read once for every output of what stands before it") if self._repeated else INPUT
-
-    def _limited(self, node: Node) -> Growth:
-        growth = _measure.dispatch(type(node))(node, self)
         if growth.size > SIZE_LIMIT:
-            return self.note(node, f"can make its input more than {SIZE_LIMIT} times as large")
+            return self._note(node, f"can make its input more than {SIZE_LIMIT} times as large")
         if growth.work > WORK_LIMIT:
-            return self.note(node, f"can take more than {WORK_LIMIT} steps for each element of its input")
+            return self._note(node, f"can take more than {WORK_LIMIT} steps for each element of its input")
         return growth
 
-    def combine(self, node: Node, operands: Sequence[Growth], *, paths_are_light: bool = False) -> Growth:
+    def _growth(self, node: Node) -> Growth:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+        match node:
+            case ast.Identity():
+                return INPUT
+            case ast.Literal(value):
+                return text(value) if isinstance(value, str) else CONSTANT
+            case ast.Variable(name) if name in self._variables:
+                # It gives all of its value for every input.
+                reason = "is read once for every output of what stands before it"
+                return self._note(node, reason) if self._repeated else INPUT
+            case ast.Index():
+                return self._index(node)
+            case ast.Slice(target, start, stop):
+                growth, keys = self.measure(target), self._all([bound for bound in (start, stop) if bound])
+                return replace(self._reach(node, growth, keys), cheap=False, small=growth.small)
+            case ast.Iterate(target):
+                return _iterated(target, self.measure(target))
+            case ast.Pipe(left, right):
+                growth = self.measure(left)
+                return piped(growth, self.measure(right, repeated=growth.count is None))
+            case ast.Comma(left, right):
+                return joined(self._all([left, right]))
+            case ast.Alternative(left, right):
+                return chosen(self._all([left, right]))
+            case ast.Binary():
+                return self._binary(node)
+            case ast.Negate(body):
+                growth = self.measure(body)
+                return replace(growth, size=growth.outputs, small=True)
+            case ast.If():
+                return self._choice(node)
+            case ast.Try(body, None):
+                return self.measure(body)
+            case ast.Array(body):
+                return collected(self.measure(body)) if body else CONSTANT
+            case ast.Object(entries):
+                growth = self._combine(node, self._all([part for each in entries for part in (each.key, each.value)]))
+                return replace(growth, size=growth.size + growth.outputs)
+            case ast.Text(parts, None):
+                sizes = [text(part) if isinstance(part, str) else written(self.measure(part)) for part in parts]
+                return self._combine(node, sizes)
+            case ast.Call():
+                return self._call(node)
+        return self._note(node, NOT_HERE)
+
+    def _all(self, nodes: Iterable[Node]) -> list[Growth]:
+        return list(map(self.measure, nodes))
+
+    def _index(self, node: ast.Index) -> Growth:
+        target, key = self.measure(node.target), self.measure(node.key)
+        if not isinstance(node.key, ast.Literal):
+            return replace(self._reach(node, target, [key]), small=target.small)
+        # A piece of a text is no larger than the text.
+        pieces = PIECES if isinstance(node.target, ast.Call) and node.target.name == "split" else 1
+        return replace(target, size=target.size // pieces, work=target.work + 1)
+
+    def _binary(self, node: ast.Binary) -> Growth:
+        is_light = node.operator in _LIGHT_OPERATORS and not is_merge(node)
+        growth = self._combine(node, self._all([node.left, node.right]), paths_are_light=is_light)
+        if is_light or _is_number(node.left) or _is_number(node.right):
+            return replace(growth, size=growth.outputs, small=True)
+        if node.operator in _COMPARISONS:
+            return replace(growth, size=growth.outputs, cheap=growth.is_light, small=True)
+        pieces = PIECES if node.operator == "/" and not growth.small else 1  # a string may be split
+        return replace(growth, size=growth.size * pieces, cheap=growth.is_light)
+
+    def _choice(self, node: ast.If) -> Growth:
+        conditions = self._all([condition for condition, _ in node.branches])
+        branches = self._all([*(then for _, then in node.branches), node.otherwise or ast.Identity()])
+        result = replace(chosen(branches), work=max(branch.work for branch in branches))
+        if any(condition.count is None for condition in conditions):
+            self._combine(node, [*conditions, result])
+        return conditional(conditions, result)
+
+    def _call(self, node: ast.Call) -> Growth:
+        function = FUNCTIONS.get((node.name, len(node.arguments)))
+        kinds = function.arguments if function else [Argument.EACH] * len(node.arguments)
+        pairs = list(zip(node.arguments, kinds, strict=True))
+        growths = [self.measure(argument, repeated=kind in _REPEATED) for argument, kind in pairs]
+        problem = next(filter(None, (_problem(argument, kind) for argument, kind in pairs)), "")
+        growth = NOT_HERE if function is None else problem or function.cost(node, growths)
+        return growth if isinstance(growth, Growth) else self._note(node, growth)
+
+    def _combine(self, node: Node, operands: Sequence[Growth], *, paths_are_light: bool = False) -> Growth:
         """What all combinations of some operands make of it."""
         if reason := clash(operands, paths_are_light=paths_are_light):
-            return self.note(node, reason)
+            return self._note(node, reason)
         return combined(operands)
 
-    def reach(self, node: Node, target: Growth, keys: Sequence[Growth]) -> Growth:
+    def _reach(self, node: Node, target: Growth, keys: Sequence[Growth]) -> Growth:
         """What taking a part of a target makes of it; of a key nothing is left."""
-        return self.combine(node, [target, *keys], paths_are_light=target.count is None)
+        return self._combine(node, [target, *keys], paths_are_light=target.count is None)
 
-    def outside(self, node: Node) -> Growth:
-        """Note that a node is none of those that run in this process."""
-        return self.note(node, NOT_HERE)
-
-    def note(self, node: Node, reason: str) -> Growth:
-        """Note why a node is not plain."""
+    def _note(self, node: Node, reason: str) -> Growth:
         self.notes.append(Note(_name(node), node.span, f"`{_name(node)}` {reason}"))
         return INPUT
 
 
-@singledispatch
-def _measure(node: Node, meter: Meter) -> Growth:
-    """What a node makes of its input; here, all those that no plain expression has."""
-    return meter.outside(node)
-
-
-@_measure.register
-def _(_node: ast.Identity, _meter: Meter) -> Growth:
-    return INPUT
-
-
-@_measure.register
-def _(node: ast.Literal, _meter: Meter) -> Growth:
-    return text(node.value) if isinstance(node.value, str) else CONSTANT
-
-
-@_measure.register
-def _(node: ast.Index, meter: Meter) -> Growth:
-    target, key = meter.measure(node.target), meter.measure(node.key)
-    if isinstance(node.key, ast.Literal):
-        # A piece of a text is no larger than the text.
-        size = (
-            target.size // PIECES if isinstance(node.target, ast.Call) and node.target.name == "split" else target.size
-        )
-        return replace(target, size=size, work=target.work + 1)
-    return replace(meter.reach(node, target, [key]), small=target.small)
-
-
-@_measure.register
-def _(node: ast.Slice, meter: Meter) -> Growth:
-    bounds = [bound for bound in (node.start, node.stop) if bound]
-    target = meter.measure(node.target)
-    return replace(meter.reach(node, target, list(map(meter.measure, bounds))), cheap=False, small=target.small)
-
-
-@_measure.register
-def _(node: ast.Iterate, meter: Meter) -> Growth:
-    target = meter.measure(node.target)
-    match node.target:
-        case ast.Slice(_, None, ast.Literal(int() as most)) if most > 0 and target.count is not None:
-            return replace(target, count=target.count * most, work=target.work + target.size, cheap=False)
-    return piped(target, ELEMENTS)
-
-
-@_measure.register
-def _(node: ast.Variable, meter: Meter) -> Growth:
-    return meter.variable(node)
-
-
-@_measure.register
-def _(node: ast.Pipe, meter: Meter) -> Growth:
-    left = meter.measure(node.left)
-    return piped(left, meter.measure(node.right, repeated=left.count is None))
-
-
-@_measure.register
-def _(node: ast.Comma, meter: Meter) -> Growth:
-    return joined(list(map(meter.measure, [node.left, node.right])))
-
-
-@_measure.register
-def _(node: ast.Alternative, meter: Meter) -> Growth:
-    return chosen(list(map(meter.measure, [node.left, node.right])))
-
-
-@_measure.register
-def _(node: ast.Binary, meter: Meter) -> Growth:
-    operands = list(map(meter.measure, [node.left, node.right]))
-    is_light = node.operator in _LIGHT_OPERATORS and not is_merge(node)
-    growth = meter.combine(node, operands, paths_are_light=is_light)
-    if is_light or _is_number(node.left) or _is_number(node.right):
-        return replace(growth, size=growth.outputs, small=True)
-    if node.operator in _COMPARISONS:
-        return replace(growth, size=growth.outputs, cheap=growth.is_light, small=True)
-    pieces = PIECES if node.operator == "/" and not growth.small else 1  # a string may be split
-    return replace(growth, size=growth.size * pieces, cheap=growth.is_light)
-
-
-@_measure.register
-def _(node: ast.Negate, meter: Meter) -> Growth:
-    body = meter.measure(node.body)
-    return replace(body, size=body.outputs, small=True)
-
-
-@_measure.register
-def _(node: ast.If, meter: Meter) -> Growth:
-    conditions = list(map(meter.measure, [condition for condition, _ in node.branches]))
-    branches = list(map(meter.measure, [*(then for _, then in node.branches), node.otherwise or ast.Identity()]))
-    result = replace(chosen(branches), work=max(branch.work for branch in branches))
-    if any(condition.count is None for condition in conditions):
-        meter.combine(node, [*conditions, result])
-    return conditional(conditions, result)
-
-
-@_measure.register
-def _(node: ast.Try, meter: Meter) -> Growth:
-    return meter.outside(node) if node.handler else meter.measure(node.body)
-
-
-@_measure.register
-def _(node: ast.Array, meter: Meter) -> Growth:
-    return collected(meter.measure(node.body)) if node.body else CONSTANT
-
-
-@_measure.register
-def _(node: ast.Object, meter: Meter) -> Growth:
-    operands = list(map(meter.measure, [part for entry in node.entries for part in (entry.key, entry.value)]))
-    growth = meter.combine(node, operands)
-    return replace(growth, size=growth.size + growth.outputs)
-
-
-@_measure.register
-def _(node: ast.Text, meter: Meter) -> Growth:
-    if node.format:
-        return meter.outside(node)
-    parts = [text(part) if isinstance(part, str) else written(meter.measure(part)) for part in node.parts]
-    return meter.combine(node, parts)
-
-
-@_measure.register
-def _(node: ast.Call, meter: Meter) -> Growth:
-    function = FUNCTIONS.get((node.name, len(node.arguments)))
-    kinds = function.arguments if function else [Argument.EACH] * len(node.arguments)
-    pairs = list(zip(node.arguments, kinds, strict=True))
-    growths = [meter.measure(argument, repeated=kind in _REPEATED) for argument, kind in pairs]
-    problem = next(filter(None, (_problem(argument, kind) for argument, kind in pairs)), "")
-    growth = NOT_HERE if function is None else problem or function.cost(node, growths)
-    return growth if isinstance(growth, Growth) else meter.note(node, growth)
+def _iterated(node: Node, growth: Growth) -> Growth:
+    match node:
+        case ast.Slice(_, None, ast.Literal(int() as most)) if most > 0 and growth.count is not None:
+            return replace(growth, count=growth.count * most, work=growth.work + growth.size, cheap=False)
+    return piped(growth, ELEMENTS)
 
 
 def _problem(argument: Node, kind: Argument) -> str:

@@ -2,5 +2,5 @@
 
 `compiler` turns a syntax tree into a function of Python. `emitter`, on top of `choices`, `flow` and `writer`, writes
 its code; `functions` has a record of each function of jq, which names the code to write in `calls` and what that calls.
-`growth` and `costs` compute the size of an expression's outputs, `reads` the parts of the input that it reads.
+`costs` computes the size of an expression's outputs, `reads` the parts of the input that it reads.
 """

@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any, Final
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess import calls, collection, costs, growth, regex, strings
-from karta_interpreter.jq.inprocess.costs import Cost
-from karta_interpreter.jq.inprocess.growth import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Growth
+from karta_interpreter.jq.inprocess import calls, collection, costs, regex, strings
+from karta_interpreter.jq.inprocess.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.jq.inprocess.operators import at_path, elements, item, split, total
 from karta_interpreter.jq.inprocess.record import (
     Argument,
@@ -150,9 +149,9 @@ _ALL: Final = (
     _of_input("rtrim", strings.rtrim, _SAME, None),
     _of_input("sort", collection.sort, _SAME, None),
     _of_input("to_entries", collection.to_entries, ENTRIES, "entry_origins({origin}, {here})"),
-    _of_input("tojson", to_json, growth.written(INPUT), None),
+    _of_input("tojson", to_json, costs.written(INPUT), None),
     _of_input("tonumber", strings.to_number, ANSWER, "numeral({origin})"),
-    _of_input("tostring", to_text, growth.written(INPUT), None),
+    _of_input("tostring", to_text, costs.written(INPUT), None),
     _of_input("trim", strings.trim, _SAME, None),
     _of_input("unique", collection.unique, _SAME, None),
     _written("type", (), Outputs.ONE, kind, CONSTANT, reads_nothing, calls.of_input),
@@ -178,8 +177,8 @@ _ALL: Final = (
     _of_type("strings", INPUT, "string"),
     _of_type("values", INPUT, "boolean", "number", "string", "array", "object"),
     # of each element
-    _by_key("group_by", collection.group_by, costs.grouped),
-    _by_key("map_values", collection.map_values, costs.each_replaced),
+    _by_key("group_by", collection.group_by, lambda key: costs.per_element(key, 2)),
+    _by_key("map_values", collection.map_values, lambda body: costs.per_element(body, body.size)),
     _by_key("max_by", collection.greatest_by, costs.per_element),
     _by_key("min_by", collection.least_by, costs.per_element),
     _by_key("sort_by", collection.sort_by, costs.per_element),

@@ -4,8 +4,6 @@ The analysis is conservative: a construct that is no path, no choice and no cond
 input.
 """
 
-from functools import singledispatch
-
 from karta_interpreter.jq import Query
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
@@ -21,8 +19,7 @@ def take_outputs(projection: Projection, *queries: Query | None) -> None:
             taken(reach(query.node, (projection,)))
 
 
-@singledispatch
-def reach(node: Node, inputs: Projections) -> Projections:
+def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
     """Mark what an expression looks at to give its outputs; return the parts that outputs are, unless computed.
 
     What becomes of the outputs is for the caller to mark.
@@ -34,80 +31,37 @@ def reach(node: Node, inputs: Projections) -> Projections:
     >>> sorted(root.at("spec", "groups").each().fields), output is root.at("spec", "groups").each().at("name")
     (['name', 'on'], True)
     """
-    del node
+    match node:
+        case ast.Identity():
+            return inputs
+        case ast.Literal() | ast.Variable() | ast.Array(None):
+            return ()
+        case ast.Index(target, ast.Literal(str() as name)):
+            return tuple(part.at(name) for part in reach(target, inputs))
+        case ast.Index(target, key):
+            return taken(reach(target, inputs) + reach(key, inputs))
+        case ast.Iterate(target):
+            return tuple(part.each() for part in reach(target, inputs))
+        case ast.Pipe(left, right):
+            return reach(right, reach(left, inputs))
+        case ast.Comma(left, right) | ast.Alternative(left, right):
+            return reach(left, inputs) + reach(right, inputs)
+        case ast.Binary(operator, left, right):
+            operands = reach(left, inputs) + reach(right, inputs)
+            # Whether a value is true does not depend on its parts.
+            return () if operator in ("and", "or") else taken(operands)
+        case ast.If(branches, otherwise):
+            results = inputs if otherwise is None else reach(otherwise, inputs)
+            for condition, then in branches:
+                reach(condition, inputs)
+                results += reach(then, inputs)
+            return results
+        case ast.Try(body, None):
+            return reach(body, inputs)
+        case ast.Array(Node() as body):
+            return taken(reach(body, inputs))
+        case ast.Object(entries):
+            return taken(part for each in entries for part in reach(each.key, inputs) + reach(each.value, inputs))
+        case ast.Call(name, arguments) if function := FUNCTIONS.get((name, len(arguments))):
+            return function.reads(reach, arguments, inputs)
     return taken(inputs)
-
-
-@reach.register
-def _(_node: ast.Identity, inputs: Projections) -> Projections:
-    return inputs
-
-
-@reach.register
-def _(_node: ast.Literal | ast.Variable, _inputs: Projections) -> Projections:
-    return ()
-
-
-@reach.register
-def _(node: ast.Index, inputs: Projections) -> Projections:
-    targets = reach(node.target, inputs)
-    match node.key:
-        case ast.Literal(str() as name):
-            return tuple(target.at(name) for target in targets)
-        case key:
-            taken(reach(key, inputs))
-            return taken(targets)
-
-
-@reach.register
-def _(node: ast.Iterate, inputs: Projections) -> Projections:
-    return tuple(target.each() for target in reach(node.target, inputs))
-
-
-@reach.register
-def _(node: ast.Pipe, inputs: Projections) -> Projections:
-    return reach(node.right, reach(node.left, inputs))
-
-
-@reach.register
-def _(node: ast.Comma | ast.Alternative, inputs: Projections) -> Projections:
-    return reach(node.left, inputs) + reach(node.right, inputs)
-
-
-@reach.register
-def _(node: ast.Binary, inputs: Projections) -> Projections:
-    operands = reach(node.left, inputs) + reach(node.right, inputs)
-    # Whether a value is true does not depend on its parts.
-    return () if node.operator in ("and", "or") else taken(operands)
-
-
-@reach.register
-def _(node: ast.If, inputs: Projections) -> Projections:
-    results = inputs if node.otherwise is None else reach(node.otherwise, inputs)
-    for condition, then in node.branches:
-        reach(condition, inputs)
-        results += reach(then, inputs)
-    return results
-
-
-@reach.register
-def _(node: ast.Try, inputs: Projections) -> Projections:
-    return reach(node.body, inputs) if node.handler is None else taken(inputs)
-
-
-@reach.register
-def _(node: ast.Array, inputs: Projections) -> Projections:
-    return taken(reach(node.body, inputs)) if node.body else ()
-
-
-@reach.register
-def _(node: ast.Object, inputs: Projections) -> Projections:
-    for entry in node.entries:
-        taken(reach(entry.key, inputs) + reach(entry.value, inputs))
-    return ()
-
-
-@reach.register
-def _(node: ast.Call, inputs: Projections) -> Projections:
-    function = FUNCTIONS.get((node.name, len(node.arguments)))
-    return function.reads(reach, node.arguments, inputs) if function else taken(inputs)
