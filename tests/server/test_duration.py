@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.server.duration import parse_duration
+from karta_interpreter.server.application import parse_duration
 
 
 @pytest.mark.parametrize(

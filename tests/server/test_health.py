@@ -16,7 +16,6 @@ from karta_interpreter.errors import ServeError
 from karta_interpreter.server.health import Heart, Readiness
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from tests.server.process import KARTAS
 from tests.waiting import HANG
@@ -31,14 +30,14 @@ def test_a_server_with_definitions_and_a_valid_certificate_is_ready() -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()
     certificate = Certificate(time.time() + 60)
-    readiness = Readiness(lambda: store.snapshot, certificate)
+    readiness = Readiness(store, certificate)
     assert readiness.objections() == []
     certificate.not_after = time.time() - 1
     assert readiness.objections() == ["the certificate has expired"]
 
 
 def test_all_objections_are_named() -> None:
-    readiness = Readiness(Snapshot, Certificate(0))
+    readiness = Readiness(Store(), Certificate(0))
     readiness.draining = True
     assert len(readiness.objections()) == 3
 
@@ -47,14 +46,14 @@ def test_a_server_waits_for_the_kartas_of_its_cluster() -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()
     settled = [False]
-    readiness = Readiness(lambda: store.snapshot, None, lambda: settled[0])
+    readiness = Readiness(store, None, lambda: settled[0])
     assert readiness.objections() == ["the Kartas of the cluster have not been read yet"]
     settled[0] = True
     assert readiness.objections() == []
 
 
 def test_plain_http_needs_no_certificate() -> None:
-    assert Readiness(Snapshot, None).objections() == ["no definition is served"]
+    assert Readiness(Store(), None).objections() == ["no definition is served"]
 
 
 class Bell:
@@ -79,14 +78,14 @@ class Bell:
 )
 def test_what_the_heart_shows(silence: int, path: str, objections: tuple[str, ...]) -> None:
     clock = Bell()
-    heart = Heart(Readiness(Snapshot, None), clock)
+    heart = Heart(Readiness(Store(), None), clock)
     clock.now += silence
     assert heart.objections(path) == objections
 
 
 def test_a_loop_that_runs_again_is_alive_again() -> None:
     clock = Bell()
-    heart = Heart(Readiness(Snapshot, None), clock)
+    heart = Heart(Readiness(Store(), None), clock)
     clock.now += 100
     heart.beat()
     assert heart.objections("/healthz") == ()

@@ -16,11 +16,12 @@ from karta_interpreter.errors import RequestError
 from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.connection import Connection, Limits
+from karta_interpreter.server.connection import Connection
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.log import NAME
 from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.settings import Settings
 from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import FastDecoder, decode
 from tests.server.client import as_others, post
@@ -53,11 +54,13 @@ class Line:
 
     def __init__(self, store: Store, make: type[Calls]) -> None:
         metrics = Metrics()
-        self.calls = make(lambda: store.snapshot, metrics, Options(resource_quota_estimate=True))
-        readiness = Readiness(lambda: store.snapshot, None)
-        application = Application(self.calls, {}, readiness, metrics, body_limit=_MIB, call_limit=2.0)
-        limits = Limits(headers=60.0, exchange=60.0, body=_MIB)
-        self.connections = Connections(application.handle, application.refuse, limits, application.at_once)
+        settings = Settings(
+            header_timeout=60.0, exchange_timeout=60.0, call_limit=2.0, body_limit=_MIB, connection_age=0
+        )
+        self.calls = make(store, metrics, Options(resource_quota_estimate=True))
+        readiness = Readiness(store, None)
+        application = Application(self.calls, readiness, metrics, settings)
+        self.connections = Connections(application, settings)
 
     async def written(self, parts: Sequence[bytes], *, patient: bool = False) -> tuple[bytes, bool]:
         """Return what a new connection writes when these parts come, and whether it closes; without dates.
@@ -135,7 +138,7 @@ def cases(store: Store) -> list[Spoken]:
 
 def answer(calls: Calls, body: bytes) -> bytes | str:
     try:
-        return calls.answer_at_once(body) or "not at once"
+        return calls.answer_now(body) or "not now"
     except RequestError as error:
         return f"{error.status} {error}"
 

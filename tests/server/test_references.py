@@ -13,6 +13,7 @@ from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import MIB
 from karta_interpreter.sources.files import find_in_catalogue
 from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.store import Store
 
 TRAINJOB = GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob")
 RUNTIME = GVK("trainer.kubeflow.org", "v1alpha1", "ClusterTrainingRuntime")
@@ -39,6 +40,19 @@ TORCH: Object = {
 }
 
 
+class _Fixed(Store):
+    """A store with one definition of the catalogue, and what is known of other objects."""
+
+    reader = None
+
+    def __init__(self, gvk: GVK, known: Known | None) -> None:
+        super().__init__(catalogue=False)
+        entry = find_in_catalogue(gvk)
+        assert entry is not None
+        self._snapshot = Snapshot({gvk: entry})
+        self.reader = known
+
+
 def _body(runtime: str, size: int) -> bytes:
     obj = {"apiVersion": TRAINJOB.api_version, "kind": "TrainJob", "metadata": {"name": "bert", "namespace": "nlp"}}
     request = {
@@ -52,10 +66,7 @@ def _body(runtime: str, size: int) -> bytes:
 
 
 async def _answer(body: bytes) -> JSON:
-    entry = find_in_catalogue(TRAINJOB)
-    assert entry is not None
-    reader = Known.of([TORCH], [RUNTIME])
-    calls = Calls(lambda: Snapshot({TRAINJOB: entry}), Metrics(), Options(), reader)
+    calls = Calls(_Fixed(TRAINJOB, Known.of([TORCH], [RUNTIME])), Metrics(), Options())
     try:
         return json.loads(await calls.answer(body, 10.0))["response"]
     finally:
@@ -99,12 +110,10 @@ DEPLOYMENT = GVK("apps", "v1", "Deployment")
     ],
 )
 async def test_a_rollout_and_the_template_of_another_workload(spec: Object, known: Known | None, answer: str) -> None:
-    entry = find_in_catalogue(ROLLOUT)
-    assert entry is not None
     obj = {"apiVersion": ROLLOUT.api_version, "kind": "Rollout", "metadata": {"name": "shop"}, "spec": spec}
     kind = {"group": ROLLOUT.group, "version": ROLLOUT.version, "kind": ROLLOUT.kind}
     request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretReplica", "object": obj}
-    calls = Calls(lambda: Snapshot({ROLLOUT: entry}), Metrics(), Options(), known)
+    calls = Calls(_Fixed(ROLLOUT, known), Metrics(), Options())
     try:
         response = json.loads(await calls.answer(json.dumps({"request": request}).encode(), 10.0))["response"]
     finally:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.connection import Limits
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.settings import Settings
 from karta_interpreter.sources.store import Store
 from tests.server.process import KARTAS
 
@@ -71,11 +71,17 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
-        limits = Limits(headers=10.0, exchange=self.exchange, body=BODY_LIMIT)
-        self.readiness = Readiness(lambda: _STORE.snapshot, None)
-        calls = Calls(lambda: _STORE.snapshot, self.metrics, Options(), load=self.load)
-        application = Application(calls, {}, self.readiness, self.metrics, body_limit=BODY_LIMIT, call_limit=1.0)
-        self.connections = Connections(application.handle, application.refuse, limits, application.at_once)
+        settings = Settings(
+            header_timeout=10.0,
+            exchange_timeout=self.exchange - 1.0,
+            call_limit=1.0,
+            body_limit=BODY_LIMIT,
+            connection_age=0,
+        )
+        self.readiness = Readiness(_STORE, None)
+        calls = Calls(_STORE, self.metrics, Options(), self.load)
+        application = Application(calls, self.readiness, self.metrics, settings)
+        self.connections = Connections(application, settings)
         self.metrics.show_in_flight(lambda: self.connections.busy)
         self.wire = Wire()
         self.connection = self.connections()

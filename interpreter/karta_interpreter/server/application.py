@@ -1,33 +1,38 @@
-"""The endpoints: which path and method lead where, and what an HTTP error looks like."""
+"""The endpoints: which path and method lead where, which bodies are read, and what an HTTP error looks like."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
 from urllib.parse import parse_qs
 
+from aiohttp import HttpVersion11
+from aiohttp.web_exceptions import HTTPRequestEntityTooLarge
+from aiohttp.web_protocol import RequestPayloadError
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
 from multidict import CIMultiDict
 
 from karta_interpreter.errors import RequestError
+from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.server import metrics as exposition
-from karta_interpreter.server import web
-from karta_interpreter.server.bodies import read_body
 from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.connection import Connection
-from karta_interpreter.server.duration import parse_duration
 from karta_interpreter.server.health import Readiness
-from karta_interpreter.server.load import overloaded
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.settings import Settings
 from karta_interpreter.wire import encode_status
 
-INTERPRET = "/interpret"
-VALIDATE, MUTATE = "/admission/validate", "/admission/mutate"
-_READING = {"/healthz", "/readyz", "/metrics"}
-_GET, _POST = ("GET", "HEAD"), ("POST",)
+INTERPRET, VALIDATE, MUTATE = "/interpret", "/admission/validate", "/admission/mutate"
+_METHODS: Final = dict.fromkeys((INTERPRET, VALIDATE, MUTATE), ("POST",)) | dict.fromkeys(
+    ("/healthz", "/metrics", "/readyz"), ("GET", "HEAD")
+)
 _SERVER = {"Server": "karta-interpreter"}
 _JSON = CIMultiDict(_SERVER | {"Content-Type": "application/json"})
 _TEXT = CIMultiDict(_SERVER | {"Content-Type": "text/plain; charset=utf-8"})
 _METRICS = CIMultiDict(_SERVER | {"Content-Type": exposition.CONTENT_TYPE})
-
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _UNAVAILABLE = 503
 
 _REVIEW_LIMIT = 3 * 2**20
@@ -39,110 +44,115 @@ REVIEW_SECONDS = 5.0
 _MARGIN = 0.5
 """Seconds of the client's timeout that are left for the answer to travel."""
 
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_TERM = r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
+_TERMS = re.compile(_TERM)
+_DURATION = re.compile(rf"(?:{_TERM})+", re.ASCII)
 
-Review = Callable[[bytes, float], Awaitable[bytes]]
-"""Answers an ``AdmissionReview`` within so many seconds."""
+NO_KINDS: Mapping[GVK, str] = MappingProxyType({})
 
 
 class Application:
     """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
 
-    ``reviews`` has the handler of each path of the admission webhooks.
+    ``taken`` returns the kinds that the cluster's Kartas define, with their names, for reviews.
     """
 
     def __init__(
         self,
         calls: Calls,
-        reviews: Mapping[str, Review],
         readiness: Readiness,
         metrics: Metrics,
-        *,
-        body_limit: int,
-        call_limit: float,
+        settings: Settings,
+        taken: Callable[[], Mapping[GVK, str]] = lambda: NO_KINDS,
     ) -> None:
-        self._reviews = reviews
+        self.readiness = readiness
         self._calls = calls
-        self._readiness = readiness
         self._metrics = metrics
-        self._body_limit = body_limit
-        self._call_limit = call_limit
+        self._settings = settings
+        self._taken = taken
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def handle(self, request: BaseRequest) -> Response:
         """Answer one request."""
         try:
-            response = await self._answer(request)
+            return await self._answer(request)
         except RequestError as error:
             later = {"Retry-After": "1"} if error.status == _UNAVAILABLE else {}
-            response = self.refuse(error.status, str(error), **later)
-        if self._readiness.draining or (isinstance(request.protocol, Connection) and request.protocol.is_old):
-            # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
-            response.force_close()
-        return response
+            return self.refuse(error.status, str(error), **later)
 
-    def at_once(self, body: bytes) -> bytes | None:
+    def answer_now(self, body: bytes) -> bytes | None:
         """Return the answer to a body sent to ``/interpret``, None when that is for `handle` to give."""
-        if self._readiness.draining or self._calls.load.is_spent:
+        if self.readiness.draining or self._calls.load.is_spent:
             return None
         try:
-            return self._calls.answer_at_once(body)
+            return self._calls.answer_now(body)
         except Exception:  # noqa: BLE001 - `handle` meets the same error again and answers it
             return None
 
-    def refuse(self, status: int, message: str, **headers: str) -> web.Response:
+    def refuse(self, status: int, message: str, **headers: str) -> Response:
         """Return an HTTP error."""
         self._metrics.refused(status)
         log.debug("request refused", status=status, reason=message)
-        return web.Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
+        return Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
 
-    async def _answer(self, request: web.BaseRequest) -> web.Response:
+    async def _answer(self, request: BaseRequest) -> Response:
         path, _, parameters = request.raw_path.partition("?")
         if path != INTERPRET:
             path = request.rel_url.path.rstrip("/")
+        allowed = _METHODS.get(path)
+        if allowed is None:
+            raise RequestError(f"there is nothing at this path; served are {', '.join(_METHODS)}", status=404)
+        if request.method not in allowed:
+            names = ", ".join(allowed)
+            return self.refuse(405, f"{path} takes {names}, not {request.method}", Allow=names)
         if path == INTERPRET:
-            if request.method != "POST":
-                return self._wrong_method(path, request.method, _POST)
-            body = await read_body(request, self._body_limit)
-            return web.Response(body=await self._interpret(body, _seconds(parameters, self._call_limit)), headers=_JSON)
-        if path in self._reviews:
-            if request.method != "POST":
-                return self._wrong_method(path, request.method, _POST)
-            body = await read_body(request, min(self._body_limit, _REVIEW_LIMIT))
-            review = await self._review(path, body, _seconds(parameters, REVIEW_SECONDS))
-            return web.Response(body=review, headers=_JSON)
-        if path not in _READING:
-            served = ", ".join((INTERPRET, *self._reviews, *sorted(_READING)))
-            raise RequestError(f"there is nothing at this path; served are {served}", status=404)
-        if request.method not in _GET:
-            return self._wrong_method(path, request.method, _GET)
-        return self._report(path)
+            body = await read_body(request, self._settings.body_limit)
+            answer = await self._calls.answer(body, _seconds(parameters, self._settings.call_limit))
+            return Response(body=answer, headers=_JSON)
+        return await self._review(request, path, parameters) if allowed == ("POST",) else self._report(path)
 
-    async def _interpret(self, body: bytes, seconds: float) -> bytes:
-        load = self._calls.load
-        if load.is_full:
-            # Calls that wait for nothing are answered all the same.
-            answer = None if load.is_spent else self._calls.answer_at_once(body)
-            if answer is None:
-                raise overloaded()
-            return answer
-        with load.work():
-            return await self._calls.answer(body, await load.turn(seconds))
+    async def _review(self, request: BaseRequest, path: str, parameters: str) -> Response:
+        body = await read_body(request, min(self._settings.body_limit, _REVIEW_LIMIT))
+        taken = self._taken() if path == VALIDATE else None
+        return Response(body=await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), taken), headers=_JSON)
 
-    async def _review(self, path: str, body: bytes, seconds: float) -> bytes:
-        if self._calls.load.is_full:
-            raise overloaded()
-        with self._calls.load.work():
-            return await self._reviews[path](body, seconds)
-
-    def _report(self, path: str) -> web.Response:
+    def _report(self, path: str) -> Response:
         if path == "/metrics":
-            return web.Response(body=self._metrics.page(), headers=_METRICS)
-        if path == "/readyz" and (objections := self._readiness.objections()):
+            return Response(body=self._metrics.page(), headers=_METRICS)
+        if path == "/readyz" and (objections := self.readiness.objections()):
             return self.refuse(503, "; ".join(objections))
-        return web.Response(body=b"ok\n", headers=_TEXT)
+        return Response(body=b"ok\n", headers=_TEXT)
 
-    def _wrong_method(self, path: str, method: str, allowed: tuple[str, ...]) -> web.Response:
-        names = ", ".join(allowed)
-        return self.refuse(405, f"{path} takes {names}, not {method}", Allow=names)
+
+async def read_body(request: BaseRequest, limit: int) -> bytes:
+    """Return the JSON body of a request; raises RequestError for another type and for more than ``limit`` bytes."""
+    content_type = request.headers.get("Content-Type", "")
+    # The comparison is for Karmada, which sends exactly this; the rest of the condition for other clients.
+    if content_type != "application/json" and content_type.split(";")[0].strip().lower() != "application/json":
+        raise RequestError("the Content-Type must be application/json", status=415)
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise RequestError("the body must not be compressed: leave Content-Encoding out", status=415)
+    too_large = RequestError(f"the body has more than {limit} bytes", status=413)
+    if (request.content_length or 0) > limit:
+        raise too_large
+    try:
+        # Most bodies arrive together with their headers.
+        body = request.content.read_nowait() if request.content.is_eof() else await _receive(request)
+    except HTTPRequestEntityTooLarge as error:
+        raise too_large from error
+    except RequestPayloadError as error:
+        raise RequestError("the body is not transferred as its headers say") from error
+    if len(body) > limit:
+        raise too_large
+    return body
+
+
+async def _receive(request: BaseRequest) -> bytes:
+    if request.version == HttpVersion11 and request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(_CONTINUE)
+        # Not part of the response, which is only written when nothing has been sent yet.
+        request.writer.output_size = 0
+    return await request.read()
 
 
 def _seconds(parameters: str, most: float) -> float:
@@ -155,3 +165,15 @@ def _seconds(parameters: str, most: float) -> float:
 def _timeout(parameters: str) -> float | None:
     """Return the seconds of ``?timeout=``, after which the client gives up."""
     return parse_duration(parse_qs(parameters).get("timeout", [""])[-1])
+
+
+def parse_duration(text: str) -> float | None:
+    """Return the seconds of a positive Go duration, None for anything else (Go's ``time.ParseDuration``).
+
+    >>> parse_duration("1m0.5s"), parse_duration("3s"), parse_duration("soon")
+    (60.5, 3.0, None)
+    """
+    if len(text) > 32 or not _DURATION.fullmatch(text):  # noqa: PLR2004 - Go itself writes at most 26
+        return None
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in _TERMS.findall(text))
+    return seconds or None

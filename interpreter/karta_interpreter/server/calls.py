@@ -4,15 +4,15 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference_resolver import Reader, known_to
+from karta_interpreter.karta.reference_resolver import known_to
 from karta_interpreter.operations import Call, Operation, Options, Results, interpret
 from karta_interpreter.operations.dispatch import own_answer
 from karta_interpreter.sandbox import close_pools
@@ -23,6 +23,7 @@ from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import FastDecoder, Request, decode, encode_failure, encode_results
 
 _OPERATIONS = frozenset(operation.value for operation in Operation)
@@ -37,11 +38,9 @@ _LONGEST_REASON = 500
 # A thread that stops at its deadline returns the slow expression; this is how long the call waits for it.
 _LAST_WORDS = 0.2
 
-_T = TypeVar("_T")
-
 
 class Calls:
-    """Answers calls from the snapshot of the moment.
+    """Answers calls from the snapshot of the moment, and reviews of Kartas.
 
     Plain definitions are answered at once: their work is bounded by the object. Scripts, and expressions that could
     run without end, run in other processes, for which a thread waits under a deadline, so that no other call does.
@@ -50,53 +49,42 @@ class Calls:
 
     _reads_by = FastDecoder
 
-    def __init__(
-        self,
-        snapshot: Callable[[], Snapshot],
-        metrics: Metrics,
-        options: Options,
-        reader: Reader | None = None,
-        isolated: IsolatedCalls | None = None,
-        load: Load | None = None,
-    ) -> None:
+    def __init__(self, store: Store, metrics: Metrics, options: Options, load: Load | None = None) -> None:
         self.load = load or Load()
-        self._snapshot = snapshot
-        self._reader = reader
+        self._store = store
         self._metrics = metrics
         self._options = options
-        self._isolated = isolated or IsolatedCalls()
-        self._tell_all = log.isEnabledFor(logging.DEBUG)
-        self._glanced: Snapshot | None = None
-        self._glance = self._reads_by(lambda _: None)
+        self._isolated = IsolatedCalls()
+        self._logs_all = log.isEnabledFor(logging.DEBUG)
+        self._decodes_for: Snapshot | None = None
+        self._fast_decoder = self._reads_by(lambda _: None)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
         self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
-        """Return the body that answers a request within that time; raises RequestError for one without a uid.
+        """Return the body that answers a request within that time.
 
-        Nothing else is raised: what goes wrong is an answer too.
+        Raises RequestError for a request without a uid, and when the server has too many calls. Nothing else is
+        raised: what goes wrong is an answer too.
         """
+        if self.load.is_spent:
+            with self.load.work():
+                seconds = await self.load.turn(seconds)
         question = self._read(body)
-        if question is None:
-            return await self._in_process(body, seconds)
-        try:
-            answer = encode_results(question.request, await self._results(question, seconds))
-        except Exception as error:  # noqa: BLE001 - the edge of the process
-            return self._failure(question, error)
-        self._record(question)
-        return answer
+        if question and not question.waits:
+            return self._answer(question)
+        with self.load.work():
+            return await (self._in_thread(question, seconds) if question else self._in_process(body, seconds))
 
-    def answer_at_once(self, body: bytes) -> bytes | None:
-        """Return what `answer` would without waiting for anything, None when there is no such way; raises the same."""
+    def answer_now(self, body: bytes) -> bytes | None:
+        """Return what `answer` would, None when that has to wait for a thread or a process; raises the same."""
         question = self._read(body)
-        if question is None or (not question.at_a_glance and self._takes_long(question)):
-            return None
-        try:
-            answer = encode_results(question.request, self._interpret(question))
-        except Exception as error:  # noqa: BLE001 - the edge of the process
-            return self._failure(question, error)
-        self._record(question)
-        return answer
+        return self._answer(question) if question and not question.waits else None
+
+    async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
+        """Return the answer to a review of a Karta, see `IsolatedCalls.review`."""
+        with self.load.work():
+            return await self._isolated.review(body, seconds, taken)
 
     def close(self) -> None:
         """Let go of the threads and of the processes that they wait for; calls without an answer are dropped."""
@@ -105,38 +93,37 @@ class Calls:
 
     def _read(self, body: bytes) -> "_Question | None":
         """Read a request; None for one that is too large for this process."""
-        started, snapshot = time.perf_counter(), self._snapshot()
-        if snapshot is not self._glanced:
-            self._glanced, self._glance = snapshot, self._reads_by(snapshot.find)
-        glanced = self._glance.read(body)
-        if glanced is not None:
-            return _Question(started, glanced.request, snapshot, glanced.definition, at_a_glance=True)
-        if is_large(body):
-            return None
-        return _Question.of(started, decode(body), snapshot)
+        started, snapshot = time.perf_counter(), self._store.snapshot
+        if snapshot is not self._decodes_for:
+            self._decodes_for, self._fast_decoder = snapshot, self._reads_by(snapshot.find)
+        decoded = self._fast_decoder.read(body)
+        if decoded is not None:
+            return _Question(started, decoded.request, snapshot, decoded.definition, is_fast=True)
+        return None if is_large(body) else _Question.of(started, decode(body), snapshot)
 
-    async def _results(self, question: "_Question", seconds: float) -> Results:
-        if question.at_a_glance or not self._takes_long(question):
-            return self._interpret(question)
-        return await self._in_thread(question, seconds)
-
-    @staticmethod
-    def _takes_long(question: "_Question") -> bool:
-        """Return whether a process has to be waited for, which the event loop cannot do."""
-        definition, operation = question.definition, question.request.operation_name
-        return definition is not None and (definition.uses_bounded or operation in definition.scripts.operations)
-
-    def _interpret(self, question: "_Question") -> Results:
+    def _answer(self, question: "_Question") -> bytes:
         try:
-            return self._results_now(question)
-        finally:
-            self.load.spend(time.perf_counter() - question.started)
+            definition, call = question.known()
+            if question.is_fast:
+                results = own_answer(definition, call, self._options)
+            else:
+                results = interpret(definition, call, self._options, reader=self._store.reader)
+            answer = encode_results(question.request, results)
+        except Exception as error:  # noqa: BLE001 - the edge of the process
+            answer = self._failure(question, error)
+        else:
+            self._record(question)
+        self.load.spend(time.perf_counter() - question.started)
+        return answer
 
-    def _results_now(self, question: "_Question") -> Results:
-        definition, call = question.known()
-        if question.at_a_glance:
-            return own_answer(definition, call, self._options)
-        return interpret(definition, call, self._options, reader=self._reader)
+    async def _in_thread(self, question: "_Question", seconds: float) -> bytes:
+        try:
+            results = await self._results(question, seconds)
+            answer = encode_results(question.request, results)
+        except Exception as error:  # noqa: BLE001 - the edge of the process
+            return self._failure(question, error)
+        self._record(question)
+        return answer
 
     async def _in_process(self, body: bytes, seconds: float) -> bytes:
         started, until = time.perf_counter(), time.monotonic() + seconds
@@ -144,9 +131,10 @@ class Calls:
 
         def prepare(request: Request) -> Prepared:
             nonlocal question
-            question = _Question.of(started, request, self._snapshot())
+            question = _Question.of(started, request, self._store.snapshot)
             definition = question.served()
-            return Prepared(definition, known_to(self._reader, definition.references), question.too_slow(seconds))
+            known = known_to(self._store.reader, definition.references)
+            return Prepared(definition, known, question.too_slow(seconds))
 
         try:
             answer = await self._isolated.answer(body, until, self._options, prepare)
@@ -158,7 +146,7 @@ class Calls:
             self._record(question)
         return answer
 
-    async def _in_thread(self, question: "_Question", seconds: float) -> Results:
+    async def _results(self, question: "_Question", seconds: float) -> Results:
         definition, call = question.known()
         until = time.monotonic() + seconds
 
@@ -175,11 +163,20 @@ class Calls:
             work.add_done_callback(give_back)
             return await asyncio.wrap_future(work)
 
-        return await _in_time(take_turn(), until, question.too_slow(seconds))
+        try:
+            # Work that stops at its deadline returns the slow expression.
+            async with asyncio.timeout(until - time.monotonic() + _LAST_WORDS):
+                return await take_turn()
+        except TimeoutError:
+            raise InterpretationError(question.too_slow(seconds), code=504) from None
+        except InterpretationError as error:
+            if time.monotonic() < until:
+                raise
+            raise InterpretationError(f"{question.too_slow(seconds)}: {error}", code=504) from error
 
     def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
         with deadline(max(until - time.monotonic(), 0.0)):
-            return interpret(definition, call, self._options, reader=self._reader)
+            return interpret(definition, call, self._options, reader=self._store.reader)
 
     def _failure(self, question: "_Question", error: Exception) -> bytes:
         request = question.request
@@ -199,7 +196,7 @@ class Calls:
         known = request.gvk if question.definition else None
         operation = request.operation_name if request.operation_name in _OPERATIONS else ""
         self._metrics.answered(operation, known, code, seconds)
-        if code == _SUCCESS and seconds < _SLOW and not self._tell_all:
+        if code == _SUCCESS and seconds < _SLOW and not self._logs_all:
             return
         about: dict[str, Any] = {
             "uid": request.uid,
@@ -219,18 +216,25 @@ class Calls:
 class _Question(NamedTuple):
     """A request, and what there was to answer it with when it came.
 
-    ``at_a_glance``: the request was decoded for the definition's own answer, which needs no waiting.
+    ``is_fast``: the request was decoded for the definition's own answer, which needs no waiting.
     """
 
     started: float
     request: Request
     snapshot: Snapshot
     definition: Definition | None
-    at_a_glance: bool = False
+    is_fast: bool = False
 
     @classmethod
     def of(cls, started: float, request: Request, snapshot: Snapshot) -> Self:
         return cls(started, request, snapshot, snapshot.find(request.gvk) if request.gvk else None)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the answer waits for a process, which the event loop cannot do."""
+        if self.is_fast or self.definition is None:
+            return False
+        return self.definition.uses_bounded or self.request.operation_name in self.definition.scripts.operations
 
     def served(self) -> Definition:
         """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""
@@ -250,19 +254,6 @@ class _Question(NamedTuple):
 
     def too_slow(self, seconds: float) -> str:
         return f"definition {self.served().name}: {self.request.operation_name} took longer than {seconds:.3g} s"
-
-
-async def _in_time(work: Awaitable[_T], until: float, too_slow: str) -> _T:
-    """Wait for work that should end by itself at that time; raises InterpretationError when it is too late."""
-    try:
-        async with asyncio.timeout(until - time.monotonic() + _LAST_WORDS):
-            return await work
-    except TimeoutError:
-        raise InterpretationError(too_slow, code=504) from None
-    except InterpretationError as error:
-        if time.monotonic() < until:
-            raise
-        raise InterpretationError(f"{too_slow}: {error}", code=504) from error
 
 
 def _unknown(gvk: GVK, kinds: list[GVK]) -> str:

@@ -2,13 +2,15 @@
 
 import asyncio
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
 
-from karta_interpreter.server import web
+from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import StreamResponse
+from aiohttp.web_server import Server
+
+from karta_interpreter.server.application import Application
 from karta_interpreter.server.log import log
-
-Refuse = Callable[[int, str], web.Response]
+from karta_interpreter.server.settings import Settings
 
 # Karmada's client keeps idle connections for 90 s and does not repeat a POST whose connection was closed under it,
 # so it has to be the one that closes.
@@ -21,17 +23,7 @@ _MAX_HEADERS = 64
 _SPREAD = 0.9, 1.1
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long a client may take, in seconds, how large a body may be, and how old a connection; 0 is for ever."""
-
-    headers: float
-    exchange: float
-    body: int
-    age: float = 0.0
-
-
-class Connection(web.RequestHandler):
+class Connection(RequestHandler):
     """A connection with deadlines for all that its client does, except idling between requests.
 
     One for its headers, from their first byte, or from connecting. And one for its body and for taking the answer,
@@ -42,9 +34,9 @@ class Connection(web.RequestHandler):
     connection to another replica, and the client loses no call.
     """
 
-    __slots__ = ("_age_timer", "_exchange_timer", "_expected", "_headers_timer", "_limits", "_refuse", "is_old")
+    __slots__ = ("_age_timer", "_application", "_exchange_timer", "_expected", "_headers_timer", "_settings", "is_old")
 
-    def __init__(self, server: web.Server, refuse: Refuse, limits: Limits) -> None:
+    def __init__(self, server: Server, application: Application, settings: Settings) -> None:
         super().__init__(
             server,
             loop=asyncio.get_running_loop(),
@@ -56,8 +48,8 @@ class Connection(web.RequestHandler):
             max_field_size=_MAX_LINE,
             max_headers=_MAX_HEADERS,
         )
-        self._limits = limits
-        self._refuse = refuse
+        self._application = application
+        self._settings = settings
         self._expected = -1
         self._headers_timer: asyncio.TimerHandle | None = None
         self._exchange_timer: asyncio.TimerHandle | None = None
@@ -83,7 +75,7 @@ class Connection(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Expect the first request."""
         super().connection_made(transport)
-        if age := self._limits.age:
+        if age := self._settings.connection_age:
             self._age_timer = self._loop.call_later(age * random.uniform(*_SPREAD), self._grow_old)  # noqa: S311 - no secret
         self._expect_headers()
         self._expect_end()
@@ -108,15 +100,16 @@ class Connection(web.RequestHandler):
     def _expect_headers(self) -> None:
         _cancel(self._headers_timer)
         self._expected = self._request_count
-        self._headers_timer = self._loop.call_later(self._limits.headers, self._check_headers)
+        self._headers_timer = self._loop.call_later(self._settings.header_timeout, self._check_headers)
 
     def _check_headers(self) -> None:
         if self._request_count == self._expected:
             self._disconnect()
 
     def _expect_end(self) -> None:
+        limit = self._settings.exchange_timeout + self._settings.call_limit
         count = self._request_count if self.is_busy else None
-        self._exchange_timer = self._loop.call_later(self._limits.exchange, self._check_end, count)
+        self._exchange_timer = self._loop.call_later(limit, self._check_end, count)
 
     def _check_end(self, count: int | None) -> None:
         if self._request_count == count and self.is_busy:
@@ -126,11 +119,11 @@ class Connection(web.RequestHandler):
 
     def handle_error(
         self,
-        request: web.BaseRequest,
+        request: BaseRequest,
         status: int = 500,
         exc: BaseException | None = None,
         message: str | None = None,
-    ) -> web.StreamResponse:
+    ) -> StreamResponse:
         """Return the answer to what is not HTTP, or to a request that the server failed on.
 
         aiohttp's own would repeat what the client has sent.
@@ -143,7 +136,7 @@ class Connection(web.RequestHandler):
         else:
             log.error("request failed unexpectedly", exc_info=exc)
             text = "internal error"
-        response = self._refuse(status, text)
+        response = self._application.refuse(status, text)
         response.force_close()
         return response
 

@@ -1,38 +1,39 @@
 """All connections of a server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
+from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import StreamResponse
+from aiohttp.web_server import Server
 
-from karta_interpreter.server import web
-from karta_interpreter.server.connection import Connection, Limits, Refuse
-from karta_interpreter.server.fast_lane import AtOnce, FastLane
+from karta_interpreter.server.application import Application
+from karta_interpreter.server.connection import Connection
+from karta_interpreter.server.fast_lane import FastLane
+from karta_interpreter.server.settings import Settings
 
 _GLANCE = 0.02
 """Seconds between two looks at what there is left to do."""
 
-Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
-
-class Connections(web.Server):
+class Connections(Server):
     """Makes connections, and knows the ones that are open."""
 
-    def __init__(self, handler: Handler, refuse: Refuse, limits: Limits, at_once: AtOnce) -> None:
+    def __init__(self, application: Application, settings: Settings) -> None:
         # A client that leaves ends the work for it: no answer can reach it any more.
-        super().__init__(handler, request_factory=self._request, handler_cancellation=True)
-        self._refuse = refuse
-        self._limits = limits
-        self._at_once = at_once
-        self._transports: dict[web.RequestHandler, asyncio.Transport] = {}
+        super().__init__(self._handle, request_factory=self._request, handler_cancellation=True)
+        self._application = application
+        self._settings = settings
+        self._transports: dict[RequestHandler, asyncio.Transport] = {}
         self._all_gone = asyncio.Event()
 
     def __call__(self) -> FastLane:
         """Return the protocol of a new connection."""
-        return FastLane(self, self._refuse, self._limits, self._at_once)
+        return FastLane(self, self._application, self._settings)
 
     @property
     def count(self) -> int:
@@ -48,13 +49,13 @@ class Connections(web.Server):
             if not transport.is_closing()
         )
 
-    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+    def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Remember a connection."""
         super().connection_made(handler, transport)
         self._transports[handler] = transport
         self._all_gone.clear()
 
-    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+    def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         """Forget a connection whose last byte has left."""
         super().connection_lost(handler, exc)
         self._transports.pop(handler, None)
@@ -92,13 +93,21 @@ class Connections(web.Server):
         for transport in self._transports.values():
             transport.abort()
 
+    async def _handle(self, request: BaseRequest) -> StreamResponse:
+        response = await self._application.handle(request)
+        is_old = isinstance(request.protocol, Connection) and request.protocol.is_old
+        if is_old or self._application.readiness.draining:
+            # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
+            response.force_close()
+        return response
+
     def _request(
         self,
         message: RawRequestMessage,
         payload: StreamReader,
-        protocol: web.RequestHandler,
+        protocol: RequestHandler,
         writer: AbstractStreamWriter,
         task: "asyncio.Task[None]",
-    ) -> web.BaseRequest:
-        loop, limit = asyncio.get_running_loop(), self._limits.body
-        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=limit)
+    ) -> BaseRequest:
+        loop, limit = asyncio.get_running_loop(), self._settings.body_limit
+        return BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=limit)

@@ -7,15 +7,14 @@ once, goes to aiohttp as it came.
 
 import re
 import time
-from collections.abc import Callable
 from email.utils import formatdate
 from functools import lru_cache
 
-from karta_interpreter.server import web
-from karta_interpreter.server.connection import Connection, Limits, Refuse
+from aiohttp.web_server import Server
 
-AtOnce = Callable[[bytes], bytes | None]
-"""Returns the answer to a body, or None to have aiohttp ask for it."""
+from karta_interpreter.server.application import Application
+from karta_interpreter.server.connection import Connection
+from karta_interpreter.server.settings import Settings
 
 # What Go's net/http writes for Karmada: these headers, in this order and spelling, each once, and no others. Nothing
 # in it can be read in two ways. Bodies of a megabyte and more take so long that it does not matter who reads them.
@@ -43,11 +42,10 @@ class FastLane(Connection):
     first bytes that are anything else close the lane: from then on only that parser knows where a request begins.
     """
 
-    __slots__ = ("_at_once", "_end", "_held", "_is_closed", "_start")
+    __slots__ = ("_end", "_held", "_is_closed", "_start")
 
-    def __init__(self, server: web.Server, refuse: Refuse, limits: Limits, at_once: AtOnce) -> None:
-        super().__init__(server, refuse, limits)
-        self._at_once = at_once
+    def __init__(self, server: Server, application: Application, settings: Settings) -> None:
+        super().__init__(server, application, settings)
         self._held = bytearray()
         self._start = self._end = 0
         self._is_closed = False
@@ -78,7 +76,7 @@ class FastLane(Connection):
         # Before its first request, aiohttp may not have begun to wait for it.
         head = _HEAD.match(data) if not self.is_busy or not self._request_count else None
         length = int(head[1]) if head else 0
-        if not head or length > self._limits.body:
+        if not head or length > self._settings.body_limit:
             self._close_lane(data)
             return
         self._start, self._end = head.end(), head.end() + length
@@ -103,7 +101,7 @@ class FastLane(Connection):
             self._close_lane(held, data)
 
     def _answer(self, data: bytes) -> None:
-        answer = None if self.is_old else self._at_once(data[self._start :])
+        answer = None if self.is_old else self._application.answer_now(data[self._start :])
         if answer is None or self.transport is None:
             super().data_received(data)
             return

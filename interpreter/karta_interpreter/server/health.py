@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import encode_status
 
 HUNG_SECONDS: Final = 60.0
@@ -42,11 +42,11 @@ class Readiness:
 
     def __init__(
         self,
-        snapshot: Callable[[], Snapshot],
+        store: Store,
         certificate: Expiring | None,
         settled: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._snapshot = snapshot
+        self._store = store
         self._certificate = certificate
         self._settled = settled
         self.draining = False
@@ -58,7 +58,7 @@ class Readiness:
             found.append("the server is about to stop")
         if not self._settled():
             found.append("the Kartas of the cluster have not been read yet")
-        if not self._snapshot().entries:
+        if not self._store.snapshot.entries:
             found.append("no definition is served")
         if self._certificate:
             found += _about(self._certificate.not_after)

@@ -29,11 +29,6 @@ class Load:
         self._spent = 0.0
 
     @property
-    def is_full(self) -> bool:
-        """Whether as many calls are in work as may be."""
-        return self._in_work >= self._most
-
-    @property
     def is_spent(self) -> bool:
         """Whether the present turn of the event loop has answered calls for long enough."""
         return self._spent > TURN_SECONDS
@@ -47,13 +42,15 @@ class Load:
         until = clock() + seconds
         while self.is_spent:
             if clock() >= until:
-                raise overloaded()
+                raise _overloaded()
             await asyncio.sleep(0)
         return until - clock()
 
     @contextmanager
     def work(self) -> Iterator[None]:
-        """Count a call as being in work until the end of the block."""
+        """Count a call as being in work until the end of the block; raises RequestError when too many are."""
+        if self._in_work >= self._most:
+            raise _overloaded()
         self._in_work += 1
         try:
             yield
@@ -71,6 +68,6 @@ class Load:
         self._spent = 0.0
 
 
-def overloaded() -> RequestError:
+def _overloaded() -> RequestError:
     """Return the error for a call that is rejected because there are too many."""
     return RequestError("too many calls at once; try again in a second", status=503)

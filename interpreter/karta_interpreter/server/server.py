@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
-from karta_interpreter.server.application import MUTATE, VALIDATE, Application
+from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.certificate import Certificate, CertificateSource
 from karta_interpreter.server.certificate_sources import certificate_source
-from karta_interpreter.server.connection import Limits
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import HealthListener, Heart, Readiness
-from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.listener import Listener, cannot_listen
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
@@ -81,15 +79,16 @@ class Server:
         )
         self._metrics = Metrics()
         self._renewal = Renewal(self._tls, self._metrics, self._renewed) if self._tls else None
-        self._readiness = Readiness(lambda: self._store.snapshot, self._tls, lambda: self._control_plane.is_settled)
+        self._readiness = Readiness(self._store, self._tls, lambda: self._control_plane.is_settled)
         options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
-        self._isolated = IsolatedCalls()
-        load = Load(settings.calls_in_work)
-        self._calls = Calls(
-            lambda: self._store.snapshot, self._metrics, options, self._store.reader, self._isolated, load
+        self._calls = Calls(self._store, self._metrics, options, Load(settings.calls_in_work))
+        application = Application(
+            self._calls, self._readiness, self._metrics, settings, lambda: self._control_plane.kinds
         )
+        connections = Connections(application, settings)
+        self._metrics.show_in_flight(lambda: connections.busy)
         self._listener = Listener(
-            self._connections(), self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
+            connections, self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
         )
         self._heart = Heart(self._readiness)
         self._health: HealthListener | None = None
@@ -164,29 +163,6 @@ class Server:
         except OSError as error:
             await self._listener.close()
             raise cannot_listen(host, port, error) from error
-
-    def _connections(self) -> Connections:
-        settings, plane = self._settings, self._control_plane
-        application = Application(
-            self._calls,
-            {
-                VALIDATE: lambda body, seconds: self._isolated.review(body, seconds, plane.kinds),
-                MUTATE: lambda body, seconds: self._isolated.review(body, seconds, None),
-            },
-            self._readiness,
-            self._metrics,
-            body_limit=settings.body_limit,
-            call_limit=settings.call_limit,
-        )
-        limits = Limits(
-            settings.header_timeout,
-            settings.exchange_timeout + settings.call_limit,
-            settings.body_limit,
-            settings.connection_age,
-        )
-        connections = Connections(application.handle, application.refuse, limits, application.at_once)
-        self._metrics.show_in_flight(lambda: connections.busy)
-        return connections
 
     def _certificates(self) -> CertificateSource:
         plane = self._control_plane
