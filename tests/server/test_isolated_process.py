@@ -131,10 +131,11 @@ async def test_large_calls_and_reviews_leave_one_process_to_each_other(program: 
     calls.pool.close()
 
 
+SUBJECT = json.dumps({"uid": "u", "name": "mine", "is_settled": False}).encode()
 REVIEWS = f"""
 def review(channel):
+    channel.send({isolated_child.ABOUT!r}, {SUBJECT!r})
     channel.receive()
-    channel.send({isolated_child.ABOUT!r}, b"{{}}")
     channel.send({isolated_child.ANSWER!r}, b"judged")
 """
 

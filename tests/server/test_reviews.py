@@ -31,9 +31,8 @@ seen = []
 def start():
     return answer
 def answer(channel, letter, payload):
-    channel.receive()
     """
-KNOWS = f"{READS}channel.send({isolated_child.ABOUT!r}, {json.dumps(ABOUT).encode()!r}); channel.flush(); "
+KNOWS = f"{READS}channel.send({isolated_child.ABOUT!r}, {json.dumps(ABOUT).encode()!r}); channel.receive(); "
 SETTLED = KNOWS.replace("false", "true")
 ENDLESS = "time.sleep(600)"
 

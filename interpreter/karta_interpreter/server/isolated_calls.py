@@ -42,21 +42,17 @@ _GRACE_SECONDS: Final = 0.2
 """A child that stops at its deadline names the expression that took so long; for this long that is waited for."""
 
 
-class _Codes(NamedTuple):
-    """The HTTP status before the uid of a request is known, and the code of an answer from then on."""
-
-    status: int
-    code: int
-
-
-_CODES: Final = {
-    StopCause.MEMORY: _Codes(413, 422),
-    StopCause.TIME: _Codes(503, 504),
-    StopCause.PROCESSOR_TIME: _Codes(503, 504),
-    StopCause.KILLED: _Codes(503, 503),
-    StopCause.BUSY: _Codes(503, 503),
-    StopCause.NOT_STARTED: _Codes(503, 503),
+_STATUSES: Final = {
+    StopCause.MEMORY: 413,
+    StopCause.TIME: 503,
+    StopCause.PROCESSOR_TIME: 503,
+    StopCause.KILLED: 503,
+    StopCause.BUSY: 503,
+    StopCause.NOT_STARTED: 503,
 }
+"""The HTTP status before the uid of a request is known; a cause that is missing is a defect of this program."""
+_CODES: Final = _STATUSES | {StopCause.MEMORY: 422, StopCause.TIME: 504, StopCause.PROCESSOR_TIME: 504}
+"""The code of an answer with the uid."""
 _CAUSED_BY_REQUEST: Final = {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESSOR_TIME}
 
 
@@ -96,19 +92,26 @@ class IsolatedCalls:
         RequestError when the request has no uid, or none that can be found within the time and the memory, and
         InterpretationError when there is no right answer.
         """
+        prepared: Prepared | None = None
 
-        def talk(process: Process) -> bytes | InterpreterError:
-            letter, payload = _begin(process, child.CALL, (body,), until)
-            if letter == child.UNREADABLE:
-                return RequestError(**orjson.loads(payload))
-            try:
-                prepared = prepare(_request(payload))
-            except InterpretationError as error:
-                process.send(child.DROP_CALL, b"")
-                return error
-            return _finish(process, prepared, options, until)
+        def needed(about: bytes) -> dict[str, Any]:
+            nonlocal prepared
+            prepared = prepare(_request(about))
+            packed = {"definition": json.dumps(pack(prepared.definition)), "known": pack_known(prepared.known)}
+            return packed | {"options": asdict(options), "seconds": _left(until)}
 
-        return await self._talk("calls", body, until, talk)
+        try:
+            return await self._ask("calls", child.CALL, body, until, needed)
+        except InterpretationError as error:
+            if prepared is None or time.monotonic() < until:
+                raise
+            raise InterpretationError(f"{prepared.too_slow}: {error}", code=504) from error
+        except SandboxError as error:
+            if prepared is None or error.cause not in _CODES:
+                raise _unanswered(body, error) from error
+            reason = f"definition {prepared.definition.name}: the call was stopped: {error}"
+            is_late = error.cause is StopCause.TIME
+            raise InterpretationError(prepared.too_slow if is_late else reason, code=_CODES[error.cause]) from error
 
     async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
         """Return the answer to a review within so many seconds: where ``taken`` is None to a mutating one.
@@ -116,33 +119,41 @@ class IsolatedCalls:
         A Karta that takes too much time or memory is denied. Raises RequestError for a body that is no review, and
         where no process is free.
         """
-        until = time.monotonic() + seconds
-        letter = child.MUTATE if taken is None else child.VALIDATE
-        kinds = orjson.dumps([[*gvk, name] for gvk, name in (taken or {}).items()])
+        subject: admission.Subject | None = None
+
+        def needed(about: bytes) -> dict[str, Any]:
+            nonlocal subject
+            subject = admission.Subject(**orjson.loads(about))
+            return {"taken": None if taken is None else [[*gvk, name] for gvk, name in taken.items()]}
+
+        try:
+            return await self._ask("reviews", child.REVIEW, body, time.monotonic() + seconds, needed)
+        except (InterpretationError, SandboxError) as error:
+            is_caused = isinstance(error, InterpretationError) or error.cause in _CAUSED_BY_REQUEST
+            if subject is None or not is_caused:
+                raise _unanswered(body, error) from error
+            return admission.unjudged(subject, str(error))
+
+    async def _ask(
+        self, owner: str, letter: bytes, body: bytes, until: float, needed: Callable[[bytes], dict[str, Any]]
+    ) -> bytes:
+        """Send a body, then what is ``needed`` to answer it, given what the process has read; return the answer."""
 
         def talk(process: Process) -> bytes | InterpreterError:
-            found, payload = _begin(process, letter, (kinds, body), until)
+            process.send(letter, body, _left(until), grace=_GRACE_SECONDS)
+            found, about = process.receive()
             if found == child.UNREADABLE:
-                return RequestError(**orjson.loads(payload))
+                return RequestError(**orjson.loads(about))
             try:
-                return process.receive()[1]
-            except SandboxError as error:
-                if error.cause in _CAUSED_BY_REQUEST:
-                    return admission.unjudged(admission.Subject(**orjson.loads(payload)), str(error))
-                raise
+                parts = needed(about)
+            except InterpretationError as error:
+                process.send(child.DROP, b"")
+                return error
+            process.send(child.ANSWER, json.dumps(parts).encode())
+            found, answer = process.receive()
+            return answer if found == child.ANSWER else InterpretationError(**json.loads(answer))
 
-        return await self._talk("reviews", body, until, talk)
-
-    async def _talk(
-        self, owner: str, body: bytes, until: float, talk: Callable[[Process], bytes | InterpreterError]
-    ) -> bytes:
-        try:
-            answer = await self._awaited.talk(owner, until, talk)
-        except SandboxError as error:
-            codes = _CODES.get(error.cause)
-            if codes is None:
-                raise
-            raise RequestError(f"no answer to a body of {len(body)} bytes: {error}", status=codes.status) from error
+        answer = await self._awaited.talk(owner, until, talk)
         if isinstance(answer, InterpreterError):
             raise answer
         return answer
@@ -152,39 +163,9 @@ def _start() -> Process:
     return Process(Program(child.__file__, child.MEMORY, niceness=child.NICENESS))
 
 
-def _begin(process: Process, letter: bytes, parts: tuple[bytes, ...], until: float) -> tuple[bytes, bytes]:
-    """Send a request, and return the first message about it."""
-    first, *others = parts
-    process.send(letter, first, _left(until), grace=_GRACE_SECONDS)
-    for part in others:
-        process.send(letter, part)
-    return process.receive()
-
-
-def _finish(process: Process, prepared: Prepared, options: Options, until: float) -> bytes | InterpreterError:
-    needed = {
-        "definition": json.dumps(pack(prepared.definition)),
-        "options": asdict(options),
-        "known": pack_known(prepared.known),
-        "seconds": _left(until),
-    }
-    try:
-        process.send(child.ANSWER_CALL, json.dumps(needed).encode())
-        letter, payload = process.receive()
-    except SandboxError as error:
-        codes = _CODES.get(error.cause)
-        if codes is None:
-            raise
-        reason = f"definition {prepared.definition.name}: the call was stopped: {error}"
-        raise InterpretationError(
-            prepared.too_slow if error.cause is StopCause.TIME else reason, code=codes.code
-        ) from error
-    if letter == child.ANSWER:
-        return payload
-    failure = InterpretationError(**json.loads(payload))
-    if time.monotonic() < until:
-        return failure
-    return InterpretationError(f"{prepared.too_slow}: {failure}", code=504)
+def _unanswered(body: bytes, error: InterpreterError) -> InterpreterError:
+    status = _STATUSES.get(error.cause) if isinstance(error, SandboxError) else None
+    return RequestError(f"no answer to a body of {len(body)} bytes: {error}", status=status) if status else error
 
 
 def _request(about: bytes) -> Request:

@@ -1,7 +1,8 @@
 """The program of a child process for large calls and reviews (`karta_interpreter.sandbox.child`).
 
 A request is the body of a call or of a review. The first message back is what the body is about, or why it cannot be
-read. Then a call is answered with the definition and the options that it is sent; a review needs no more.
+read. The next message has what is needed for the answer: of a call the definition and the options, of a review the
+kinds that are taken.
 """
 
 import gc
@@ -9,20 +10,23 @@ import json
 import math
 import os
 import resource
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from karta_interpreter import admission
+from karta_interpreter.admission.review import Review
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.requirements import Counting
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.serialize import unpack, unpack_known
-from karta_interpreter.operations import Call, Options, Results, interpret
+from karta_interpreter.operations import Options, interpret
 from karta_interpreter.sandbox.deadline import deadline
 from karta_interpreter.wire import Request, decode, encode_results
 
@@ -30,10 +34,8 @@ if TYPE_CHECKING:
     from karta_interpreter.sandbox.child import Answer, Channel
 
 CALL: Final = b"C"
-ANSWER_CALL: Final = b"D"
-DROP_CALL: Final = b"N"
-VALIDATE: Final = b"V"
-MUTATE: Final = b"M"
+REVIEW: Final = b"R"
+DROP: Final = b"N"
 
 ABOUT: Final = b"Q"
 UNREADABLE: Final = b"U"
@@ -69,10 +71,7 @@ class Requests:
 
     def answer(self, channel: "Channel", letter: bytes, payload: bytes) -> None:
         """Answer one request; nothing of it is left behind, or the process ends."""
-        if letter == CALL:
-            _call(channel, payload)
-        else:
-            _review(channel, letter, payload)
+        _exchange(channel, admission.read if letter == REVIEW else decode, payload)
         channel.flush()
         self._left -= 1
         gc.collect()
@@ -80,68 +79,48 @@ class Requests:
             os._exit(0)
 
 
-def _review(channel: "Channel", letter: bytes, kinds: bytes) -> None:
-    _, body = channel.receive()
+def _exchange(channel: "Channel", read: Callable[[bytes], Request | Review], body: bytes) -> None:
     try:
-        review = admission.read(body)
+        asked = read(body)
     except RequestError as error:
-        _send_unreadable(channel, error)
+        channel.send(UNREADABLE, orjson.dumps({"message": str(error), "status": error.status}))
         return
-    try:
-        subject = admission.subject(review)
-    except RecursionError:
-        subject = admission.Subject(review.uid, review.kind, is_settled=False)
-    channel.send(ABOUT, orjson.dumps(asdict(subject)))
-    channel.flush()
-    try:
-        answer = admission.mutate(review) if letter == MUTATE else admission.validate(review, _taken(kinds))
-    except RecursionError:
-        answer = admission.unjudged(subject, TOO_DEEP)
-    channel.send(ANSWER, answer)
-
-
-def _taken(kinds: bytes) -> dict[GVK, str]:
-    return {GVK(group, version, kind): name for group, version, kind, name in orjson.loads(kinds)}
-
-
-def _call(channel: "Channel", body: bytes) -> None:
-    try:
-        request = decode(body)
-    except RequestError as error:
-        _send_unreadable(channel, error)
-        return
-    channel.send(ABOUT, _about(request))
-    letter, payload = channel.receive()
-    if letter == ANSWER_CALL:
-        if request.call is None:
-            raise ValueError("there is no call to answer")
-        _answer(channel, request, request.call, payload)
+    channel.send(ABOUT, orjson.dumps(_about(asked)))
+    letter, needed = channel.receive()
+    if letter == ANSWER:
+        channel.send(*_answer(asked, json.loads(needed)))
         channel.flush()
     if _memory() > _MOST_FREED:
         # To free a large tree takes as long as to make it, and the kernel frees it at once.
         os._exit(0)
 
 
-def _answer(channel: "Channel", request: Request, call: Call, payload: bytes) -> None:
+def _answer(asked: Request | Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
-        answer = encode_results(request, _interpret(call, payload))
+        answer = _interpret(asked, **needed) if isinstance(asked, Request) else _judge(asked, **needed)
+        if len(answer) <= LONGEST_ANSWER:
+            return ANSWER, answer
+        failure = InterpretationError(f"the answer has more than {LONGEST_ANSWER} bytes")
     except InterpretationError as error:
-        _send_failure(channel, error.code, str(error))
+        failure = error
     except RecursionError:
-        _send_failure(channel, 422, TOO_DEEP)
-    else:
-        if len(answer) > LONGEST_ANSWER:
-            _send_failure(channel, 422, f"the answer has more than {LONGEST_ANSWER} bytes")
-        else:
-            channel.send(ANSWER, answer)
+        failure = InterpretationError(TOO_DEEP)
+    return FAILURE, json.dumps({"message": str(failure), "code": failure.code}).encode()
 
 
-def _interpret(call: Call, payload: bytes) -> Results:
-    needed = json.loads(payload)
-    counting = Counting(needed["options"].pop("pod_requests"))
-    definition, options = _definition(needed["definition"]), Options(**needed["options"], pod_requests=counting)
-    with deadline(needed["seconds"]):
-        return interpret(definition, call, options, reader=unpack_known(needed["known"]))
+def _judge(review: Review, taken: list[tuple[str, str, str, str]] | None) -> bytes:
+    if taken is None:
+        return admission.mutate(review)
+    return admission.validate(review, {GVK(*gvk): name for *gvk, name in taken})
+
+
+def _interpret(request: Request, definition: str, known: JSON, options: dict[str, Any], seconds: float) -> bytes:
+    if request.call is None:
+        raise ValueError("there is no call to answer")
+    chosen = Options(**options | {"pod_requests": Counting(options["pod_requests"])})
+    with deadline(seconds):
+        results = interpret(_definition(definition), request.call, chosen, reader=unpack_known(known))
+    return encode_results(request, results)
 
 
 @lru_cache(_DEFINITIONS)
@@ -158,23 +137,15 @@ def _memory() -> float:
         return math.inf
 
 
-def _about(request: Request) -> bytes:
-    gvk, problem = request.gvk, request.problem
-    return orjson.dumps(
-        {
-            "uid": request.uid,
-            "gvk": gvk and [gvk.group, gvk.version, gvk.kind],
-            "namespace": request.namespace,
-            "name": request.name,
-            "operation_name": request.operation_name,
-            "problem": problem and {"message": str(problem), "code": problem.code},
-        }
-    )
-
-
-def _send_unreadable(channel: "Channel", error: RequestError) -> None:
-    channel.send(UNREADABLE, orjson.dumps({"message": str(error), "status": error.status}))
-
-
-def _send_failure(channel: "Channel", code: int, message: str) -> None:
-    channel.send(FAILURE, json.dumps({"message": message, "code": code}).encode())
+def _about(asked: Request | Review) -> dict[str, Any]:
+    if not isinstance(asked, Request):
+        try:
+            return asdict(admission.subject(asked))
+        except RecursionError:
+            return asdict(admission.Subject(asked.uid, asked.kind, is_settled=False))
+    problem = asked.problem
+    return asked._asdict() | {
+        "gvk": asked.gvk and [*asked.gvk],
+        "call": None,
+        "problem": problem and {"message": str(problem), "code": problem.code},
+    }
