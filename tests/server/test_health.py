@@ -7,7 +7,6 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -21,23 +20,22 @@ from tests.server.process import KARTAS
 from tests.waiting import HANG
 
 
-@dataclass
-class Certificate:
-    not_after: float
-
-
 def test_a_server_with_definitions_and_a_valid_certificate_is_ready() -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()
-    certificate = Certificate(time.time() + 60)
-    readiness = Readiness(store, certificate)
+    ends = [time.time() + 60, time.time() - 1]
+    readiness = Readiness(store, lambda: ends.pop(0))
     assert readiness.objections() == []
-    certificate.not_after = time.time() - 1
     assert readiness.objections() == ["the certificate has expired"]
 
 
+def test_a_server_without_a_certificate_is_not_ready() -> None:
+    readiness = Readiness(Store(), lambda: None)
+    assert "there is no certificate yet, the log says why" in readiness.objections()
+
+
 def test_all_objections_are_named() -> None:
-    readiness = Readiness(Store(), Certificate(0))
+    readiness = Readiness(Store(), lambda: 0.0)
     readiness.draining = True
     assert len(readiness.objections()) == 3
 
@@ -46,14 +44,14 @@ def test_a_server_waits_for_the_kartas_of_its_cluster() -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()
     settled = [False]
-    readiness = Readiness(store, None, lambda: settled[0])
+    readiness = Readiness(store, settled=lambda: settled[0])
     assert readiness.objections() == ["the Kartas of the cluster have not been read yet"]
     settled[0] = True
     assert readiness.objections() == []
 
 
 def test_plain_http_needs_no_certificate() -> None:
-    assert Readiness(Store(), None).objections() == ["no definition is served"]
+    assert Readiness(Store()).objections() == ["no definition is served"]
 
 
 class Bell:
@@ -78,14 +76,14 @@ class Bell:
 )
 def test_what_the_heart_shows(silence: int, path: str, objections: tuple[str, ...]) -> None:
     clock = Bell()
-    heart = Heart(Readiness(Store(), None), clock)
+    heart = Heart(Readiness(Store()), clock)
     clock.now += silence
     assert heart.objections(path) == objections
 
 
 def test_a_loop_that_runs_again_is_alive_again() -> None:
     clock = Bell()
-    heart = Heart(Readiness(Store(), None), clock)
+    heart = Heart(Readiness(Store()), clock)
     clock.now += 100
     heart.beat()
     assert heart.objections("/healthz") == ()

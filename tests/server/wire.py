@@ -78,7 +78,7 @@ class Bench:
             body_limit=BODY_LIMIT,
             connection_age=0,
         )
-        self.readiness = Readiness(_STORE, None)
+        self.readiness = Readiness(_STORE)
         calls = Calls(_STORE, self.metrics, Options(), self.load)
         application = Application(calls, self.readiness, self.metrics, settings)
         self.connections = Connections(application, settings)

@@ -5,8 +5,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Final, Protocol
+from contextlib import suppress
+from http import HTTPStatus
+from math import inf
+from typing import Final
 
 from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import encode_status
@@ -20,34 +22,23 @@ _BEAT_SECONDS: Final = 1.0
 _PROBE_SECONDS: Final = 5.0
 _MOST_PROBES: Final = 64
 _LONGEST_HEAD: Final = 8192
-_OK, _NOT_FOUND, _NOT_ALLOWED, _UNAVAILABLE = 200, 404, 405, 503
-_REASONS: Final = {
-    _OK: "OK",
-    _NOT_FOUND: "Not Found",
-    _NOT_ALLOWED: "Method Not Allowed",
-    _UNAVAILABLE: "Service Unavailable",
-}
-
-
-class Expiring(Protocol):
-    """Something that is good until a moment, in seconds since 1970."""
-
-    @property
-    def not_after(self) -> float | None:
-        """The moment; None while there is nothing yet."""
 
 
 class Readiness:
-    """Why requests should not be sent to this server now; ``settled`` returns whether all sources were read."""
+    """Why requests should not be sent to this server now.
+
+    ``not_after`` returns until when the certificate is valid, in seconds since 1970, and None while there is none;
+    ``settled`` returns whether all sources were read.
+    """
 
     def __init__(
         self,
         store: Store,
-        certificate: Expiring | None,
+        not_after: Callable[[], float | None] = lambda: inf,
         settled: Callable[[], bool] = lambda: True,
     ) -> None:
         self._store = store
-        self._certificate = certificate
+        self._not_after = not_after
         self._settled = settled
         self.draining = False
 
@@ -60,17 +51,11 @@ class Readiness:
             found.append("the Kartas of the cluster have not been read yet")
         if not self._store.snapshot.entries:
             found.append("no definition is served")
-        if self._certificate:
-            found += _about(self._certificate.not_after)
+        if (end := self._not_after()) is None:
+            found.append("there is no certificate yet, the log says why")
+        elif end <= time.time():
+            found.append("the certificate has expired")
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Beat:
-    """The last sign of life of the event loop: when, and what was in the way of traffic then."""
-
-    at: float
-    objections: tuple[str, ...]
 
 
 class Heart:
@@ -88,16 +73,16 @@ class Heart:
             await asyncio.sleep(_BEAT_SECONDS)
 
     def beat(self) -> None:
-        """Record a beat."""
-        self._last = Beat(self._clock(), tuple(self._readiness.objections()))
+        """Record a beat, and what is in the way of traffic now."""
+        self._last = self._clock(), tuple(self._readiness.objections())
 
     def objections(self, path: str) -> tuple[str, ...]:
         """Return why the answer at ``/healthz`` or ``/readyz`` is not ok; nothing when it is."""
-        last = self._last
-        silence = self._clock() - last.at
+        at, objections = self._last
+        silence = self._clock() - at
         if silence > HUNG_SECONDS:
             return (f"the event loop has not run for {silence:.0f} s",)
-        return last.objections if path == "/readyz" else ()
+        return objections if path == "/readyz" else ()
 
 
 class HealthListener:
@@ -113,6 +98,7 @@ class HealthListener:
         self._bound: Future[int] = Future()
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
+        self._probes: dict[asyncio.StreamReader, asyncio.WriteTransport] = {}
         self._thread = threading.Thread(target=self._run, name="health", daemon=True)
 
     async def open(self) -> int:
@@ -138,66 +124,42 @@ class HealthListener:
                 self._bound.set_exception(error)
 
     async def _serve(self) -> None:
-        probes: dict[_Probe, asyncio.Transport] = {}
-        server = await self._loop.create_server(lambda: _Probe(self._heart, probes), *self._address)
+        server = await asyncio.start_server(self._probe, *self._address, limit=_LONGEST_HEAD)
         self._bound.set_result(server.sockets[0].getsockname()[1])
         await self._stop.wait()
         server.close()
-        for transport in list(probes.values()):
+        for transport in self._probes.values():
             transport.abort()
 
-
-class _Probe(asyncio.Protocol):
-    """One connection for one request; beyond `_MOST_PROBES` the oldest is closed."""
-
-    def __init__(self, heart: Heart, probes: "dict[_Probe, asyncio.Transport]") -> None:
-        self._heart = heart
-        self._probes = probes
-        self._head = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker
-        self._transport = transport
-        self._timer = asyncio.get_running_loop().call_later(_PROBE_SECONDS, transport.abort)
+    async def _probe(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request; beyond `_MOST_PROBES` connections the oldest is closed."""
         if len(self._probes) >= _MOST_PROBES:
             self._probes.pop(next(iter(self._probes))).abort()
-        self._probes[self] = transport
+        self._probes[reader] = writer.transport
+        with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            async with asyncio.timeout(_PROBE_SECONDS):
+                writer.write(self._answer(await reader.readuntil(b"\r\n\r\n")))
+                writer.close()
+                await writer.wait_closed()
+        writer.transport.abort()
+        self._probes.pop(reader, None)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        del exc
-        self._timer.cancel()
-        self._probes.pop(self, None)
-
-    def data_received(self, data: bytes) -> None:
-        self._head += data
-        if b"\r\n\r\n" in self._head:
-            self._answer()
-        elif len(self._head) > _LONGEST_HEAD:
-            self._transport.abort()
-
-    def _answer(self) -> None:
-        method, _, rest = self._head.partition(b"\r\n")[0].decode("latin-1").partition(" ")
-        path = rest.partition(" ")[0].partition("?")[0]
-        status, body = self._status(method, path)
-        kind = "text/plain; charset=utf-8" if status == _OK else "application/json"
-        head = (
-            f"HTTP/1.1 {status} {_REASONS[status]}\r\nServer: karta-interpreter\r\nContent-Type: {kind}\r\n"
+    def _answer(self, head: bytes) -> bytes:
+        method, target, *_ = *head.partition(b"\r\n")[0].decode("latin-1").split(" "), ""
+        status, message = self._status(method, target.partition("?")[0])
+        body = encode_status(status, message) if message else b"ok\n"
+        kind = "application/json" if message else "text/plain; charset=utf-8"
+        answer = (
+            f"HTTP/1.1 {status} {status.phrase}\r\nServer: karta-interpreter\r\nContent-Type: {kind}\r\n"
             f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         )
-        self._transport.write(head.encode() + (b"" if method == "HEAD" else body))
-        self._transport.close()
+        return answer.encode() + (b"" if method == "HEAD" else body)
 
-    def _status(self, method: str, path: str) -> tuple[int, bytes]:
+    def _status(self, method: str, path: str) -> tuple[HTTPStatus, str]:
         if path not in {"/healthz", "/readyz"}:
-            return _NOT_FOUND, encode_status(_NOT_FOUND, "there is nothing at this path; served are /healthz, /readyz")
+            return HTTPStatus.NOT_FOUND, "there is nothing at this path; served are /healthz, /readyz"
         if method not in {"GET", "HEAD"}:
-            return _NOT_ALLOWED, encode_status(_NOT_ALLOWED, f"{path} takes GET, HEAD, not {method}")
+            return HTTPStatus.METHOD_NOT_ALLOWED, f"{path} takes GET, HEAD, not {method}"
         if objections := self._heart.objections(path):
-            return _UNAVAILABLE, encode_status(_UNAVAILABLE, "; ".join(objections))
-        return _OK, b"ok\n"
-
-
-def _about(not_after: float | None) -> list[str]:
-    if not_after is None:
-        return ["there is no certificate yet, the log says why"]
-    return ["the certificate has expired"] if not_after <= time.time() else []
+            return HTTPStatus.SERVICE_UNAVAILABLE, "; ".join(objections)
+        return HTTPStatus.OK, ""

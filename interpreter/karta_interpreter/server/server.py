@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from math import inf
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -79,7 +80,11 @@ class Server:
         )
         self._metrics = Metrics()
         self._renewal = Renewal(self._tls, self._metrics, self._renewed) if self._tls else None
-        self._readiness = Readiness(self._store, self._tls, lambda: self._control_plane.is_settled)
+        self._readiness = Readiness(
+            self._store,
+            lambda: self._tls.not_after if self._tls else inf,
+            lambda: self._control_plane.is_settled,
+        )
         options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
         self._calls = Calls(self._store, self._metrics, options, Load(settings.calls_in_work))
         application = Application(

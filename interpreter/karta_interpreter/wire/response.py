@@ -156,16 +156,8 @@ def _count(number: JSON, what: str) -> int:
     return number
 
 
-_REASONS = {
-    400: "BadRequest",
-    404: "NotFound",
-    405: "MethodNotAllowed",
-    408: "Timeout",
-    413: "RequestEntityTooLarge",
-    415: "UnsupportedMediaType",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-}
+_REASONS = {408: "Timeout", 413: "RequestEntityTooLarge", 500: "InternalError"}
+"""The reasons of Kubernetes that are not the phrases of HTTP."""
 
 
 def encode_status(status: int, message: str) -> bytes:
