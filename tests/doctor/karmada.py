@@ -1,5 +1,6 @@
 """A Karmada control plane in memory, and the objects that it holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,8 +41,12 @@ class Karmada:
             raise found
         return found
 
-    async def list(self, path: str) -> Raw:
-        return await self.get(path)
+    async def list(self, path: str) -> Sequence[Raw]:
+        return list((await self.get(path))["items"])
+
+    async def resources(self, api_version: str) -> Sequence[Raw]:
+        root = "/apis" if "/" in api_version else "/api"
+        return list((await self.get(f"{root}/{api_version}"))["resources"])
 
 
 def items(*objects: Raw) -> Raw:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.sources.api_errors import Request, expired, refused, unreachable, unreadable, unusable
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.sources.api_errors import Request, read_event, read_object, rejected, unreachable, unusable
 
 
 def _request(path: str = "/apis/run.ai/v1alpha1/kartas", *verbs: str) -> Request:
@@ -18,7 +19,7 @@ def _status(**fields: Any) -> bytes:
 
 def _certificate_error(code: int) -> ssl.SSLCertVerificationError:
     error = ssl.SSLCertVerificationError("failed")
-    error.verify_code, error.verify_message = code, "what OpenSSL says"
+    error.verify_code, error.verify_message = code, "the message of OpenSSL"
     return error
 
 
@@ -66,7 +67,7 @@ def _caused_by(cause: OSError) -> OSError:
     ],
 )
 def test_a_forbidden_request_names_the_rule_that_is_missing(path: str, verbs: tuple[str, ...], rule: str) -> None:
-    error = refused(_request(path, *verbs), 403, _status(message="no", reason="Forbidden"))
+    error = rejected(_request(path, *verbs), 403, _status(message="no", reason="Forbidden"))
 
     assert rule in str(error)
     assert (error.status, error.reason) == (403, "Forbidden")
@@ -82,8 +83,8 @@ def test_a_forbidden_request_names_the_rule_that_is_missing(path: str, verbs: tu
         pytest.param(409, _status(message="busy", reason="Conflict"), "Conflict", "another writer", id="a conflict"),
     ],
 )
-def test_a_refusal_is_told_whatever_its_content(status: int, content: bytes, reason: str, text: str) -> None:
-    error = refused(_request(), status, content)
+def test_a_rejection_is_reported_with_any_content(status: int, content: bytes, reason: str, text: str) -> None:
+    error = rejected(_request(), status, content)
 
     assert (error.status, error.reason) == (status, reason)
     assert str(error).startswith("GET https://karmada/apis/run.ai/v1alpha1/kartas: ")
@@ -91,14 +92,16 @@ def test_a_refusal_is_told_whatever_its_content(status: int, content: bytes, rea
 
 
 def test_a_missing_object_does_not_ask_for_a_crd() -> None:
-    assert "CRD" not in str(refused(_request("/apis/run.ai/v1alpha1/kartas/a"), 404, _status(message="not found")))
+    assert "CRD" not in str(rejected(_request("/apis/run.ai/v1alpha1/kartas/a"), 404, _status(message="not found")))
 
 
 @pytest.mark.parametrize(
     ("event", "status"), [({"code": 410, "reason": "Expired"}, 410), ({}, 500), ({"code": "x"}, 500)]
 )
 def test_an_error_event_has_the_code_of_its_status(event: Any, status: int) -> None:
-    assert expired(_request(), event).status == status
+    with pytest.raises(ClusterError) as caught:
+        read_event(_request(), json.dumps({"type": "ERROR", "object": event}).encode())
+    assert caught.value.status == status
 
 
 @pytest.mark.parametrize(
@@ -106,27 +109,28 @@ def test_an_error_event_has_the_code_of_its_status(event: Any, status: int) -> N
     [
         pytest.param(TimeoutError(), "Timeout", "no answer in time", id="too slow"),
         pytest.param(
-            _caused_by(ConnectionRefusedError(111, "refused")), "Refused", "nothing listens there", id="nobody there"
+            _caused_by(ConnectionRefusedError(111, "refused")), "Refused", "nothing listens there", id="nothing listens"
         ),
-        pytest.param(_caused_by(socket.gaierror(-2, "unknown")), "UnknownHost", "DNS", id="a name nobody knows"),
+        pytest.param(_caused_by(socket.gaierror(-2, "unknown")), "UnknownHost", "DNS", id="an unknown name"),
         pytest.param(_certificate_error(19), "Certificate", "certificate-authority-data", id="another CA"),
         pytest.param(_certificate_error(62), "Certificate", "tls-server-name", id="another name"),
         pytest.param(_certificate_error(64), "Certificate", "tls-server-name", id="another address"),
         pytest.param(_certificate_error(10), "Certificate", "renew", id="an expired certificate"),
         pytest.param(ssl.SSLError(1, "wrong version"), "TLS", "scheme and port", id="no TLS"),
         pytest.param(ConnectionResetError("reset"), "ConnectionLost", "reset", id="a reset"),
-        pytest.param(OSError(), "ConnectionLost", "OSError", id="an error without words"),
+        pytest.param(OSError(), "ConnectionLost", "OSError", id="an error without a message"),
     ],
 )
-def test_an_unreachable_server_is_told_with_what_to_do(error: Exception, reason: str, hint: str) -> None:
-    told = unreachable(_request(), error)
+def test_an_unreachable_server_is_reported_with_what_to_do(error: Exception, reason: str, hint: str) -> None:
+    reported = unreachable(_request(), error)
 
-    assert (told.status, told.reason) == (0, reason)
-    assert hint in str(told)
+    assert (reported.status, reported.reason) == (0, reason)
+    assert hint in str(reported)
 
 
-def test_other_failures_say_where_to_look() -> None:
-    assert "is this the URL of a Kubernetes API server?" in str(unreadable(_request(), "the answer is not JSON"))
+def test_other_failures_name_what_to_check() -> None:
+    with pytest.raises(ClusterError, match=r"the answer is not JSON; is this the URL of a Kubernetes API server\?"):
+        read_object(_request(), b"<html>")
     assert str(unusable("the kubeconfig x", ValueError("two\n lines"))) == (
         "the kubeconfig x cannot be used: two lines; "
         "check the file, the context, and the files and programs that it names"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.files import MAX_BYTES, Folder
+from karta_interpreter.sources.files import MAX_BYTES, DefinitionFile, Folder, layer_of
 from karta_interpreter.sources.precedence import combine
 
 Karta = Callable[..., str]
@@ -15,14 +15,14 @@ Kind = Callable[[str], GVK]
 _BROKEN = ".spec.replicas |"
 
 
-def _replicas(folder: Folder, gvk: GVK) -> str | None:
+def _replicas(folder: Folder[DefinitionFile], gvk: GVK) -> str | None:
     """The text of the one expression that tests change; None when the kind is not served."""
-    definition = combine([folder.layer()]).find(gvk)
+    definition = combine([layer_of(folder)]).find(gvk)
     return definition.root.replicas.text if definition and definition.root.replicas else None
 
 
-def _kinds(folder: Folder) -> list[str]:
-    return [gvk.kind for gvk in combine([folder.layer()]).kinds()]
+def _kinds(folder: Folder[DefinitionFile]) -> list[str]:
+    return [gvk.kind for gvk in combine([layer_of(folder)]).kinds()]
 
 
 def test_definitions_come_from_every_document_of_every_file(folder: Path, karta: Karta) -> None:
@@ -30,7 +30,7 @@ def test_definitions_come_from_every_document_of_every_file(folder: Path, karta:
     (folder / "sub").mkdir()
     (folder / "sub" / "c.yml").write_text(karta("C"))
 
-    layer = Folder(folder).read().layer()
+    layer = layer_of(Folder(folder, DefinitionFile).read())
 
     assert [(entry.definition.name, entry.origin) for entry in layer.entries] == [
         ("c", str(folder / "sub" / "c.yml")),
@@ -43,7 +43,7 @@ def test_a_single_file_is_a_folder_of_one(folder: Path, karta: Karta) -> None:
     file = folder / "karta.txt"
     file.write_text(karta("A"))
 
-    assert _kinds(Folder(file).read()) == ["A"]
+    assert _kinds(Folder(file, DefinitionFile).read()) == ["A"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere file names are text")
@@ -52,7 +52,7 @@ def test_a_file_name_may_be_no_text(folder: Path, karta: Karta, text: str | None
     """Logs, metrics and the API server take text only."""
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.yaml")).write_text(text or karta("A"))
 
-    layer = Folder(folder).read().layer()
+    layer = layer_of(Folder(folder, DefinitionFile).read())
 
     named = str(folder / "caf\ufffd.yaml")
     assert [entry.origin for entry in layer.entries] == [named] * (text is None)
@@ -62,25 +62,25 @@ def test_a_file_name_may_be_no_text(folder: Path, karta: Karta, text: str | None
 
 def test_a_folder_that_did_not_change_reads_as_equal(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
-    first = Folder(folder).read()
+    first = Folder(folder, DefinitionFile).read()
     (folder / "a.yaml").touch()
 
     second = first.read()
 
     assert second == first
-    assert second.layer().entries[0].definition is first.layer().entries[0].definition
+    assert layer_of(second).entries[0].definition is layer_of(first).entries[0].definition
 
 
 def test_a_broken_file_keeps_its_last_good_version(folder: Path, karta: Karta, gvk: Kind) -> None:
     file = folder / "a.yaml"
     file.write_text(karta("A", replicas=".spec.good"))
-    good = Folder(folder).read()
+    good = Folder(folder, DefinitionFile).read()
     file.write_text(karta("A", replicas=_BROKEN))
 
     broken = good.read()
 
     assert _replicas(broken, gvk("A")) == ".spec.good"
-    (quarantined,) = broken.layer().quarantined
+    (quarantined,) = layer_of(broken).quarantined
     assert (quarantined.source, quarantined.name, quarantined.gvk) == (str(file), "a", gvk("A"))
     assert quarantined.serving_last_good
     assert quarantined.findings
@@ -88,7 +88,7 @@ def test_a_broken_file_keeps_its_last_good_version(folder: Path, karta: Karta, g
 
 def test_the_last_good_version_outlives_several_broken_ones(folder: Path, karta: Karta, gvk: Kind) -> None:
     file = folder / "a.yaml"
-    state = Folder(folder)
+    state = Folder(folder, DefinitionFile)
     for text in (karta("A", replicas=".spec.good"), "{", karta("A", replicas=_BROKEN), "\x00"):
         file.write_text(text)
         state = state.read()
@@ -98,19 +98,19 @@ def test_the_last_good_version_outlives_several_broken_ones(folder: Path, karta:
 
 def test_a_repaired_file_leaves_quarantine(folder: Path, karta: Karta, gvk: Kind) -> None:
     file = folder / "a.yaml"
-    state = Folder(folder)
+    state = Folder(folder, DefinitionFile)
     for replicas in (".spec.good", _BROKEN, ".spec.better"):
         file.write_text(karta("A", replicas=replicas))
         state = state.read()
 
     assert _replicas(state, gvk("A")) == ".spec.better"
-    assert state.layer().quarantined == ()
+    assert layer_of(state).quarantined == ()
 
 
 def test_a_file_that_was_never_good_serves_nothing(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A", replicas=_BROKEN))
 
-    layer = Folder(folder).read().layer()
+    layer = layer_of(Folder(folder, DefinitionFile).read())
 
     assert layer.entries == ()
     assert [quarantined.serving_last_good for quarantined in layer.quarantined] == [False]
@@ -119,7 +119,7 @@ def test_a_file_that_was_never_good_serves_nothing(folder: Path, karta: Karta) -
 def test_one_broken_document_does_not_hold_up_its_neighbours(folder: Path, karta: Karta, gvk: Kind) -> None:
     file = folder / "all.yaml"
     file.write_text(f"{karta('A', replicas='.a1')}---\n{karta('B', replicas='.b1')}---\n{karta('C')}")
-    state = Folder(folder).read()
+    state = Folder(folder, DefinitionFile).read()
     file.write_text(f"{karta('A', replicas='.a2')}---\n{karta('B', replicas=_BROKEN)}")
 
     state = state.read()
@@ -141,12 +141,12 @@ def test_one_broken_document_does_not_hold_up_its_neighbours(folder: Path, karta
 def test_a_truncated_file_keeps_its_last_good_version(folder: Path, karta: Karta, gvk: Kind, text: str) -> None:
     file = folder / "a.yaml"
     file.write_text(karta("A", replicas=".spec.good"))
-    state = Folder(folder).read()
+    state = Folder(folder, DefinitionFile).read()
     file.write_text(text)
     state = state.read()
 
     assert _replicas(state, gvk("A")) == ".spec.good"
-    (quarantined,) = state.layer().quarantined
+    (quarantined,) = layer_of(state).quarantined
     assert quarantined.serving_last_good
 
     file.unlink()
@@ -159,7 +159,7 @@ def test_no_prefix_of_a_file_takes_the_definition_away(folder: Path, karta: Kart
     file = folder / "a.yaml"
     text = karta("A")
     file.write_text(text)
-    state = Folder(folder).read()
+    state = Folder(folder, DefinitionFile).read()
     file.write_text(text[: len(text) * length // 100])
 
     assert _kinds(state.read()) == ["A"]
@@ -168,13 +168,13 @@ def test_no_prefix_of_a_file_takes_the_definition_away(folder: Path, karta: Kart
 def test_an_empty_file_that_held_nothing_is_no_finding(folder: Path) -> None:
     (folder / "a.yaml").write_text("")
 
-    assert Folder(folder).read().layer().quarantined == ()
+    assert layer_of(Folder(folder, DefinitionFile).read()).quarantined == ()
 
 
 def test_a_deleted_file_takes_its_definitions_with_it(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     (folder / "b.yaml").write_text(karta("B"))
-    state = Folder(folder).read()
+    state = Folder(folder, DefinitionFile).read()
     (folder / "a.yaml").unlink()
 
     assert _kinds(state.read()) == ["B"]
@@ -183,22 +183,22 @@ def test_a_deleted_file_takes_its_definitions_with_it(folder: Path, karta: Karta
 def test_a_deleted_file_that_was_broken_leaves_nothing_behind(folder: Path, karta: Karta) -> None:
     file = folder / "a.yaml"
     file.write_text(karta("A"))
-    state = Folder(folder).read()
+    state = Folder(folder, DefinitionFile).read()
     file.write_text("{")
     state = state.read()
     file.unlink()
 
-    layer = state.read().layer()
+    layer = layer_of(state.read())
     assert (layer.entries, layer.quarantined) == ((), ())
 
 
 def test_a_folder_that_is_gone_keeps_serving_and_says_so(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
-    state = Folder(folder).read()
+    state = Folder(folder, DefinitionFile).read()
     folder.rename(folder.with_name("elsewhere"))
 
     gone = state.read()
-    (quarantined,) = gone.layer().quarantined
+    (quarantined,) = layer_of(gone).quarantined
     assert _kinds(gone) == ["A"]
     assert (quarantined.source, quarantined.serving_last_good) == (str(folder), True)
     assert "No such file" in quarantined.findings[0].message
@@ -214,7 +214,7 @@ def test_a_mounted_config_map_is_swapped_as_a_whole(folder: Path, karta: Karta) 
         (folder / version / "karta.yaml").write_text(karta(kind))
     (folder / "..data").symlink_to("..v1")
     (folder / "karta.yaml").symlink_to("..data/karta.yaml")
-    state = Folder(folder).read()
+    state = Folder(folder, DefinitionFile).read()
     assert _kinds(state) == ["A"]
 
     (folder / "..data_tmp").symlink_to("..v2")
@@ -222,7 +222,7 @@ def test_a_mounted_config_map_is_swapped_as_a_whole(folder: Path, karta: Karta) 
 
     state = state.read()
     assert _kinds(state) == ["B"]
-    assert state.layer().quarantined == ()
+    assert layer_of(state).quarantined == ()
 
 
 @pytest.mark.parametrize(
@@ -237,9 +237,9 @@ def test_what_cannot_be_read_is_quarantined(folder: Path, karta: Karta, content:
     (folder / "a.yaml").write_text(karta("A"))
     (folder / "b.yaml").write_bytes(content)
 
-    state = Folder(folder).read()
+    state = Folder(folder, DefinitionFile).read()
 
-    (quarantined,) = state.layer().quarantined
+    (quarantined,) = layer_of(state).quarantined
     assert quarantined.source == str(folder / "b.yaml")
     assert says in quarantined.findings[0].message
     assert _kinds(state) == ["A"]
@@ -249,7 +249,7 @@ def test_of_two_files_for_one_kind_the_first_by_path_wins(folder: Path, karta: K
     (folder / "b.yaml").write_text(karta("A", name="second"))
     (folder / "a.yaml").write_text(karta("A", name="first"))
 
-    snapshot = combine([Folder(folder).read().layer()])
+    snapshot = combine([layer_of(Folder(folder, DefinitionFile).read())])
 
     assert snapshot.entries[gvk("A")].definition.name == "first"
     assert [finding.rule for finding in snapshot.findings] == ["duplicate-kind"]

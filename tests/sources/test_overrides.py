@@ -5,8 +5,8 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.script import SLOTS
-from karta_interpreter.sources.files import MAX_BYTES
-from karta_interpreter.sources.overrides import OverrideFolder, Overrides
+from karta_interpreter.sources.files import MAX_BYTES, Folder, OverrideFile, overrides_of
+from karta_interpreter.sources.snapshot import Overrides
 
 Kind = Callable[[str], GVK]
 
@@ -35,9 +35,9 @@ def _slot(operation: str, script: str) -> str:
     return f"    {field}: {{luaScript: '{script}'}}\n"
 
 
-def words(state: OverrideFolder, kind: GVK) -> dict[str, str]:
+def words(state: Folder[OverrideFile], kind: GVK) -> dict[str, str]:
     """The word in the script of each operation."""
-    scripts = Overrides.of([state]).scripts.get(kind, ())
+    scripts = overrides_of([state]).scripts.get(kind, ())
     return {script.operation: script.text.rpartition(" ")[2] for script in scripts}
 
 
@@ -48,9 +48,9 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def follow(folder: Path, *texts: str) -> OverrideFolder:
+def follow(folder: Path, *texts: str) -> Folder[OverrideFile]:
     """The folder after its one file has had these contents one after the other."""
-    state = OverrideFolder(folder)
+    state = Folder(folder, OverrideFile)
     for text in texts:
         (folder / "a.yaml").write_text(text)
         state = state.read()
@@ -60,7 +60,7 @@ def follow(folder: Path, *texts: str) -> OverrideFolder:
 def test_scripts_know_where_they_stand(folder: Path, gvk: Kind) -> None:
     state = follow(folder, customization(InterpretHealth="one"))
 
-    ((found, scripts),) = Overrides.of([state]).scripts.items()
+    ((found, scripts),) = overrides_of([state]).scripts.items()
     (script,) = scripts
     assert found == gvk("Job")
     assert (script.name, script.source, script.line) == ("mine", str(folder / "a.yaml"), 7)
@@ -73,9 +73,9 @@ def test_customizations_come_from_every_folder_and_are_merged_by_name_as_in_karm
         (tmp_path / place / "a.yaml").write_text(
             customization("Job", name, InterpretHealth=name, InterpretDependency=name)
         )
-        folders.append(OverrideFolder(tmp_path / place).read())
+        folders.append(Folder(tmp_path / place, OverrideFile).read())
 
-    found = Overrides.of(folders)
+    found = overrides_of(folders)
 
     scripts = found.scripts[gvk("Job")]
     assert [script.name for script in scripts.of(_HEALTH)] == ["early"]
@@ -148,7 +148,7 @@ def test_of_two_scripts_that_both_run_one_is_broken(folder: Path, gvk: Kind) -> 
 
     state = follow(folder, both("b1"), both("function GetDependencies(a) return end end"))
 
-    scripts = Overrides.of([state]).scripts[gvk("Job")].of("InterpretDependency")
+    scripts = overrides_of([state]).scripts[gvk("Job")].of("InterpretDependency")
     assert [script.text[-2:] for script in scripts] == ["a1", "b1"]
 
 
@@ -184,7 +184,7 @@ def test_what_is_no_customization_is_quarantined(folder: Path, karta: Callable[.
 def test_a_file_that_cannot_be_read(folder: Path, content: bytes, says: str) -> None:
     (folder / "a.yaml").write_bytes(content)
 
-    (quarantined,) = OverrideFolder(folder).read().quarantined()
+    (quarantined,) = Folder(folder, OverrideFile).read().quarantined()
 
     assert says in quarantined.findings[0].message
 
@@ -207,8 +207,8 @@ def test_a_folder_that_did_not_change_reads_as_equal(folder: Path) -> None:
     (folder / "a.yaml").touch()
 
     assert first.read() == first
-    assert Overrides.of([first.read()]) == Overrides.of([first])
+    assert overrides_of([first.read()]) == overrides_of([first])
 
 
 def test_nothing_is_nothing() -> None:
-    assert Overrides.of([]) == Overrides()
+    assert overrides_of([]) == Overrides()

@@ -9,7 +9,7 @@ from karta_interpreter.findings import error, warning
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.loading import Loaded
 from karta_interpreter.sources.cluster_karta import load_object
-from karta_interpreter.sources.status_conditions import conditions_of, events_of, same_conditions
+from karta_interpreter.sources.status_writer import conditions_of, events_of, report_of
 
 _GVK = GVK("example.io", "v1", "Job")
 _NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
@@ -130,10 +130,10 @@ def test_conditions_differ_in_what_they_say_not_in_when(good: Loaded) -> None:
     later = datetime(2027, 1, 1, tzinfo=UTC)
     said = conditions_of(good, True, 1, _NOW, None)
 
-    assert same_conditions(said, conditions_of(good, True, 1, later, None))
-    assert not same_conditions(said, conditions_of(good, True, 2, later, None))
-    assert not same_conditions(said, conditions_of(good, False, 1, later, None))
-    assert not same_conditions(None, said)
+    assert report_of(said) == report_of(conditions_of(good, True, 1, later, None))
+    assert report_of(said) != report_of(conditions_of(good, True, 2, later, None))
+    assert report_of(said) != report_of(conditions_of(good, False, 1, later, None))
+    assert report_of(None) != report_of(said)
 
 
 def test_events_tell_what_has_newly_failed(good: Loaded) -> None:

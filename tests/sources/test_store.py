@@ -200,7 +200,7 @@ async def test_where_notifications_cannot_be_had_the_rescan_does(
     def refuse(*_: object, **__: object) -> None:
         raise OSError("no space left for watches")
 
-    monkeypatch.setattr("karta_interpreter.sources.watching.awatch", refuse)
+    monkeypatch.setattr("watchfiles.awatch", refuse)
     async with _watching(folder, rescan=0.2) as watched:
         (folder / "a.yaml").write_text(karta("A"))
 

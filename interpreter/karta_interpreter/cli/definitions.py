@@ -1,7 +1,7 @@
 """What answers for a kind: the definitions and scripts that are given, or the catalogue."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -12,10 +12,9 @@ from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
-from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, load_bytes
-from karta_interpreter.sources.overrides import Overrides
+from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of
 from karta_interpreter.sources.precedence import combine
-from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined
+from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +46,23 @@ class Interpreter:
 
 def read_given(path: str) -> Given:
     """The Kartas and the customizations in a file, a folder or standard input."""
-    files, unlisted = _files(path)
-    customizations = tuple(found for file in files for found in _customizations(file))
+    check_path(path)
+    folder = Folder(Path(path), DefinitionFile)
+    if path == STDIN:
+        file = DefinitionFile(Path("stdin")).holding(read_stdin())
+        folder = replace(folder, files={file.path: file})
+    else:
+        folder = folder.read()
+    layer = layer_of(folder)
+    customizations = tuple(found for file in folder.files.values() for found in _customizations(file))
     places = {(found.source, found.line) for found in customizations}
-    broken = [each for file in files for each in file.quarantined() if not _is_one_of(places, each)]
-    return Given(
-        Layer(tuple(entry for file in files for entry in file.entries()), (*unlisted, *broken)), customizations
-    )
+    broken = tuple(each for each in layer.quarantined if not _is_one_of(places, each))
+    return Given(replace(layer, quarantined=broken), customizations)
 
 
 def read_customizations(path: str) -> list[LoadedCustomization]:
     """The customizations in a file, a folder or standard input; what is something else is in it with a finding."""
     return [found for source, text in read_texts(path) for found in load_customizations(text, source)]
-
-
-def _files(path: str) -> tuple[Sequence[DefinitionFile], Sequence[Quarantined]]:
-    check_path(path)
-    if path != STDIN:
-        folder = Folder(Path(path)).read()
-        return list(folder.files.values()), folder.unlisted
-    content = read_stdin()
-    return [DefinitionFile(Path("stdin"), content, load_bytes(content, "stdin"))], ()
 
 
 def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:

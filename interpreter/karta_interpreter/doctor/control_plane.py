@@ -37,8 +37,11 @@ class Api(Protocol):
     async def get(self, path: str) -> Object:
         """The object at a path; raises ClusterError."""
 
-    async def list(self, path: str) -> Object:
-        """The list object of a collection; raises ClusterError."""
+    async def list(self, path: str) -> Sequence[Object]:
+        """The objects of a collection; raises ClusterError."""
+
+    async def resources(self, api_version: str) -> Sequence[Object]:
+        """The entries of the ``APIResourceList`` of an API version; raises ClusterError."""
 
 
 @dataclass(slots=True)
@@ -51,7 +54,7 @@ class ControlPlane:
     async def webhooks(self) -> list[Webhook] | None:
         """The webhooks of all configurations, None when they cannot be read."""
         try:
-            configurations = await self._items(CONFIGURATIONS)
+            configurations = await self.api.list(CONFIGURATIONS)
         except ClusterError as error:
             foreign = error.status == HTTPStatus.NOT_FOUND
             advice = "give the kubeconfig of karmada-apiserver, this is no Karmada" if foreign else _WITHOUT
@@ -63,7 +66,7 @@ class ControlPlane:
         """The customizations that there are."""
         return [read_customization(obj) for obj in await self._readable(_CUSTOMIZATIONS)]
 
-    async def clusters(self) -> list[Object]:
+    async def clusters(self) -> Sequence[Object]:
         """The member clusters."""
         return await self._readable(_CLUSTERS)
 
@@ -106,17 +109,13 @@ class ControlPlane:
                 return {}
             raise
 
-    async def _readable(self, path: str, *, optional: bool = False) -> list[Object]:
+    async def _readable(self, path: str, *, optional: bool = False) -> Sequence[Object]:
         try:
-            return await self._items(path)
+            return await self.api.list(path)
         except ClusterError as error:
             if not (optional and error.status == HTTPStatus.NOT_FOUND):
                 self.results.append(warning(_CHECK, str(error), _WITHOUT))
             return []
-
-    async def _items(self, path: str) -> list[Object]:
-        items = (await self.api.list(path)).get("items")
-        return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 _PULL_MODE = "clusters"

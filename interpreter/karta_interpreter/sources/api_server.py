@@ -1,16 +1,16 @@
-"""Talking to an API server: requests by path, plain JSON objects as answers, one kind of error.
+"""The client of an API server: requests by path, plain JSON objects as answers, one kind of error.
 
-Configuration and credentials are those of a kubeconfig, or of the pod this runs in. They are read with the first
-request, and once more when the server does not accept them: rotated tokens and certificates are picked up so.
+Configuration and credentials are those of a kubeconfig, or of the pod. They are read at the first request, and again
+when the server does not accept them, for tokens and certificates are rotated.
 
-The only module that imports kubernetes_asyncio, and only when it is used: that costs 0.3 s and 60 MB.
+The only module that imports kubernetes_asyncio, and only when it is used: the import costs 0.3 s and 60 MB.
 """
 
 import asyncio
 import os
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from importlib import import_module
@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Self
 
 from karta_interpreter import __version__
 from karta_interpreter.k8s.edit import get
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.sources.api_errors import Request, read_event, read_object, refused, unreachable, unusable
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.sources.api_errors import Request, read_event, read_object, rejected, unreachable, unusable
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientTimeout
+    from aiohttp import ClientResponse
     from kubernetes_asyncio.client import ApiClient
 
 MANAGER = "karta-interpreter"
@@ -37,26 +37,18 @@ _SILENCE_SECONDS = 5.0
 _PAGE = "500"
 """The most objects to have listed in one answer, as kubectl asks for."""
 _CREDENTIALS_SECONDS = 60.0
-"""The time for a program that gets credentials; somebody may have to log in."""
-
-_MERGE = "application/merge-patch+json"
-_APPLY = "application/apply-patch+yaml"
+"""The time for a program that gets credentials; a user may have to log in."""
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 
 
 @dataclass(slots=True)
 class _Connection:
-    """The client of one reading of the configuration, closed once it was given up and is not in use."""
+    """A client, which is closed when it was given up and its last user is gone."""
 
     client: "ApiClient"
     users: int = 0
     given_up: bool = False
-
-    async def close(self) -> None:
-        """Close the client unless it is in use."""
-        if self.given_up and not self.users:
-            await self.client.close()
 
 
 class ApiServer:
@@ -76,8 +68,8 @@ class ApiServer:
     def of(cls, kubeconfig: Path | None = None, context: str | None = None) -> Self:
         """The server of a kubeconfig and one of its contexts.
 
-        Without a kubeconfig the server of the cluster that this runs in; outside of one, that of ``$KUBECONFIG`` or
-        ``~/.kube/config``.
+        Without a kubeconfig, a pod uses the server of its cluster; elsewhere ``$KUBECONFIG`` or ``~/.kube/config``
+        counts.
         """
         if kubeconfig:
             return cls(str(kubeconfig), context)
@@ -108,25 +100,29 @@ class ApiServer:
         """The object at a path."""
         return await self._ask(Request("GET", path, ("get",)))
 
-    async def list(self, path: str, **query: str) -> Object:
-        """The list object at the path of a collection; ``query`` as ``labelSelector``."""
-        async with aclosing(self._pages(path, ("list",), query)) as pages:
-            parts = [page async for page in pages]
-        return {**parts[0], "items": [item for page in parts for item in page.get("items") or ()]}
+    async def list(self, path: str) -> Sequence[Object]:
+        """The objects of a collection."""
+        async with aclosing(self._pages(path, ("list",))) as pages:
+            return [item async for page in pages for item in _objects(page.get("items"))]
 
     def pages(self, path: str) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
-        return self._pages(path, ("list", "watch"), {})
+        return self._pages(path, ("list", "watch"))
 
-    async def _pages(self, path: str, verbs: tuple[str, ...], query: Mapping[str, str]) -> AsyncGenerator[Object]:
-        asked = {"limit": _PAGE, **query}
+    async def resources(self, api_version: str) -> Sequence[Object]:
+        """The kinds and subresources of an API version: the entries of its ``APIResourceList``."""
+        root = "/apis" if "/" in api_version else "/api"
+        return _objects((await self.get(f"{root}/{api_version}")).get("resources"))
+
+    async def _pages(self, path: str, verbs: tuple[str, ...]) -> AsyncGenerator[Object]:
+        query: tuple[tuple[str, str], ...] = (("limit", _PAGE),)
         while True:
-            page = await self._ask(Request("GET", path, verbs, tuple(asked.items())))
+            page = await self._ask(Request("GET", path, verbs, query))
             yield page
             rest = get(page, ("metadata", "continue"))
             if not rest:
                 return
-            asked["continue"] = str(rest)
+            query = (("limit", _PAGE), ("continue", str(rest)))
 
     async def create(self, path: str, obj: Object) -> Object:
         """The object as it was created in the collection at a path."""
@@ -136,15 +132,15 @@ class ApiServer:
         """The object at a path after it was replaced; refused with 409 when ``obj`` is of an older resourceVersion."""
         return await self._ask(Request("PUT", path, ("update",), body=obj))
 
-    async def apply(self, path: str, obj: Object, *, manager: str = MANAGER, force: bool = True) -> Object:
-        """The object at a path after a server-side apply; ``force`` takes fields over from other managers."""
-        query = (("fieldManager", manager), ("force", "true" if force else "false"))
-        return await self._ask(Request("PATCH", path, ("create", "patch"), query, obj, _APPLY))
+    async def apply(self, path: str, obj: Object, *, manager: str = MANAGER) -> Object:
+        """The object at a path after a server-side apply that takes fields over from other managers."""
+        query = (("fieldManager", manager), ("force", "true"))
+        return await self._ask(Request("PATCH", path, ("create", "patch"), query, obj, "application/apply-patch+yaml"))
 
     async def patch_status(self, path: str, body: Object) -> Object:
         """The object at a path after a merge patch of its status subresource; ``body`` holds a ``status``."""
-        query = (("fieldManager", MANAGER),)
-        return await self._ask(Request("PATCH", f"{path}/status", ("patch",), query, body, _MERGE))
+        query, content_type = (("fieldManager", MANAGER),), "application/merge-patch+json"
+        return await self._ask(Request("PATCH", f"{path}/status", ("patch",), query, body, content_type))
 
     async def delete(self, path: str) -> Object:
         """Delete the object at a path; return the server's answer."""
@@ -183,27 +179,27 @@ class ApiServer:
         self, request: Request, *, silence: float | None = None
     ) -> AsyncIterator[tuple[Request, "ClientResponse"]]:
         """The answer to a request if it is a good one; one without end may be silent for ``silence`` seconds."""
-        limit = _limit(silence)
-        async with AsyncExitStack() as used:
-            client = await used.enter_async_context(self._client())
-            request = replace(request, server=self.url)
-            try:
-                response = await _send(client, request, limit)
-                if response.status == HTTPStatus.UNAUTHORIZED:
-                    response.close()
-                    self._give_up(client)
-                    client = await used.enter_async_context(self._client())
-                    response = await _send(client, request, limit)
+        from aiohttp import ClientError  # noqa: PLC0415 - see the top of this module
+
+        for may_be_outdated in (True, False):
+            async with self._client() as client:
+                request = replace(request, server=self.url)
                 try:
-                    if response.status >= HTTPStatus.BAD_REQUEST:
-                        raise refused(request, response.status, await response.read())
-                    yield request, response
-                finally:
-                    response.close()
-            except _connection_errors() as error:
-                if isinstance(error, ssl.SSLError):
-                    self._give_up(client)
-                raise unreachable(request, error) from error
+                    response = await _send(client, request, silence)
+                    try:
+                        if may_be_outdated and response.status == HTTPStatus.UNAUTHORIZED:
+                            self._give_up(client)
+                            continue
+                        if response.status >= HTTPStatus.BAD_REQUEST:
+                            raise rejected(request, response.status, await response.read())
+                        yield request, response
+                        return
+                    finally:
+                        response.close()
+                except (ClientError, OSError) as error:
+                    if isinstance(error, ssl.SSLError):
+                        self._give_up(client)
+                    raise unreachable(request, error) from error
 
     @property
     def _source(self) -> str:
@@ -217,7 +213,8 @@ class ApiServer:
             yield connection.client
         finally:
             connection.users -= 1
-            await connection.close()
+            if connection.given_up and not connection.users:
+                await connection.client.close()
 
     async def _connect(self) -> _Connection:
         async with self._connecting:
@@ -245,7 +242,8 @@ async def _open_client(kubeconfig: str, context: str | None) -> "ApiClient":
     # Python's strict check refuses certificates that Kubernetes' own clients accept, and that karmadactl makes.
     configuration.disable_strict_ssl_verification = True
     if kubeconfig:
-        _look_for(kubeconfig)
+        if not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
+            raise FileNotFoundError("there is no such file")
         await kube_config.load_kube_config(kubeconfig, context, configuration)
     else:
         load_incluster_config(configuration)  # type: ignore[no-untyped-call] # it has no annotations
@@ -256,12 +254,10 @@ async def _open_client(kubeconfig: str, context: str | None) -> "ApiClient":
     return client
 
 
-def _look_for(kubeconfig: str) -> None:
-    if not any(Path(file).expanduser().is_file() for file in kubeconfig.split(os.pathsep)):
-        raise FileNotFoundError("there is no such file")
+async def _send(client: "ApiClient", request: Request, silence: float | None) -> "ClientResponse":
+    from aiohttp import ClientTimeout  # noqa: PLC0415 - see the top of this module
 
-
-async def _send(client: "ApiClient", request: Request, limit: "ClientTimeout") -> "ClientResponse":
+    unlimited = silence is not None
     response: ClientResponse = await client.call_api(
         request.path,
         request.method,
@@ -270,20 +266,10 @@ async def _send(client: "ApiClient", request: Request, limit: "ClientTimeout") -
         body=request.body,
         auth_settings=["BearerToken"],
         _preload_content=False,
-        _request_timeout=limit,
+        _request_timeout=ClientTimeout(None if unlimited else _SECONDS, connect=_SECONDS, sock_read=silence),
     )
     return response
 
 
-def _limit(silence: float | None) -> "ClientTimeout":
-    from aiohttp import ClientTimeout  # noqa: PLC0415 - see the top of this module
-
-    if silence is None:
-        return ClientTimeout(total=_SECONDS)
-    return ClientTimeout(total=None, connect=_SECONDS, sock_read=silence)
-
-
-def _connection_errors() -> tuple[type[Exception], ...]:
-    from aiohttp import ClientError  # noqa: PLC0415 - see the top of this module
-
-    return (ClientError, OSError)
+def _objects(items: JSON) -> list[Object]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

@@ -1,4 +1,4 @@
-"""One Karta object of a cluster, read again and again while a server runs."""
+"""One Karta object of a cluster over its versions."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -7,6 +7,7 @@ from karta_interpreter.errors import DefinitionError
 from karta_interpreter.findings import error
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, load_definition
 from karta_interpreter.karta.schema import gvk_of, name_of
 
@@ -16,7 +17,7 @@ class ClusterKarta:
     """A Karta, or ResourceInterface, of a cluster as it was last seen.
 
     ``source`` names it in findings, as ``kartas.run.ai/name``; ``path`` is that of the object in the API server.
-    ``last_good`` is what the object was before and that its present, broken content stands for.
+    ``last_good`` is the definition before the present content, which is broken.
     """
 
     source: str
@@ -27,7 +28,7 @@ class ClusterKarta:
 
     @classmethod
     def first_seen(cls, source: str, path: str, obj: Object) -> Self:
-        """An object of which nothing was known before."""
+        """A new object."""
         return cls(source, path, obj, load_object(obj, source))
 
     def seen_again(self, obj: Object) -> Self:
@@ -35,7 +36,7 @@ class ClusterKarta:
 
         An object that was deleted and created anew is another one.
         """
-        if _uid(obj) != _uid(self.obj):
+        if edit.get(obj, ("metadata", "uid")) != edit.get(self.obj, ("metadata", "uid")):
             return self.first_seen(self.source, self.path, obj)
         if _meaning(obj) == _meaning(self.obj):
             return replace(self, obj=obj)
@@ -44,7 +45,7 @@ class ClusterKarta:
 
     @property
     def served(self) -> Loaded | None:
-        """What to use of this Karta; None when it has never been good."""
+        """The version to use; None when there was no good one."""
         return self.loaded if self.loaded.definition else self.last_good
 
     @property
@@ -54,25 +55,19 @@ class ClusterKarta:
 
 
 def load_object(obj: Object, source: str) -> Loaded:
-    """What becomes of one Karta object; nothing is raised."""
+    """The definition of one Karta object, or its findings; nothing is raised."""
+    definition: Definition | None = None
     try:
         definition = load_definition(obj, source)
+        findings = definition.findings
     except DefinitionError as err:
         findings = err.findings
-    except Exception as err:  # noqa: BLE001 - an error of one object leaves the others alone
+    except Exception as err:  # noqa: BLE001 - an error of one object does not affect the others
         findings = (error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}"),)
-    else:
-        findings = tuple(replace(finding, source=source) for finding in definition.findings)
-        definition = replace(definition, findings=findings)
-        return Loaded(definition, findings, definition.name, definition.gvk, source)
-    placed = tuple(replace(finding, source=source) for finding in findings)
-    return Loaded(None, placed, name_of(obj), gvk_of(obj), source)
-
-
-def _uid(obj: Object) -> JSON:
-    return edit.get(obj, ("metadata", "uid"))
+    findings = tuple(replace(finding, source=source) for finding in findings)
+    return Loaded(definition and replace(definition, findings=findings), findings, name_of(obj), gvk_of(obj), source)
 
 
 def _meaning(obj: Object) -> tuple[JSON, JSON]:
-    """All that a definition is made of; annotations do not count in ``metadata.generation``."""
+    """The parts that a definition is compiled from; ``metadata.generation`` does not count annotations."""
     return obj.get("spec"), edit.get(obj, ("metadata", "annotations"))

@@ -1,12 +1,18 @@
-"""The files of a folder that may hold definitions."""
+"""The files of folders that may hold definitions, and the moments at which to read them again."""
 
-import os
+import asyncio
 import stat
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _SKIPPED = "testdata"
+
+_DEBOUNCE_MILLISECONDS = 200
+"""An editor's save and a mounted ConfigMap's update are several changes; how long to collect them."""
+
+_PAUSE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,60 +31,84 @@ def list_files(root: Path) -> Listing:
     """List the YAML and JSON files below a folder, or the root alone when it is a file.
 
     Hidden names are left out, and with them the ``..data`` folders behind a mounted ConfigMap: its files are read
-    through their visible links. So are ``testdata`` folders. Links are followed, and no file or folder is listed
-    twice, whichever way leads to it.
+    through their visible links. So are ``testdata`` folders. Links are followed, and each file or folder is listed
+    once, even if several links lead to it.
     """
-    walk = _Walk()
-    walk.begin(root)
-    return Listing(tuple(walk.files), tuple(walk.folders), tuple(walk.unreadable))
-
-
-class _Walk:
-    def __init__(self) -> None:
-        self.files: list[Path] = []
-        self.folders: list[Path] = []
-        self.unreadable: list[tuple[Path, str]] = []
-        self._seen: set[tuple[int, int]] = set()
-
-    def begin(self, root: Path) -> None:
-        """Add the named file or folder with everything below; no tree is too deep for it."""
-        waiting = self._visit(root, named=True)
-        while waiting:
-            waiting += self._visit(waiting.pop())
-
-    def _visit(self, path: Path, *, named: bool = False) -> list[Path]:
-        """Take up a file or a folder, and return what is in it, the last first."""
+    files: list[Path] = []
+    folders: list[Path] = []
+    unreadable: list[tuple[Path, str]] = []
+    seen: set[tuple[int, int]] = set()
+    waiting = [root]
+    while waiting:
+        path = waiting.pop()
         try:
             status = path.stat()
-            if not self._is_new(status):
-                return []
+            identity = (status.st_dev, status.st_ino)
+            if identity in seen:
+                continue
+            seen.add(identity)
             if stat.S_ISDIR(status.st_mode):
-                return self._enter(path)
-            if named or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES):
-                self.files.append(path)
-        except FileNotFoundError as error:
-            # Inside a folder this is a dangling link, or a file that went away while we were looking.
-            if named:
-                self._report(path, error)
+                waiting += sorted(filter(_is_visible, path.iterdir()), reverse=True)
+                folders.append(path)
+            elif path == root or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES):
+                files.append(path)
         except OSError as error:
-            self._report(path, error)
-        return []
-
-    def _enter(self, folder: Path) -> list[Path]:
-        inside = sorted((path for path in folder.iterdir() if _is_visible(path.name)), reverse=True)
-        self.folders.append(folder)
-        return inside
-
-    def _is_new(self, status: os.stat_result) -> bool:
-        identity = (status.st_dev, status.st_ino)
-        if identity in self._seen:
-            return False
-        self._seen.add(identity)
-        return True
-
-    def _report(self, path: Path, error: OSError) -> None:
-        self.unreadable.append((path, error.strerror or str(error)))
+            # Inside a folder a missing path is a dangling link, or a file that was deleted meanwhile.
+            if path == root or not isinstance(error, FileNotFoundError):
+                unreadable.append((path, error.strerror or str(error)))
+    return Listing(tuple(files), tuple(folders), tuple(unreadable))
 
 
-def _is_visible(name: str) -> bool:
-    return not name.startswith(".") and name != _SKIPPED
+async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[None]:
+    """Yield once at the start, and then whenever something may have changed below the roots.
+
+    A change while the caller is busy leads to another turn, so nothing is missed. Every ``rescan`` seconds
+    there is a turn anyway: for file systems without notifications, and for links whose far end changes.
+
+    Each turn watches afresh. So a root may be deleted, created again or be a link that is turned to another folder.
+    """
+    absolute = [root.absolute() for root in roots]
+    places = await asyncio.to_thread(_places, absolute)
+    while True:
+        watching = asyncio.create_task(_next_change(absolute, places))
+        try:
+            await asyncio.sleep(0)  # the watch begins before the caller reads
+            yield
+            now = await asyncio.to_thread(_places, absolute)
+            if now == places:
+                await asyncio.wait({watching}, timeout=rescan)
+                now = await asyncio.to_thread(_places, absolute)
+            places = now
+        finally:
+            watching.cancel()
+            await asyncio.wait({watching})
+
+
+async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
+    """Return at the first change; never, where the file system cannot be watched."""
+    # The library takes 1.5 MB, which a server without folders never needs.
+    from watchfiles import Change, awatch  # noqa: PLC0415
+
+    def concerns(_: Change, changed: str) -> bool:
+        path = Path(changed)
+        return path.parent in inside or any(root.is_relative_to(path) for root in roots)
+
+    inside = {place for place in places if any(place.is_relative_to(root) for root in roots)}
+    try:
+        async for _ in awatch(*places, watch_filter=concerns, debounce=_DEBOUNCE_MILLISECONDS, recursive=False):
+            return
+    except FileNotFoundError:
+        await asyncio.sleep(_PAUSE_SECONDS)  # a folder was deleted before the watch began: look again
+    except (OSError, RuntimeError):
+        await asyncio.Event().wait()  # no notifications here, or no more of them: the rescan has to do
+
+
+def _places(roots: Sequence[Path]) -> frozenset[Path]:
+    """The folders to watch: all that may hold definitions, and where each root would appear anew."""
+    inside = {folder for root in roots for folder in list_files(root).folders}
+    above = {next(place for place in (root.parent, *root.parents) if place.is_dir()) for root in roots}
+    return frozenset(inside | above)
+
+
+def _is_visible(path: Path) -> bool:
+    return not path.name.startswith(".") and path.name != _SKIPPED

@@ -1,22 +1,30 @@
-"""Files and folders of definitions, read again and again while a server runs, and the catalogue as one of them."""
+"""Files and folders of definitions and of customizations, read again while a server runs; and the catalogue."""
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents
 from karta_interpreter.lua import without_linting
+from karta_interpreter.lua.customization import LoadedCustomization, load_customizations, merge
+from karta_interpreter.lua.script import Scripts
 from karta_interpreter.sources.file_scan import list_files
-from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined
+from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined
 
 MAX_BYTES = 4 * 1024 * 1024
 """No file is larger: the API server of a cluster stores objects up to 1.5 MiB."""
+
+ORIGIN = "catalogue"
+"""The origin of every entry of the catalogue."""
+
+UNREADABLE = "unreadable"
+"""The rule of the finding that stands for a file, or a folder, that cannot be read."""
 
 _EMPTY = "the file is empty; its last version stays in use, delete the file to remove it"
 
@@ -36,7 +44,7 @@ def decode(content: bytes) -> tuple[str, str]:
 
 
 def name_of(path: Path) -> str:
-    r"""How a file or a folder is called wherever a name has to be text; on Linux it may be any bytes.
+    r"""The name of a file or a folder as text; on Linux it may be any bytes.
 
     >>> name_of(Path("kartas/job.yaml")), name_of(Path("caf\udce9.yaml"))
     ('kartas/job.yaml', 'caf\ufffd.yaml')
@@ -60,19 +68,23 @@ class WatchedFile(ABC, Generic[Held]):
     def read(self) -> Self:
         """The file as it is now; the same object when nothing has changed."""
         try:
-            content = _read(self.path)
+            return self.holding(_read(self.path))
         except OSError as error:
             return self._become(None, (self.unreadable(error.strerror or str(error)),))
+
+    def holding(self, content: bytes) -> Self:
+        """The file with a content; the same object when it has that already."""
         if content == self.content:
             return self
-        loaded = self.load(content)
+        text, reason = decode(content)
+        loaded = (self.unreadable(reason),) if reason else tuple(self.load(text))
         if not loaded and self.served:
             # A writer that truncates the file before it writes looks the same as an author who empties it.
             loaded = (self.unreadable(_EMPTY),)
         return self._become(content, loaded)
 
     def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
-        return replace(self, content=content, loaded=loaded, last_good=self.kept(loaded))
+        return replace(self, content=content, loaded=loaded, last_good=tuple(self.kept(loaded)))
 
     @property
     @abstractmethod
@@ -80,45 +92,20 @@ class WatchedFile(ABC, Generic[Held]):
         """What to use from this file."""
 
     @abstractmethod
-    def load(self, content: bytes) -> tuple[Held, ...]:
-        """What the content holds."""
+    def quarantined(self) -> Iterator[Quarantined]:
+        """What cannot be used, or not as it stands there."""
+
+    @abstractmethod
+    def load(self, text: str) -> Iterable[Held]:
+        """What a text holds."""
 
     @abstractmethod
     def unreadable(self, reason: str) -> Held:
         """What stands for this file when it cannot be read."""
 
     @abstractmethod
-    def kept(self, loaded: tuple[Held, ...]) -> tuple[Held, ...]:
-        """What was served so far and has to go on, now that the file holds something else."""
-
-
-File = TypeVar("File", bound=WatchedFile[Any])
-
-
-class Gone(NamedTuple):
-    """A folder that cannot be listed any more; ``is_served``: files which were in it still are served."""
-
-    path: Path
-    reason: str
-    is_served: bool
-
-
-def read_files(
-    root: Path, known: Mapping[Path, File], new: Callable[[Path], File]
-) -> tuple[dict[Path, File], tuple[Gone, ...]]:
-    """The files below a folder, or the file itself, as they are now, and what cannot be looked into.
-
-    A deleted file takes what it held with it. A folder that cannot be listed any more (an unmounted volume, a
-    checkout that is being replaced) keeps the files it had.
-    """
-    listing = list_files(root)
-    files = {path: (known[path] if path in known else new(path)).read() for path in listing.files}
-    gone = []
-    for place, reason in listing.unreadable:
-        left = {path: file for path, file in known.items() if path.is_relative_to(place)}
-        files.update(left)
-        gone.append(Gone(place, reason, any(file.served for file in left.values())))
-    return dict(sorted(files.items())), tuple(gone)
+    def kept(self, loaded: tuple[Held, ...]) -> Iterable[Held]:
+        """What was served before and stays in use, now that the file holds ``loaded``."""
 
 
 def _read(path: Path) -> bytes:
@@ -129,75 +116,44 @@ def _read(path: Path) -> bytes:
     return content
 
 
-UNREADABLE = "unreadable"
-"""The rule of the finding that stands for a file, or a folder, that cannot be read."""
-
-
-def unreadable(source: str, reason: str) -> Loaded:
-    """What stands for a file, or a folder, that cannot be read."""
-    return Loaded(definition=None, findings=(not_readable(source, reason),), name="", gvk=None, source=source)
-
-
-def not_readable(source: str, reason: str) -> Finding:
-    """The finding about a file, or a folder, that cannot be read."""
-    return Finding(Severity.ERROR, UNREADABLE, (), f"cannot be read: {reason}", source=source)
-
-
-def unlisted(gone: Gone) -> Quarantined:
-    """What stands for a folder that cannot be looked into."""
-    source = name_of(gone.path)
-    return Quarantined(source, (not_readable(source, gone.reason),), serving_last_good=gone.is_served)
-
-
-def load_bytes(content: bytes, source: str) -> tuple[Loaded, ...]:
-    """The definitions in the content of a file, each with its findings."""
-    text, reason = decode(content)
-    return (unreadable(source, reason),) if reason else tuple(load_documents(text, source))
+def _unreadable(source: str, reason: str) -> tuple[Finding, ...]:
+    return (Finding(Severity.ERROR, UNREADABLE, (), f"cannot be read: {reason}", source=source),)
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFile(WatchedFile[Loaded]):
-    """A file of definitions as it was last read.
-
-    A document that was good and is broken now leaves its last good version in place. A document that is gone is
-    gone.
-    """
+    """A file of definitions. A broken document leaves its last good version in place; a deleted one is gone."""
 
     @property
     def served(self) -> tuple[Loaded, ...]:
         """The definitions to use from this file."""
         return (*(each for each in self.loaded if each.definition), *self.last_good)
 
-    def entries(self) -> Iterable[Entry]:
-        """The definitions to use, each with this file as its origin."""
-        return (Entry(each.definition, name_of(self.path)) for each in self.served if each.definition)
-
-    def quarantined(self) -> Iterable[Quarantined]:
-        """What cannot be used."""
+    def quarantined(self) -> Iterator[Quarantined]:
+        """The definitions that cannot be used."""
         for each in self.loaded:
             if not each.definition:
-                kept = any(_stands_for(each, old) for old in self.last_good)
+                kept = any(_is_newer(each, old) for old in self.last_good)
                 yield Quarantined(each.source, each.findings, each.name, each.gvk, serving_last_good=kept)
 
-    def load(self, content: bytes) -> tuple[Loaded, ...]:
-        """What the content holds."""
-        return load_bytes(content, name_of(self.path))
+    def load(self, text: str) -> Iterable[Loaded]:
+        """The definitions in a text."""
+        return load_documents(text, name_of(self.path))
 
     def unreadable(self, reason: str) -> Loaded:
         """What stands for this file when it cannot be read."""
-        return unreadable(name_of(self.path), reason)
+        source = name_of(self.path)
+        return Loaded(None, _unreadable(source, reason), "", None, source)
 
-    def kept(self, loaded: tuple[Loaded, ...]) -> tuple[Loaded, ...]:
-        """What was served so far and has to go on, now that the file holds something else."""
+    def kept(self, loaded: tuple[Loaded, ...]) -> Iterable[Loaded]:
+        """The last good versions of the documents that are broken now."""
         kinds = {each.gvk for each in loaded if each.definition}
         broken = [each for each in loaded if not each.definition]
-        return tuple(
-            old for old in self.served if old.gvk not in kinds and any(_stands_for(new, old) for new in broken)
-        )
+        return (old for old in self.served if old.gvk not in kinds and any(_is_newer(new, old) for new in broken))
 
 
-def _stands_for(broken: Loaded, old: Loaded) -> bool:
-    """Return whether a broken document seems to be a later version of a good one."""
+def _is_newer(broken: Loaded, old: Loaded) -> bool:
+    """Whether a broken document seems to be a later version of a good one."""
     if not broken.name and broken.gvk is None:
         return True
     # A file that is cut off in the middle of its kind still has its name.
@@ -205,28 +161,108 @@ def _stands_for(broken: Loaded, old: Loaded) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """A folder, or a single file, as it was last read; a new one has not been read yet."""
+class OverrideFile(WatchedFile[LoadedCustomization]):
+    """A file of customizations. A broken script leaves its last good version in place; a deleted one is gone."""
+
+    @property
+    def served(self) -> tuple[LoadedCustomization, ...]:
+        """The customizations whose scripts are used."""
+        return (*(each for each in self.loaded if each.scripts), *self.last_good)
+
+    def quarantined(self) -> Iterator[Quarantined]:
+        """The customizations that cannot be used, or only in part."""
+        for each in self.loaded:
+            errors = tuple(finding for finding in each.findings if finding.severity is Severity.ERROR)
+            if errors:
+                kept = any(_has_newer(each, script.operation, old) for old in self.last_good for script in old.scripts)
+                yield Quarantined(
+                    each.source, errors, each.name, each.gvk, serving_last_good=kept, in_part=bool(each.scripts)
+                )
+
+    def load(self, text: str) -> Iterable[LoadedCustomization]:
+        """The customizations in a text."""
+        return load_customizations(text, name_of(self.path))
+
+    def unreadable(self, reason: str) -> LoadedCustomization:
+        """What stands for this file when it cannot be read."""
+        source = name_of(self.path)
+        return LoadedCustomization("", None, Scripts(), _unreadable(source, reason), source)
+
+    def kept(self, loaded: tuple[LoadedCustomization, ...]) -> Iterator[LoadedCustomization]:
+        """The last good versions of the scripts that are broken now."""
+        renewed = {(each.gvk, each.name, script.operation) for each in loaded for script in each.scripts}
+        for old in self.served:
+            scripts = Scripts(
+                script
+                for script in old.scripts
+                if (old.gvk, old.name, script.operation) not in renewed
+                and any(_has_newer(new, script.operation, old) for new in loaded)
+            )
+            if scripts:
+                yield replace(old, scripts=scripts)
+
+
+def _has_newer(new: LoadedCustomization, operation: str, old: LoadedCustomization) -> bool:
+    """Whether something broken in a customization seems to be a later version of a good script."""
+    if new.gvk is None:
+        is_broken = any(finding.severity is Severity.ERROR for finding in new.findings)
+        return is_broken and (not new.name or new.name == old.name)
+    # A field that does not exist may be a misspelt one.
+    may_be_meant = any(finding.rule == "unknown-field" for finding in new.findings)
+    return new.gvk == old.gvk and (operation in new.broken or may_be_meant)
+
+
+File = TypeVar("File", bound=WatchedFile[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Folder(Generic[File]):
+    """A folder, or a single file, as it was last read; a new one has not been read yet.
+
+    A deleted file takes what it held with it. A folder that cannot be listed any more (an unmounted volume, a checkout
+    that is being replaced) keeps the files it had.
+    """
 
     root: Path
-    files: Mapping[Path, DefinitionFile] = field(default_factory=dict)
+    kind: type[File]
+    files: Mapping[Path, File] = field(default_factory=dict)
     unlisted: tuple[Quarantined, ...] = ()
 
     def read(self) -> Self:
         """The folder as it is now."""
-        files, gone = read_files(self.root, self.files, DefinitionFile)
-        return replace(self, files=files, unlisted=tuple(map(unlisted, gone)))
+        listing = list_files(self.root)
+        files: dict[Path, File] = {path: (self.files.get(path) or self.kind(path)).read() for path in listing.files}
+        unlisted = []
+        for place, reason in listing.unreadable:
+            left = {path: file for path, file in self.files.items() if path.is_relative_to(place)}
+            files.update(left)
+            kept, source = any(file.served for file in left.values()), name_of(place)
+            unlisted.append(Quarantined(source, _unreadable(source, reason), serving_last_good=kept))
+        return replace(self, files=dict(sorted(files.items())), unlisted=tuple(unlisted))
 
-    def layer(self) -> Layer:
-        """What the folder offers; of two definitions for one kind the first by path is the stronger."""
-        return Layer(
-            tuple(entry for file in self.files.values() for entry in file.entries()),
-            (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined())),
-        )
+    def quarantined(self) -> tuple[Quarantined, ...]:
+        """What cannot be used of it."""
+        return (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined()))
 
 
-ORIGIN = "catalogue"
-"""The origin of every entry of the catalogue."""
+def layer_of(folder: Folder[DefinitionFile], origin: str = "") -> Layer:
+    """What a folder offers, the first by path with the highest precedence; without an origin it is the file of each."""
+    entries = (
+        Entry(each.definition, origin or name_of(file.path))
+        for file in folder.files.values()
+        for each in file.served
+        if each.definition
+    )
+    return Layer(tuple(entries), folder.quarantined())
+
+
+def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
+    """What folders of customizations offer together: as in Karmada, those of a kind are merged by name."""
+    folders = tuple(folders)
+    merged = merge(each for folder in folders for file in folder.files.values() for each in file.served)
+    return Overrides(
+        merged.scripts, merged.findings, tuple(each for folder in folders for each in folder.quarantined())
+    )
 
 
 @cache
@@ -238,14 +274,9 @@ def load_catalogue() -> Layer:
 def find_in_catalogue(gvk: GVK) -> Entry | None:
     """The definition of one kind, read without the rest of the catalogue; None when there is none."""
     place = (gvk.group or CORE, gvk.version, gvk.kind)
-    layer = _layer([path for path in catalogue_files() if path.parts[-4:-1] == place])
-    return next(iter(layer.entries), None)
+    return next(iter(_layer([path for path in catalogue_files() if path.parts[-4:-1] == place]).entries), None)
 
 
-def _layer(paths: list[Path]) -> Layer:
+def _layer(paths: Iterable[Path]) -> Layer:
     with without_linting():
-        files = [DefinitionFile(path).read() for path in paths]
-    return Layer(
-        tuple(Entry(entry.definition, ORIGIN) for file in files for entry in file.entries()),
-        tuple(broken for file in files for broken in file.quarantined()),
-    )
+        return layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}), ORIGIN)

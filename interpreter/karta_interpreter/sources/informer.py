@@ -1,18 +1,18 @@
-"""A collection of objects in an API server, kept in step with it.
+"""A copy of a collection of objects, kept in step with the API server.
 
 =========================================  ===========================================================================
-What happens                               What is done
+Event                                      Reaction
 =========================================  ===========================================================================
 the server is away, or answers 5xx or 429  list again after 0.2 s, doubled up to 30 s; the objects known stay
 404: there is no such collection           the same; the objects known go when it has been missing for 30 s
-401, 403: listing or watching is refused   the same; the objects known stay; what is forbidden for 30 s is taken
-                                           for something that is not meant for us, and not waited for
+401, 403: listing or watching is rejected  the same; the objects known stay; a collection that is forbidden for
+                                           30 s counts as withheld on purpose, and the start does not wait for it
 410: the version to watch from is too old  list again
 a watch breaks, or ends in mid-event       list again
 a watch comes to its end in time           watch on from the last version, which bookmarks keep fresh
 =========================================  ===========================================================================
 
-A 404 takes nothing away at once, because a server that is starting may not know its collections yet. When a CRD is
+A 404 removes nothing at once, because a server that is starting may not know its collections yet. When a CRD is
 deleted its objects are deleted first, and the watch reports each.
 """
 
@@ -70,9 +70,9 @@ _REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 class Informer(Generic[View]):
     """The objects at the path of a collection, by namespace, if any, and name; ``objects`` is replaced, never changed.
 
-    Of each object only what ``view`` makes of it is kept: the schemas of all CRDs together take 100 MB. ``listed``: the
-    objects were seen once. ``absent``: there was no such collection when the server last answered. ``known``: there is
-    nothing to wait for, because they were listed, do not exist, or are forbidden.
+    It holds the result of ``view`` for each object, for the schemas of all CRDs together take 100 MB. ``listed``: the
+    objects were read once. ``absent``: the collection did not exist when the server last answered. ``known``: there is
+    nothing to wait for, because the objects were listed, do not exist, or are forbidden.
     """
 
     def __init__(self, api: ApiServer, path: str, view: Callable[[Object], View], pace: Pace) -> None:
@@ -104,7 +104,7 @@ class Informer(Generic[View]):
 
     @property
     def is_refused(self) -> bool:
-        """Whether the server does not let us look there, or has nothing of the sort; other requests may do."""
+        """Whether the collection is forbidden or does not exist; other requests may succeed."""
         return self.problem is not None and self.problem.status in _REFUSALS
 
     @property
@@ -145,7 +145,7 @@ class Informer(Generic[View]):
                     versions.update((_name(item), _number(item)) for item in items)
         except ClusterError as error:
             self._not_listed = error
-            self._bear(error)
+            self._note_rejection(error)
             raise
         self.objects, self._versions = objects, versions
         self.known = self.listed = True
@@ -154,8 +154,7 @@ class Informer(Generic[View]):
         self._in_step = time.monotonic()
         return version
 
-    def _bear(self, error: ClusterError) -> None:
-        """Find out what a failure to list means for what is known."""
+    def _note_rejection(self, error: ClusterError) -> None:
         now = time.monotonic()
         missing = error.status == HTTPStatus.NOT_FOUND
         if not missing and error.status != HTTPStatus.FORBIDDEN:
@@ -177,15 +176,15 @@ class Informer(Generic[View]):
             async with aclosing(self._api.watch(self.path, version, timeout_seconds=self._pace.watch)) as events:
                 async for kind, obj in events:
                     version = _version(obj) or version
-                    relieved = self._watched()
-                    if self._take(kind, obj) or relieved:
+                    recovered = self._watched()
+                    if self._take(kind, obj) or recovered:
                         changed()
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
                 self._not_watched = error
             raise
         if time.monotonic() - started < self._pace.first:
-            # Nothing would slow down the next turns.
+            # Without the pause of an error, the next turns would follow at once.
             raise ClusterError(f"the watch of {self.name} ended at once", reason="ConnectionLost")
         if self._watched():
             changed()
@@ -193,11 +192,10 @@ class Informer(Generic[View]):
 
     def _watched(self) -> bool:
         """Note that watching works; whether it did not before."""
-        relieved = self._not_watched is not None
-        self._failures = 0
-        self._not_watched = None
+        recovered = self._not_watched is not None
+        self._failures, self._not_watched = 0, None
         self._in_step = time.monotonic()
-        return relieved
+        return recovered
 
     def _take(self, kind: str, obj: Object) -> bool:
         name = _name(obj)
@@ -211,7 +209,7 @@ class Informer(Generic[View]):
 
 
 def _name(obj: Object) -> str:
-    """The key of an object; empty for what has no name and is none."""
+    """The key of an object; empty for a value without a name, which is no object."""
     namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
     return f"{namespace}/{name}" if namespace and name else name
 
@@ -221,6 +219,6 @@ def _version(obj: Object) -> str:
 
 
 def _number(obj: Object) -> int:
-    """The resource version of an object as a number, which grows; 0 where a server has other ones."""
+    """The resource version of an object as a number, which grows; 0 where it is no number."""
     version = _version(obj)
     return int(version) if version.isdecimal() else 0

@@ -1,26 +1,25 @@
-"""Which kinds are served, which definition where several sources have one, and which script over it."""
+"""Which kinds are served, and which definition and script answer where several sources have one."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from karta_interpreter.findings import Finding, Severity, warning
+from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.sources.overrides import Overrides
-from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined, Snapshot
+from karta_interpreter.lua.script import Scripts
+from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined, Snapshot
 from karta_interpreter.suggestion import did_you_mean
 
 _NO_OVERRIDES = Overrides()
 
 
 def combine(layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES) -> Snapshot:
-    """The snapshot of all layers, the strongest first, with the overrides over all of them.
+    """The snapshot of all layers, highest precedence first, with the overrides above all of them.
 
-    For each kind the first definition wins. One that is hidden is never passed over in silence: by a stronger
-    layer it is a warning (that is what layers are for), inside one layer an error. For each operation a script of the
-    overrides wins over one in the definition's annotation, which is a warning, too, and that over the definition. A
-    kind with scripts needs no definition.
+    For each kind the first definition wins. A definition that is hidden by another layer is a warning, for layers
+    have that purpose; inside one layer it is an error. For each operation a script of the overrides wins over one in
+    the definition's annotation, which is a warning as well, and that one over the definition. A kind with scripts
+    needs no definition.
     """
     entries: dict[GVK, tuple[Layer, Entry]] = {}
     findings: list[Finding] = []
@@ -33,45 +32,31 @@ def combine(layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES) -> Sn
                 findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
     served = {gvk: entry for gvk, (_, entry) in entries.items()}
     for gvk, scripts in overrides.scripts.items():
-        findings += _hidden_scripts(scripts, served[gvk]) if gvk in served else ()
-        served[gvk] = _overridden(gvk, served.get(gvk), scripts)
+        below = served.get(gvk)
+        if below:
+            findings += _hidden_scripts(scripts, below)
+            served[gvk] = Entry(below.definition.overridden(scripts), below.origin)
+        else:
+            definition = Definition.of_scripts(gvk, scripts)
+            served[gvk] = Entry(definition, definition.source)
     return Snapshot(served, (*quarantined, *overrides.quarantined), (*findings, *overrides.findings))
-
-
-def _overridden(gvk: GVK, entry: Entry | None, scripts: Scripts) -> Entry:
-    if entry:
-        return Entry(entry.definition.overridden(scripts), entry.origin)
-    definition = Definition.of_scripts(gvk, scripts)
-    return Entry(definition, definition.source)
 
 
 def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
     names = f"{winner.definition.name} from {winner.origin} hides {loser.definition.name} from {loser.origin}"
-    return Finding(
-        severity=Severity.ERROR if same_layer else Severity.WARNING,
-        rule="duplicate-kind" if same_layer else "shadowed-kind",
-        path=(),
-        message=f"{loser.definition.gvk}: {names}",
-        hint="keep one definition per kind" if same_layer else "",
-        source=loser.definition.source,
-    )
+    message = f"{loser.definition.gvk}: {names}"
+    found = warning("shadowed-kind", (), message)
+    if same_layer:
+        found = error("duplicate-kind", (), message, "keep one definition per kind")
+    return replace(found, source=loser.definition.source)
 
 
 def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:
     for loser in entry.definition.scripts:
         for winner in scripts.of(loser.operation)[:1]:
-            yield _hidden_script(winner, loser, entry)
-
-
-def _hidden_script(winner: Script, loser: Script, entry: Entry) -> Finding:
-    names = f"{winner.name} from {winner.source} hides that of {loser.name} from {entry.origin}"
-    return Finding(
-        severity=Severity.WARNING,
-        rule="shadowed-script",
-        path=(),
-        message=f"{entry.definition.gvk}: the {loser.operation} of {names}",
-        source=entry.definition.source,
-    )
+            names = f"{winner.name} from {winner.source} hides that of {loser.name} from {entry.origin}"
+            message = f"{entry.definition.gvk}: the {loser.operation} of {names}"
+            yield replace(warning("shadowed-script", (), message), source=entry.definition.source)
 
 
 _ALL = "*"
@@ -79,7 +64,7 @@ _ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The kinds that are named by ``kinds``, or all where that is empty, without those that ``without`` names.
+    """The kinds that ``kinds`` names, or all where it is empty, without those that ``without`` names.
 
     A name is a kind in any case, ``apiVersion/Kind``, or ``apiVersion/*`` for all kinds of an API version.
 
@@ -97,7 +82,7 @@ class Selection:
         return named and not any(kind.lower() in names for kind in self.without)
 
     def layer(self, layer: Layer) -> Layer:
-        """What is taken of a source; what cannot be read may be of any kind."""
+        """The part of a source that is served; what cannot be read may be of any kind."""
         if not (self.kinds or self.without):
             return layer
         return Layer(
@@ -106,12 +91,12 @@ class Selection:
         )
 
     def overrides(self, overrides: Overrides) -> Overrides:
-        """The scripts that are taken: one alone would answer for its kind as well."""
+        """The scripts of the kinds that are served."""
         taken = {gvk: scripts for gvk, scripts in overrides.scripts.items() if self.takes(gvk)}
         return replace(overrides, scripts=taken)
 
     def findings(self, known: Iterable[GVK]) -> Iterator[Finding]:
-        """A warning for each name that fits none of the kinds that the sources have."""
+        """A warning for each name that matches no kind of the sources."""
         known = sorted(known)
         for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
             for kind in kinds:
@@ -129,7 +114,7 @@ def _names(gvk: GVK) -> frozenset[str]:
 
 
 def _spellings(kind: str, known: Iterable[GVK]) -> list[str]:
-    """The known names of the form that one has."""
+    """The known names in the form of a given one."""
     if "/" not in kind:
         return sorted({gvk.kind for gvk in known})
     ending = [_ALL] if kind.endswith(_ALL) else []

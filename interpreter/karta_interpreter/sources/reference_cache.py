@@ -1,8 +1,8 @@
 """The objects of an API server that definitions refer to, kept in step with it.
 
-Every object of each such kind is held, so that a workload can be answered without asking anybody; but only once the
-server knows a kind of workload that refers to it, as there may be very many Deployments. A kind that the server does
-not know, or does not show us, is looked for again from time to time; until then it cannot be looked up.
+The cache holds every object of each such kind, so that no answer waits for a request; but only once the server has a
+kind of workload that refers to it, for there may be very many Deployments. For a kind that the server does not have,
+or forbids, the cache asks again from time to time; until then no object of it can be looked up.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class ReferenceCache:
         self._problems: Mapping[GVK, ClusterError] = {}
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
-        """Know the kinds to which workloads refer, and no others: pairs of a kind of workload and what it refers to."""
+        """Hold the kinds to which workloads refer, and no others: pairs of a kind of workload and one it refers to."""
         wanted: dict[GVK, set[GVK]] = defaultdict(set)
         for workload, gvk in references:
             wanted[gvk].add(workload)
@@ -39,7 +39,7 @@ class ReferenceCache:
             self._moved.set()
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
-        """The object of that name, None when there is none; raises QueryReferenceError where that is not known."""
+        """The object of that name, None when there is none; raises QueryReferenceError where the kind is not known."""
         objects = self._objects(gvk)
         return objects.get(f"{namespace}/{name}") or objects.get(name)
 
@@ -89,8 +89,12 @@ class ReferenceCache:
             await asyncio.sleep(self._pace.pause(failures))
 
     async def _path(self, gvk: GVK) -> str:
-        path = f"/apis/{gvk.api_version}" if gvk.group else f"/api/{gvk.version}"
-        return f"{path}/{_resource(gvk, await self._api.get(path))}"
+        """The path of a kind's collection; raises ClusterError when the server does not have the kind."""
+        for resource in await self._api.resources(gvk.api_version):
+            name = resource.get("name")
+            if resource.get("kind") == gvk.kind and isinstance(name, str) and "/" not in name:
+                return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{name}"
+        raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
 
     def _forget(self, gvk: GVK) -> None:
         self._collections = {other: value for other, value in self._collections.items() if other != gvk}
@@ -108,16 +112,7 @@ def _is_in(namespace: str, key: str) -> bool:
     return not slash or found == namespace
 
 
-def _resource(gvk: GVK, resources: Object) -> str:
-    """The name of a kind's collection; raises ClusterError when the group has no such kind."""
-    for resource in resources.get("resources") or ():
-        name = edit.get(resource, ("name",))
-        if edit.get(resource, ("kind",)) == gvk.kind and isinstance(name, str) and "/" not in name:
-            return name
-    raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
-
-
 def _view(gvk: GVK, obj: Object) -> Object:
-    """An object of a list, which may leave its kind to the list, without the bookkeeping that fills most of it."""
+    """An object of a list with its kind, which may stand in the list only, and without its managed fields."""
     seen: Object = edit.remove(obj, ("metadata", "managedFields"))
     return {"apiVersion": gvk.api_version, "kind": gvk.kind, **seen}

@@ -8,6 +8,7 @@ from typing import Self
 from karta_interpreter.findings import Finding
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.lua.script import Scripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,18 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one source offers: its definitions, strongest first, and what it cannot offer."""
+    """What one source offers: its definitions, highest precedence first, and what cannot be used."""
 
     entries: tuple[Entry, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """Scripts that take precedence over definitions, by kind; ``findings`` are conflicts between customizations."""
+
+    scripts: Mapping[GVK, Scripts] = field(default_factory=lambda: MappingProxyType({}))
+    findings: tuple[Finding, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
 
 
@@ -46,7 +56,7 @@ class Layer:
 class Snapshot:
     """All definitions in use, one per kind, and the findings about their combination.
 
-    A definition has the scripts that are over it. ``findings`` are the conflicts between sources. ``generation``
+    A definition has the scripts that override it. ``findings`` are the conflicts between sources. ``generation``
     counts the snapshots that were published; two snapshots that differ only in it are equal.
 
     >>> Snapshot().find(GVK("apps", "v1", "Deployment")) is None

@@ -1,28 +1,44 @@
-"""Writing conditions and events to the Kartas of a cluster, as far as that is allowed."""
+"""Writes conditions and events to the Kartas of a cluster, as far as that is allowed.
+
+Types and reasons of the conditions and the rule of ``Ready`` are those of Karta's own controller, so either may write
+them.
+"""
 
 import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from http import HTTPStatus
 
 from karta_interpreter.errors import ClusterError
+from karta_interpreter.findings import Severity, count, escaped
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.loading import Loaded
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.cluster_karta import ClusterKarta
 from karta_interpreter.sources.informer import Pace
-from karta_interpreter.sources.status_conditions import conditions_of, events_of, report_of, same_conditions
+
+VALIDATED = "Validated"
+CRD_EXISTS = "CRDExists"
+READY = "Ready"
+
+_TYPES = (VALIDATED, CRD_EXISTS, READY)
+_WITH_EVENT = (VALIDATED, CRD_EXISTS)
+_MAX_CONDITION_MESSAGE = 32_768
+_MAX_EVENT_MESSAGE = 1_024
+_MAX_NAME = 200
+"""An event's name is that of its object and a number; both together may have 253 characters."""
 
 _EVENTS = "/api/v1/namespaces/default/events"
 _CONDITIONS = ("status", "conditions")
+_TRY_AGAIN = (HTTPStatus.UNAUTHORIZED, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 
 _logger = logging.getLogger(__name__)
-
-_TRY_AGAIN = (HTTPStatus.UNAUTHORIZED, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 
 _Identity = tuple[str, JSON]
 _Write = Callable[[str, Object], Awaitable[Object]]
@@ -31,14 +47,15 @@ _Write = Callable[[str, Object], Awaitable[Object]]
 class StatusWriter:
     """Reports the state of each Karta in its conditions, once for each verdict.
 
-    What another writer puts over a report stays: two writers that disagree would otherwise write without end. What
-    is forbidden is given up for a while, with one line in the log. Other failures are made good at the next look.
+    When another writer replaces a report, that stays: two writers that disagree would otherwise write without end.
+    What is forbidden is tried again after a while, with one line in the log. Other failures are repaired at the next
+    turn.
     """
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
         self._api = api
         self._pace = pace
-        self._told: dict[_Identity, tuple[JSON, ...]] = {}
+        self._reported: dict[_Identity, tuple[JSON, ...]] = {}
         self._forbidden: dict[str, float] = {}
 
     async def run(self, kartas: Callable[[], Sequence[ClusterKarta]], changed: asyncio.Event) -> None:
@@ -58,35 +75,35 @@ class StatusWriter:
     async def report(self, kartas: Sequence[ClusterKarta]) -> None:
         """Report once on the Kartas, oldest first; raises ClusterError when the API server is away."""
         present = {_identity(karta) for karta in kartas}
-        self._told = {identity: report for identity, report in self._told.items() if identity in present}
+        self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
         if not kartas or not self._is_allowed("status"):
             return
-        kinds = await self._served_kinds({karta.loaded.gvk.api_version for karta in kartas if karta.loaded.gvk})
-        oldest = _oldest(kartas)
+        versions = {karta.loaded.gvk.api_version for karta in kartas if karta.loaded.gvk}
+        kinds = {api_version: await self._served_kinds(api_version) for api_version in sorted(versions)}
+        used: dict[GVK, ClusterKarta] = {}
         for karta in kartas:
             gvk = karta.loaded.gvk
+            winner = used.setdefault(karta.served.gvk, karta) if karta.served and karta.served.gvk else karta
             served = kinds[gvk.api_version] if gvk else frozenset[str]()
-            if served is None:
-                continue
-            winner = oldest.get(karta.served.gvk, karta) if karta.served and karta.served.gvk else karta
-            hidden_by = winner.source if winner is not karta else ""
-            await self._tell(karta, gvk is not None and gvk.kind in served, hidden_by)
+            if served is not None:
+                hidden_by = winner.source if winner is not karta else ""
+                await self._report(karta, gvk is not None and gvk.kind in served, hidden_by)
 
-    async def _tell(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
+    async def _report(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
         now = datetime.now(UTC)
         before = edit.get(karta.obj, _CONDITIONS)
         after = conditions_of(karta.loaded, crd_served, generation(karta.obj), now, before, hidden_by=hidden_by)
         report = report_of(after)
-        if same_conditions(before, after) or self._told.get(_identity(karta)) == report:
+        if report in (report_of(before), self._reported.get(_identity(karta))):
             return
         if not await self._write("status", self._api.patch_status, karta.path, {"status": {"conditions": after}}):
             return
-        self._told[_identity(karta)] = report
+        self._reported[_identity(karta)] = report
         for event in events_of(karta.obj, before, after, now):
             await self._write("events", self._api.create, _EVENTS, event)
 
     async def _write(self, what: str, write: _Write, path: str, body: Object) -> bool:
-        """Write if that is allowed; whether there is no more to do."""
+        """Write if that is allowed; whether nothing is left to do."""
         if not self._is_allowed(what):
             return False
         try:
@@ -96,7 +113,8 @@ class StatusWriter:
                 self._forbidden[what] = time.monotonic() + self._pace.forbidden
                 _logger.warning("%s of Kartas cannot be written: %s", what, error)
                 return False
-            if not _is_final(error):
+            # Other client errors are final: the object is deleted, or another replica has created the event.
+            if not 400 <= error.status < 500 or error.status in _TRY_AGAIN:  # noqa: PLR2004 - client errors of HTTP
                 raise
             _logger.debug("%s of %s not written: %s", what, path, error)
         return True
@@ -104,18 +122,14 @@ class StatusWriter:
     def _is_allowed(self, what: str) -> bool:
         return time.monotonic() >= self._forbidden.get(what, 0.0)
 
-    async def _served_kinds(self, api_versions: Iterable[str]) -> Mapping[str, frozenset[str] | None]:
-        """The kinds of each apiVersion that the server has, built in or by a CRD; None where they are unknown."""
-        return {api_version: await self._kinds_of(api_version) for api_version in sorted(api_versions)}
-
-    async def _kinds_of(self, api_version: str) -> frozenset[str] | None:
+    async def _served_kinds(self, api_version: str) -> frozenset[str] | None:
+        """The kinds of an apiVersion that the server has, built in or by a CRD; None where they are unknown."""
         try:
-            answer = await self._api.get(f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}")
+            resources = await self._api.resources(api_version)
         except ClusterError as error:
             if not error.status:
                 raise
             return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
-        resources = [item for item in answer.get("resources") or () if isinstance(item, dict)]
         return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
 
 
@@ -123,15 +137,120 @@ def _identity(karta: ClusterKarta) -> _Identity:
     return karta.path, edit.get(karta.obj, ("metadata", "uid"))
 
 
-def _oldest(kartas: Iterable[ClusterKarta]) -> Mapping[GVK, ClusterKarta]:
-    """The Karta that is used for each kind."""
-    oldest: dict[GVK, ClusterKarta] = {}
-    for karta in kartas:
-        if karta.served and karta.served.gvk:
-            oldest.setdefault(karta.served.gvk, karta)
-    return oldest
+def conditions_of(
+    loaded: Loaded, crd_served: bool, generation: int | None, now: datetime, previous: JSON, *, hidden_by: str = ""
+) -> list[Object]:
+    """The conditions of a Karta: those of other types as they are, then `Validated`, `CRDExists` and `Ready`.
+
+    ``previous`` is what ``status.conditions`` holds; a ``lastTransitionTime`` in it stays while the status does.
+    ``hidden_by`` names the Karta that is used instead, when an older one defines the same kind.
+    """
+    known = _by_type(previous)
+    valid = loaded.definition is not None
+    verdicts = (
+        (VALIDATED, valid, *_validity(loaded)),
+        (CRD_EXISTS, crd_served, *_presence(loaded, crd_served)),
+        (READY, valid and crd_served and not hidden_by, *_readiness(valid and crd_served, hidden_by)),
+    )
+    conditions = [each for kind, each in known.items() if kind not in _TYPES]
+    for kind, holds, reason, message in verdicts:
+        status, old = "True" if holds else "False", known.get(kind, {})
+        since = old.get("lastTransitionTime") if old.get("status") == status else None
+        condition = {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": _cut(message, _MAX_CONDITION_MESSAGE),
+            "lastTransitionTime": since or _timestamp(now),
+        }
+        conditions.append(condition if generation is None else {**condition, "observedGeneration": generation})
+    return conditions
 
 
-def _is_final(error: ClusterError) -> bool:
-    """Whether the same request would be refused again: the object is gone, or there is the same event already."""
-    return HTTPStatus.BAD_REQUEST <= error.status < HTTPStatus.INTERNAL_SERVER_ERROR and error.status not in _TRY_AGAIN
+def report_of(conditions: JSON) -> tuple[JSON, ...]:
+    """Our conditions without their times, to compare them."""
+    known = _by_type(conditions)
+    return tuple(kind in known and {**known[kind], "lastTransitionTime": None} for kind in _TYPES)
+
+
+def events_of(obj: Object, before: JSON, after: JSON, now: datetime) -> list[Object]:
+    """Warning events for the conditions that have newly become False.
+
+    Every replica gives an event the same name, so that only one of them is created.
+    """
+    old = _by_type(before)
+    return [
+        _event(obj, condition, now)
+        for kind, condition in _by_type(after).items()
+        if kind in _WITH_EVENT and condition["status"] == "False" and _content(condition) != _content(old.get(kind, {}))
+    ]
+
+
+def _validity(loaded: Loaded) -> tuple[str, str]:
+    errors_first = sorted(loaded.findings, key=lambda finding: finding.severity is not Severity.ERROR)
+    findings = "; ".join(map(str, errors_first))
+    if loaded.definition is None:
+        return "ValidationFailed", findings
+    warnings = f" with {count(len(errors_first), 'warning')}: {findings}" if findings else ""
+    return "ValidationSucceeded", f"the definition is valid{warnings}"
+
+
+def _presence(loaded: Loaded, crd_served: bool) -> tuple[str, str]:
+    if loaded.gvk is None:
+        return "CRDNotFound", "the definition does not name a kind"
+    if crd_served:
+        return "CRDFound", f"{loaded.gvk} is served"
+    return "CRDNotFound", f"{loaded.gvk} is not served here: install its CRD with that version"
+
+
+def _readiness(both: bool, hidden_by: str) -> tuple[str, str]:
+    if not both:
+        return "NotReady", f"{VALIDATED} and {CRD_EXISTS} must both be True"
+    if hidden_by:
+        return "NotReady", f"{hidden_by} is older and defines the same kind: delete one of the two"
+    return "Ready", "the definition is in use"
+
+
+def _event(obj: Object, condition: Object, now: datetime) -> Object:
+    metadata = obj["metadata"]
+    subject = {
+        "apiVersion": obj.get("apiVersion", ""),
+        "kind": obj.get("kind", ""),
+        "name": metadata.get("name", ""),
+        "uid": metadata.get("uid", ""),
+    }
+    identity = sha256(repr((subject, _content(condition))).encode()).hexdigest()[:16]
+    moment = _timestamp(now)
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        # The namespace of events about objects without one.
+        "metadata": {"name": f"{subject['name'][:_MAX_NAME]}.{identity}", "namespace": "default"},
+        "involvedObject": subject,
+        "type": "Warning",
+        "reason": condition["reason"],
+        "message": _cut(condition["message"], _MAX_EVENT_MESSAGE),
+        "source": {"component": "karta-interpreter"},
+        "firstTimestamp": moment,
+        "lastTimestamp": moment,
+        "count": 1,
+    }
+
+
+def _content(condition: Object) -> tuple[JSON, ...]:
+    return tuple(condition.get(field) for field in ("status", "reason", "message", "observedGeneration"))
+
+
+def _by_type(conditions: JSON) -> Mapping[str, Object]:
+    items: Iterable[JSON] = conditions if isinstance(conditions, list) else ()
+    return {str(item["type"]): item for item in items if isinstance(item, dict) and "type" in item}
+
+
+def _timestamp(moment: datetime) -> str:
+    """The moment, which is in UTC, as Kubernetes writes times."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _cut(text: str, length: int) -> str:
+    text = escaped(text)
+    return text if len(text) <= length else f"{text[: length - 2]} …"
