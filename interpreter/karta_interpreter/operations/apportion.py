@@ -1,10 +1,18 @@
-"""Sharing a number of pods among targets: in proportion, within bounds, in whole steps."""
+"""The places in an object that set how many pods it has, and how they share a number of pods.
 
-from collections.abc import Sequence
-from math import lcm
-from typing import NamedTuple, Self
+Shares are in proportion to today's counts, within bounds and in whole steps.
+"""
 
-from karta_interpreter.operations.scale_target import ScaleTarget
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, lcm
+from typing import NamedTuple
+
+from karta_interpreter.jq import Location
+from karta_interpreter.k8s.values import Object, Path
+from karta_interpreter.karta import ScaleLocation
+
+UNBOUNDED = 2**31 - 1
+"""Karmada counts replicas in 32 bits."""
 
 _REACH = {2: 1024, 3: 128}
 _LEAST_REACH = 16
@@ -17,6 +25,95 @@ group. Of more steps there are many ways.
 _MOST_SUMS = 500
 """How many sums of pods are followed at a time: an object may have hundreds of groups, and all their steps differ."""
 
+_Placed = tuple[ScaleLocation, Location]
+"""The counts of a pod set and the place that sets them."""
+
+
+class ScaleTarget(NamedTuple):
+    """One place and the pod sets it moves together.
+
+    A LeaderWorkerSet's ``.spec.replicas`` sets the number of its leaders and of its workers: one unit of it is
+    ``step`` pods, as many as the group has. ``units`` is today's number, ``least`` and ``most`` are its bounds.
+    """
+
+    scales: tuple[ScaleLocation, ...]
+    step: int
+    units: int
+    least: int
+    most: int
+
+    @property
+    def pod_sets(self) -> tuple[str, ...]:
+        """The names of the pod sets that this target moves."""
+        return tuple(scale.pod_set.name for scale in self.scales)
+
+    def write(self, obj: Object, units: int) -> Object:
+        """Return the object with ``units`` at this place; `QueryWriteError` when that cannot be."""
+        scale, place = self._count()
+        count = units * place.factor
+        if scale.replicas is not None:
+            return self.write_default(scale.replicas.write(obj, count))
+        if scale.minimum is not None:
+            obj = scale.minimum.write(obj, count)
+        if scale.maximum is not None and scale.scale.maximum is not None and scale.scale.maximum < count:
+            obj = scale.maximum.write(obj, count)
+        return obj
+
+    def write_default(self, obj: Object) -> Object:
+        """Return the object with the default that it leaves to its API; Retain would keep the member's count there."""
+        scale, place = self._count()
+        revised: Object = place.write_default(obj) if scale.has_default else obj
+        return revised
+
+    def _count(self) -> _Placed:
+        return next((scale, place) for scale in self.scales if (place := scale.count) and place.factor)
+
+    def __str__(self) -> str:
+        steps = f" in steps of {self.step}" if self.step > 1 else ""
+        bounds = [f"from {self.least * self.step}"] if self.least else []
+        bounds += [f"up to {self.most * self.step}"] if self.most < UNBOUNDED // self.step else []
+        return " ".join([f"{' and '.join(self.pod_sets)} can change{steps}", *bounds])
+
+
+def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[ScaleTarget]:
+    """Return the targets that move at least one elastic pod set, in the order of their first one.
+
+    A pod set that shares its place with an elastic one moves with it.
+    """
+    places: dict[Path, list[_Placed]] = {}
+    for scale in scales:
+        if (place := scale.count) is not None:
+            places.setdefault(place.path, []).append((scale, place))
+    return [
+        _target(sharing)
+        for sharing in places.values()
+        if any(scale.pod_set.name in elastic for scale, _ in sharing) and any(place.factor for _, place in sharing)
+    ]
+
+
+def _target(sharing: list[_Placed]) -> ScaleTarget:
+    moved = [(scale, place) for scale, place in sharing if place.factor]
+    bounds = [_bounds(scale, place) for scale, place in moved]
+    first, place = moved[0]
+    return ScaleTarget(
+        scales=tuple([scale for scale, _ in sharing]),
+        step=sum([place.factor for _, place in moved]),
+        units=first.pod_set.replicas // place.factor,
+        least=max([least for least, _ in bounds]),
+        most=min([most for _, most in bounds]),
+    )
+
+
+def _bounds(scale: ScaleLocation, place: Location) -> tuple[int, int]:
+    """Return the least and the most units that the expression and the pod set's own bounds allow."""
+    minimum, maximum = scale.scale.minimum, scale.scale.maximum
+    if scale.replicas is None:
+        # A minimum that is the count itself moves, and a maximum that is in its way moves with it if it can be written.
+        minimum, maximum = None, maximum if scale.maximum is None else None
+    least = max([bound for bound in (0, place.floor, minimum) if bound is not None])
+    most = min([bound for bound in (UNBOUNDED, place.cap, maximum) if bound is not None])
+    return ceil(least / place.factor), floor(most / place.factor)
+
 
 def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
     """Return the units of each target so that their pods add up to ``total``, or None when nothing does.
@@ -24,72 +121,50 @@ def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
     Shares follow today's counts (equal ones when all are zero); what does not divide goes to the largest remainder
     first, to the earlier target among equals.
     """
-    if (
-        not sum(target.least * target.step for target in targets)
-        <= total
-        <= sum(target.most * target.step for target in targets)
-    ):
+    least = sum(target.least * target.step for target in targets)
+    if not least <= total <= sum(target.most * target.step for target in targets):
         return None
     if len(targets) == 1:
         units, rest = divmod(total, targets[0].step)
         return None if rest else (units,)
     ideals = _ideals(total, targets)
-    return _rounded(total, targets, ideals) or _stepped(total, targets, ideals)
+    return _rounded(total, targets, *ideals) or _stepped(total, targets, *ideals)
 
 
-class _Ideals(NamedTuple):
-    """The proportional units of targets, exactly: in ``parts`` of which a unit has ``unit``."""
+def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]:
+    """Return the proportional units of each target, exactly: in parts, and how many parts a unit has.
 
-    parts: Sequence[int]
-    unit: int
-
-
-def _ideals(total: int, targets: Sequence[ScaleTarget]) -> _Ideals:
-    """Return the proportional units of each target; a share beyond a bound stops there and the rest is shared anew.
-
-    In each round only the side that violates more is pinned, so that no target is pinned too early.
+    A share beyond a bound stops there and the rest is shared anew. In each round only the side that violates more is
+    pinned, so that no target is pinned too early.
     """
     pinned: dict[int, int] = {}
     while True:
-        free = [index for index in range(len(targets)) if index not in pinned]
+        free = {index: target for index, target in enumerate(targets) if index not in pinned}
         rest = total - sum(units * targets[index].step for index, units in pinned.items())
-        shares, unit = _proportional(rest, [targets[index] for index in free])
-        excess: dict[int, int] = {}
-        bounds: dict[int, int] = {}
-        for index, parts in zip(free, shares, strict=True):
-            bound = _bound(parts, unit, targets[index])
-            if bound is not None:
-                bounds[index], excess[index] = bound, bound * unit - parts
-        balance = sum(amount * targets[index].step for index, amount in excess.items())
-        beyond = {index: bounds[index] for index, amount in excess.items() if amount * (balance or amount) > 0}
+        weights = [target.units * target.step for target in free.values()]
+        weights = weights if any(weights) else [1] * len(weights)
+        step = lcm(*(target.step for target in free.values()))
+        unit = sum(weights) * step or 1
+        parts = {
+            index: rest * weight * (step // target.step)
+            for weight, (index, target) in zip(weights, free.items(), strict=True)
+        }
+        excess = {
+            index: min(max(parts[index], target.least * unit), target.most * unit) - parts[index]
+            for index, target in free.items()
+        }
+        balance = sum(amount * free[index].step for index, amount in excess.items())
+        beyond = {index: amount for index, amount in excess.items() if amount * (balance or amount) > 0}
         if not beyond:
-            ideals = {index: units * unit for index, units in pinned.items()} | dict(zip(free, shares, strict=True))
-            return _Ideals([ideals[index] for index in range(len(targets))], unit)
-        pinned |= beyond
+            return [pinned[index] * unit if index in pinned else parts[index] for index in range(len(targets))], unit
+        pinned |= {index: (parts[index] + amount) // unit for index, amount in beyond.items()}
 
 
-def _proportional(rest: int, targets: Sequence[ScaleTarget]) -> _Ideals:
-    weights = [target.pods for target in targets]
-    if not any(weights):
-        weights = [1] * len(targets)
-    step = lcm(*(target.step for target in targets))
-    parts = [rest * weight * (step // target.step) for weight, target in zip(weights, targets, strict=True)]
-    return _Ideals(parts, sum(weights) * step or 1)
-
-
-def _bound(parts: int, unit: int, target: ScaleTarget) -> int | None:
-    """Return the bound that a share is beyond; the upper one wins."""
-    if parts > target.most * unit:
-        return target.most
-    return min(target.least, target.most) if parts < target.least * unit else None
-
-
-def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: _Ideals) -> tuple[int, ...] | None:
+def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
     """Round down, then give one more unit where the remainder is largest; None when steps do not add up."""
-    units = [parts // ideals.unit for parts in ideals.parts]
-    left = total - sum(unit * target.step for unit, target in zip(units, targets, strict=True))
-    remainders = [parts % ideals.unit for parts in ideals.parts]
-    for index in sorted(range(len(targets)), key=remainders.__getitem__, reverse=True):
+    units = [parts // unit for parts in ideals]
+    left = total - sum(each * target.step for each, target in zip(units, targets, strict=True))
+    for index in sorted(range(len(targets)), key=lambda index: ideals[index] % unit, reverse=True):
         target = targets[index]
         if target.step <= left and units[index] < target.most:
             units[index] += 1
@@ -97,7 +172,16 @@ def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: _Ideals) -> tup
     return tuple(units) if left == 0 else None
 
 
-def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: _Ideals) -> tuple[int, ...] | None:
+class _Class(NamedTuple):
+    """All targets of one step: the sum of their bounds in units, and of their ideals in parts of a unit."""
+
+    step: int
+    least: int
+    most: int
+    parts: int
+
+
+def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
     """Find units near the ideals that add up exactly although steps differ.
 
     Targets of the same step can stand in for each other. So the pods of each step are settled first, and then
@@ -107,10 +191,10 @@ def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: _Ideals) -> tup
     for index, target in enumerate(targets):
         places.setdefault(target.step, []).append(index)
     classes = [
-        _Class.of([targets[index] for index in each], sum(ideals.parts[index] for index in each))
-        for each in places.values()
+        _Class(step, *map(sum, zip(*((targets[at].least, targets[at].most, ideals[at]) for at in each), strict=True)))
+        for step, each in places.items()
     ]
-    settled = _settled(total, classes, ideals.unit)
+    settled = _settled(total, classes, unit)
     if settled is None:
         return None
     units = dict[int, int]()
@@ -120,48 +204,26 @@ def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: _Ideals) -> tup
     return tuple(units[index] for index in range(len(targets)))
 
 
-class _Class(NamedTuple):
-    """All targets of one step: what they share in units, at least and at most, and exactly in ``parts``."""
-
-    step: int
-    parts: int
-    least: int
-    most: int
-
-    @classmethod
-    def of(cls, targets: Sequence[ScaleTarget], parts: int) -> Self:
-        least, most = (sum(bounds) for bounds in zip(*((target.least, target.most) for target in targets), strict=True))
-        return cls(targets[0].step, parts, least, most)
-
-    def window(self, reach: int, unit: int) -> range:
-        """The units that are tried."""
-        middle = self.parts // unit
-        return range(max(self.least, middle - reach), min(self.most, middle + reach) + 1)
-
-
-def _settled(total: int, classes: Sequence[_Class], one: int) -> tuple[int, ...] | None:
-    """Return the units of each class, the cheapest way to the total; there may be a way that is not tried.
-
-    A unit has ``one`` parts.
-    """
+def _settled(total: int, classes: Sequence[_Class], unit: int) -> tuple[int, ...] | None:
+    """Return the units of each class, the cheapest way to the total; there may be a way that is not tried."""
     reach = _REACH.get(len(classes), _LEAST_REACH)
     best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
-    for each in classes[:-1]:
-        window = [
-            (unit * each.step, abs(unit * one - each.parts) * each.step, unit) for unit in each.window(reach, one)
-        ]
+    for step, least, most, parts in classes[:-1]:
+        middle = parts // unit
         reachable: dict[int, tuple[int, tuple[int, ...]]] = {}
-        for pods, (cost, units) in best.items():
-            for more, price, unit in window:
+        window = range(max(least, middle - reach), min(most, middle + reach) + 1)
+        prices = [(units * step, abs(units * unit - parts) * step, units) for units in window]
+        for pods, (cost, way) in best.items():
+            for more, price, units in prices:
                 known = reachable.get(pods + more)
                 if known is None or cost + price < known[0]:
-                    reachable[pods + more] = cost + price, (*units, unit)
+                    reachable[pods + more] = cost + price, (*way, units)
         best = dict(sorted(reachable.items(), key=lambda found: found[1][0])[:_MOST_SUMS])
-    last = classes[-1]
+    step, least, most, parts = classes[-1]
     ways = [
-        (cost + abs(unit * one - last.parts) * last.step, (*units, unit))
-        for pods, (cost, units) in best.items()
-        for unit, rest in [divmod(total - pods, last.step)]
-        if not rest and last.least <= unit <= last.most
+        (cost + abs(units * unit - parts) * step, (*way, units))
+        for pods, (cost, way) in best.items()
+        for units, rest in [divmod(total - pods, step)]
+        if not rest and least <= units <= most
     ]
     return min(ways)[1] if ways else None

@@ -3,21 +3,39 @@
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from karta_interpreter.k8s.fields import namespace as namespace_of
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations.aggregate import aggregate_status, aggregation_reads
 from karta_interpreter.operations.call import Call, Operation, Options, Results
-from karta_interpreter.operations.interpret_component import interpret_component
 from karta_interpreter.operations.interpret_dependency import dependency_reads, interpret_dependency
 from karta_interpreter.operations.interpret_health import health_reads, interpret_health
-from karta_interpreter.operations.interpret_replica import interpret_replica, replica_reads
+from karta_interpreter.operations.interpret_replica import interpret_component, interpret_replica, replica_reads
 from karta_interpreter.operations.interpret_status import interpret_status, status_reads
 from karta_interpreter.operations.retain import retain, retain_reads
 from karta_interpreter.operations.revise_replica import revise_replica, revision_reads
 
 Answer: TypeAlias = Callable[[Definition, Call, Options], Results]
 Reads: TypeAlias = Callable[[Definition, Projection], None]
+
+_OPERATIONS: Final[dict[Operation, tuple[Answer, Reads]]] = {
+    Operation.INTERPRET_REPLICA: (interpret_replica, replica_reads),
+    Operation.INTERPRET_COMPONENT: (interpret_component, replica_reads),
+    Operation.REVISE_REPLICA: (
+        lambda own, call, _: {"revised": revise_replica(own, call.object, call.wanted)},
+        revision_reads,
+    ),
+    Operation.RETAIN: (lambda own, call, _: {"retained": retain(own, call.object, call.member)}, retain_reads),
+    Operation.AGGREGATE_STATUS: (
+        lambda own, call, _: {"aggregatedStatus": aggregate_status(own, call.object, call.items)},
+        aggregation_reads,
+    ),
+    Operation.INTERPRET_STATUS: (lambda own, call, _: {"status": interpret_status(own, call.object)}, status_reads),
+    Operation.INTERPRET_HEALTH: (lambda own, call, _: {"healthy": interpret_health(own, call.object)}, health_reads),
+    Operation.INTERPRET_DEPENDENCY: (
+        lambda own, call, _: {"dependencies": [each.to_json() for each in interpret_dependency(own, call.object)]},
+        dependency_reads,
+    ),
+}
 
 
 def own_answer(definition: Definition, call: Call, options: Options) -> Results:
@@ -41,50 +59,3 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
     _, reads = _OPERATIONS[operation]
     reads(definition, projection)
     return None if projection.is_whole else projection
-
-
-def _replica(definition: Definition, call: Call, options: Options) -> Results:
-    count, requirements = interpret_replica(definition, call.object, options.pod_requests)
-    namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
-    requires = requirements.to_json(namespace=namespace, priority_class=options.resource_quota_estimate)
-    return {"replica": count, "requires": requires}
-
-
-def _component(definition: Definition, call: Call, options: Options) -> Results:
-    return {"components": interpret_component(definition, call.object, options)}
-
-
-def _revise(definition: Definition, call: Call, _: Options) -> Results:
-    return {"revised": revise_replica(definition, call.object, call.wanted)}
-
-
-def _retain(definition: Definition, call: Call, _: Options) -> Results:
-    return {"retained": retain(definition, call.object, call.member)}
-
-
-def _aggregate(definition: Definition, call: Call, _: Options) -> Results:
-    return {"aggregatedStatus": aggregate_status(definition, call.object, call.items)}
-
-
-def _status(definition: Definition, call: Call, _: Options) -> Results:
-    return {"status": interpret_status(definition, call.object)}
-
-
-def _health(definition: Definition, call: Call, _: Options) -> Results:
-    return {"healthy": interpret_health(definition, call.object)}
-
-
-def _dependency(definition: Definition, call: Call, _: Options) -> Results:
-    return {"dependencies": [found.to_json() for found in interpret_dependency(definition, call.object)]}
-
-
-_OPERATIONS: Final[dict[Operation, tuple[Answer, Reads]]] = {
-    Operation.INTERPRET_REPLICA: (_replica, replica_reads),
-    Operation.INTERPRET_COMPONENT: (_component, replica_reads),
-    Operation.REVISE_REPLICA: (_revise, revision_reads),
-    Operation.RETAIN: (_retain, retain_reads),
-    Operation.AGGREGATE_STATUS: (_aggregate, aggregation_reads),
-    Operation.INTERPRET_STATUS: (_status, status_reads),
-    Operation.INTERPRET_HEALTH: (_health, health_reads),
-    Operation.INTERPRET_DEPENDENCY: (_dependency, dependency_reads),
-}

@@ -1,42 +1,49 @@
-"""InterpretReplica: how many pods a workload has, and what one of them needs."""
+"""InterpretReplica and InterpretComponent: how many pods a workload has, in all or by pod set, and what one needs."""
 
 from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.fields import namespace as namespace_of
 from karta_interpreter.k8s.projection import Projection
-from karta_interpreter.k8s.requirements import (
-    REQUIREMENTS_READ,
-    Counting,
-    PodRequirements,
-    merge_requirements,
-    pod_requirements,
-)
-from karta_interpreter.k8s.values import Object
+from karta_interpreter.k8s.requirements import REQUIREMENTS_READ, PodRequirements, merge_requirements, pod_requirements
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import PodSet, pod_sets, template_reads
+from karta_interpreter.operations.call import Call, Options, Results
 
 
-def interpret_replica(definition: Definition, obj: Object, counting: Counting) -> tuple[int, PodRequirements]:
+def interpret_replica(definition: Definition, call: Call, options: Options) -> Results:
     """Return the number of pods over all pod sets and the requirements that fit each of them.
 
     Several pod sets answer as one: per resource the largest request, a node claim only where all agree. Pod sets
     scaled to zero do not count, unless all are.
     """
-    sets = pod_sets(definition, obj)
-    if len(sets) == 1:
-        return sets[0].replicas, requirements_of(definition, sets[0], counting)
-    asking = [pods for pods in sets if pods.replicas] or sets
-    requirements = merge_requirements([requirements_of(definition, pods, counting) for pods in asking])
-    return sum([pods.replicas for pods in sets]), requirements
+    sets = pod_sets(definition, call.object)
+    asking = sets if len(sets) == 1 else [pods for pods in sets if pods.replicas] or sets
+    requirements = merge_requirements([_requirements(definition, pods, options) for pods in asking])
+    namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
+    requires = requirements.to_json(namespace=namespace, priority_class=options.resource_quota_estimate)
+    return {"replica": sum([pods.replicas for pods in sets]), "requires": requires}
 
 
-def requirements_of(definition: Definition, pods: PodSet, counting: Counting) -> PodRequirements:
-    """Return what one pod of a pod set needs; an unreadable template is an error that names the pod set."""
-    try:
-        return pod_requirements(pods.template, counting)
-    except InterpretationError as error:
-        raise InterpretationError(f"definition {definition.name}, pod template of {pods.name}: {error}") from error
+def interpret_component(definition: Definition, call: Call, options: Options) -> Results:
+    """Return name, replicas and requirements of every pod set, in the order of the definition."""
+    components: list[JSON] = []
+    for pods in pod_sets(definition, call.object):
+        component: dict[str, JSON] = {"name": pods.name, "replicas": pods.replicas}
+        requirements = _requirements(definition, pods, options)
+        if wire := requirements.to_json(priority_class=options.resource_quota_estimate):
+            component["replicaRequirements"] = wire
+        components.append(component)
+    return {"components": components}
 
 
 def replica_reads(definition: Definition, projection: Projection) -> None:
     """Mark what InterpretReplica and InterpretComponent read of an object."""
     projection.take("metadata.namespace")
     template_reads(definition, projection, *REQUIREMENTS_READ)
+
+
+def _requirements(definition: Definition, pods: PodSet, options: Options) -> PodRequirements:
+    try:
+        return pod_requirements(pods.template, options.pod_requests)
+    except InterpretationError as error:
+        raise InterpretationError(f"definition {definition.name}, pod template of {pods.name}: {error}") from error

@@ -1,12 +1,18 @@
 """One call, one answer: by a script where the definition has one for the operation, else by the definition itself."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
-from karta_interpreter.errors import InterpretationError
+from karta_interpreter.errors import InterpretationError, LuaError, LuaLimitError
 from karta_interpreter.karta import Definition, Reader, resolved
+from karta_interpreter.lua.answers import answer
+from karta_interpreter.lua.dependencies import united
+from karta_interpreter.lua.script import Script
 from karta_interpreter.operations.call import DEFAULT_OPTIONS, Call, Operation, Options, Results
 from karta_interpreter.operations.dispatch import own_answer
-from karta_interpreter.operations.scripted import scripted_answer
+from karta_interpreter.operations.lua_bindings import own_functions
+
+OnPrint: TypeAlias = Callable[[str], None] | None
 
 
 def interpret(
@@ -14,18 +20,22 @@ def interpret(
     call: Call,
     options: Options = DEFAULT_OPTIONS,
     *,
-    on_print: Callable[[str], None] | None = None,
+    on_print: OnPrint = None,
     reader: Reader | None = None,
 ) -> Results:
     """Answer a call by Karmada's result names, or raise `InterpretationError` with the reason.
 
     ``on_print`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to.
-    A script, or a bounded expression, is run in another process, for which the calling thread waits.
+    A script, or a bounded expression, is run in another process, for which the calling thread waits. The code of an
+    error is 422 when a script fails, 504 when it takes too long or too much memory.
     """
     if definition.references:
         definition = resolved(definition, call.object, reader)
-    if definition.scripts.of(call.operation):
-        return scripted_answer(definition, call, options, on_print)
+    if scripts := definition.scripts.of(call.operation):
+        answers = [_run(definition, script, call, options, on_print) for script in scripts]
+        if call.operation is Operation.AGGREGATE_STATUS:
+            return _status_only(call, answers[0])
+        return answers[0] if len(answers) == 1 else {"dependencies": united(each["dependencies"] for each in answers)}
     if not definition.answers(call.operation):
         raise _unanswered(definition, call.operation)
     return own_answer(definition, call, options)
@@ -42,3 +52,34 @@ def _unanswered(definition: Definition, operation: Operation) -> InterpretationE
         f"karta-interpreter.io/operations allows {allowed}",
         code=400,
     )
+
+
+def _run(definition: Definition, script: Script, call: Call, options: Options, on_print: OnPrint) -> Results:
+    try:
+        return answer(
+            (script,),
+            object=call.object,
+            observed=call.member if call.operation is Operation.RETAIN else None,
+            replicas=call.wanted if call.operation is Operation.REVISE_REPLICA else None,
+            # Karmada leaves an empty list out of what it stores, and scripts get nil for it.
+            items=[item.to_json() for item in call.items] or None,
+            own=own_functions(definition, call, options),
+            on_print=on_print,
+        )
+    except LuaError as error:
+        text = script.line_text(error.line)
+        shown = f" (`{text}`)" if text else ""
+        place = f" in line {error.line}{shown}" if error.line else shown
+        message = f"{definition.gvk}: script {script.name} for {script.operation} failed{place}: {error}"
+        raise InterpretationError(message, code=504 if isinstance(error, LuaLimitError) else 422) from error
+
+
+def _status_only(call: Call, results: Results) -> Results:
+    """Return the object that was asked about with the status of the one that a script made.
+
+    Karmada compares nothing else and writes through the status subresource, so scripts may lose the rest: an
+    ``emptyDir: {}`` gets lost in every one of them.
+    """
+    aggregated = results["aggregatedStatus"]
+    rest = {field: value for field, value in call.object.items() if field != "status"}
+    return {"aggregatedStatus": {**rest, "status": aggregated["status"]} if "status" in aggregated else rest}

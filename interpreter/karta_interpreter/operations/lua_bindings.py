@@ -1,23 +1,9 @@
-"""What a script may ask the Karta it stands before: the functions of ``require("karta")``.
-
-==========================================  =============================================
-Function                                    Results
-==========================================  =============================================
-``getReplicas(object)``                     the number of pods, what each of them needs
-``getComponents(object)``                   the components
-``reviseReplica(object, replicas)``         the object with that number of pods
-``retain(desired, observed)``               the desired object with what is the member's
-``aggregateStatus(object, items)``          the object with the status of all clusters
-``interpretHealth(object)``                 whether it is healthy
-``reflectStatus(object)``                   its status as Karmada keeps it
-``getDependencies(object)``                 what it needs beside it
-==========================================  =============================================
-"""
+"""The functions of ``require("karta")``, by which a script asks the Karta that it overrides."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import zip_longest
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
@@ -26,26 +12,17 @@ from karta_interpreter.lua.empty_tables import mend_empties
 from karta_interpreter.operations.call import Call, Operation, Options, StatusItem
 from karta_interpreter.operations.dispatch import own_answer
 
-
-class _Function(NamedTuple):
-    """``arguments`` are fields of a call, ``results`` names of an answer."""
-
-    operation: Operation
-    arguments: tuple[str, ...]
-    results: tuple[str, ...]
-
-
-_FUNCTIONS: Final = {
-    "getReplicas": _Function(Operation.INTERPRET_REPLICA, ("object",), ("replica", "requires")),
-    "getComponents": _Function(Operation.INTERPRET_COMPONENT, ("object",), ("components",)),
-    "reviseReplica": _Function(Operation.REVISE_REPLICA, ("object", "replicas"), ("revised",)),
-    "retain": _Function(Operation.RETAIN, ("object", "observed"), ("retained",)),
-    "aggregateStatus": _Function(Operation.AGGREGATE_STATUS, ("object", "items"), ("aggregatedStatus",)),
-    "interpretHealth": _Function(Operation.INTERPRET_HEALTH, ("object",), ("healthy",)),
-    "reflectStatus": _Function(Operation.INTERPRET_STATUS, ("object",), ("status",)),
-    "getDependencies": _Function(Operation.INTERPRET_DEPENDENCY, ("object",), ("dependencies",)),
+_FUNCTIONS: Final[Mapping[str, tuple[Operation, tuple[str, ...], tuple[str, ...]]]] = {
+    "getReplicas": (Operation.INTERPRET_REPLICA, ("object",), ("replica", "requires")),
+    "getComponents": (Operation.INTERPRET_COMPONENT, ("object",), ("components",)),
+    "reviseReplica": (Operation.REVISE_REPLICA, ("object", "replicas"), ("revised",)),
+    "retain": (Operation.RETAIN, ("object", "observed"), ("retained",)),
+    "aggregateStatus": (Operation.AGGREGATE_STATUS, ("object", "items"), ("aggregatedStatus",)),
+    "interpretHealth": (Operation.INTERPRET_HEALTH, ("object",), ("healthy",)),
+    "reflectStatus": (Operation.INTERPRET_STATUS, ("object",), ("status",)),
+    "getDependencies": (Operation.INTERPRET_DEPENDENCY, ("object",), ("dependencies",)),
 }
-
+"""Of each function the operation, its arguments as fields of a call, and its results by their names in an answer."""
 
 Functions: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 
@@ -58,17 +35,16 @@ def own_functions(definition: Definition, call: Call, options: Options) -> Funct
 def _ask(definition: Definition, call: Call, options: Options, name: str, *arguments: JSON) -> tuple[JSON, ...]:
     if not definition.has_karta:
         raise LuaRunError(f"karta.{name} has no answer: there is no Karta for {definition.gvk}")
-    function = _FUNCTIONS[name]
-    given = zip_longest(function.arguments, arguments[: len(function.arguments)])
+    operation, names, results = _FUNCTIONS[name]
     fields = {
         field: _READERS[field](value, f"#{position} to {name}", call)
-        for position, (field, value) in enumerate(given, start=1)
+        for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1)
     }
     try:
-        results = own_answer(definition, Call(function.operation, **fields), options)
+        answer = own_answer(definition, Call(operation, **fields), options)
     except InterpretationError as error:
         raise LuaRunError(str(error)) from error
-    return tuple(results[result] for result in function.results)
+    return tuple(answer[result] for result in results)
 
 
 def _object(value: JSON, place: str, call: Call) -> Object:

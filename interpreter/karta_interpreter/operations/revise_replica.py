@@ -10,15 +10,12 @@ from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, pod_set_reads, pod_sets, scale_locations
-from karta_interpreter.operations.apportion import share
-from karta_interpreter.operations.scale_target import ScaleTarget, scale_targets
+from karta_interpreter.operations.apportion import ScaleTarget, scale_targets, share
 
 _ADVICE = (
     "Karmada can place it undivided: a spread constraint with maxGroups 1 runs the whole of it in one cluster, "
     "replicaSchedulingType Duplicated runs the whole of it in every cluster"
 )
-
-
 _LONGEST = 120
 """How much of an expression a message repeats."""
 
@@ -31,14 +28,14 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     keeps the member's count where the template has none.
     """
     scales = scale_locations(definition, obj)
-    if replicas == sum(scale.pod_set.replicas for scale in scales) and not leaves_count_unset(definition, obj):
+    is_reached = replicas == sum(scale.pod_set.replicas for scale in scales)
+    if is_reached and not leaves_count_unset(definition, obj):
         return obj
     targets = scale_targets(scales, _elastic(definition, scales))
-    if replicas == sum(scale.pod_set.replicas for scale in scales):
+    if is_reached:
         return reduce(lambda revised, target: target.write_default(revised), targets, obj)
     moved = {name for target in targets for name in target.pod_sets}
-    fixed = [scale for scale in scales if scale.pod_set.name not in moved]
-    counts = _shared(definition, replicas, targets, fixed)
+    counts = _shared(definition, replicas, targets, [scale for scale in scales if scale.pod_set.name not in moved])
     revised = obj
     try:
         for target, count in zip(targets, counts, strict=True):
@@ -88,14 +85,12 @@ def _shared(
 def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:
     if not fixed:
         return "the object has no pod template"
-    reason = "; ".join(_descriptions(definition, fixed))
     written = sorted({scale.pod_set.component for scale in fixed if scale.replicas or scale.minimum})
-    if not written:
-        return reason
-    return (
-        f"{reason}; name the components that may change in the annotation "
+    hint = (
+        "name the components that may change in the annotation "
         f"karta-interpreter.io/elastic (there are: {', '.join(written)})"
     )
+    return "; ".join([*_descriptions(definition, fixed), *([hint] if written else ())])
 
 
 def _descriptions(definition: Definition, fixed: Sequence[ScaleLocation]) -> Iterator[str]:
