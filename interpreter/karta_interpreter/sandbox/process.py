@@ -4,6 +4,7 @@ A child has no environment and no files but a socket to this process. It ends wh
 """
 
 import json
+import select
 import signal
 import socket
 import subprocess
@@ -68,12 +69,14 @@ class Process:
     def __init__(self, program: Program) -> None:
         self._memory = program.memory
         self._buffer = bytearray()
+        self._poll = select.poll()
         self._seconds = self._end = 0.0
         self._is_ready = False
         self.is_settling = False
         """Whether its request has been answered, and it will soon be ready for another one."""
         try:
             self._socket, theirs = socket.socketpair()
+            self._socket.setblocking(False)
             with theirs:
                 self._process = _start(program, theirs.fileno())
         except OSError as error:
@@ -98,13 +101,10 @@ class Process:
             self._seconds, self._end = seconds, time.monotonic() + seconds + grace
         self._is_ready = False
         frame = child.FRAME.pack(letter, seconds, len(payload))
+        parts = (frame + payload,) if len(payload) < _SMALLEST_READ else (frame, payload)
         try:
-            self._socket.settimeout(self._left())
-            if len(payload) < _SMALLEST_READ:
-                self._socket.sendall(frame + payload)
-            else:
-                self._socket.sendall(frame)
-                self._socket.sendall(payload)
+            for part in parts:
+                self._write(part)
         except OSError as error:
             raise self._stopped(error) from error
 
@@ -153,10 +153,18 @@ class Process:
             raise SandboxError("its process is out of step", StopCause.DEFECT)
         self._is_ready = True
 
+    def _write(self, part: bytes) -> None:
+        rest = memoryview(part)
+        while rest:
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except BlockingIOError:
+                self._wait(select.POLLOUT)
+
     def _read(self, length: int) -> bytes:
         buffer = self._buffer
         while (missing := length - len(buffer)) > 0:
-            self._socket.settimeout(self._left())
+            self._wait(select.POLLIN)
             chunk = self._socket.recv(min(max(missing, _SMALLEST_READ), _LARGEST_READ))
             if not chunk:
                 raise ConnectionResetError
@@ -165,8 +173,13 @@ class Process:
         del buffer[:length]
         return data
 
-    def _left(self) -> float:
-        return max(self._end - time.monotonic(), 0.001)
+    def _wait(self, events: int) -> None:
+        """Wait for the socket, whose own timeouts would take twice as many system calls."""
+        if self._socket.fileno() < 0:
+            raise ConnectionResetError
+        self._poll.register(self._socket, events)
+        if not self._poll.poll(max(self._end - time.monotonic(), 0.001) * 1000):
+            raise TimeoutError
 
     def _stopped(self, error: OSError) -> SandboxError:
         """Stop the process: its time is over, or it has closed its end of the socket."""
