@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.projection import Projection, projection_reader
+from karta_interpreter.k8s.projection import Projection, Read, projection_reader
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
@@ -29,22 +29,34 @@ def ask(definition: Definition, call: Call, options: Options = DEFAULT_OPTIONS) 
 
 def compare_projection(definition: Definition, call: Call, options: Options = DEFAULT_OPTIONS) -> bool:
     """Fail where an answer about the projection differs; return False where the operation has no projection."""
-    projection = projection_of(definition, call.operation)
-    if projection is None:
+    read = projection_decoder(definition, call.operation)
+    if read is None:
         return False
-    whole = _Answer.of(definition, call, options)
-    assert _Answer.of(definition, projected(call, projection), options) == whole, f"{call.operation} reads more"
+    compare_answers(definition, call, read, options)
     return True
 
 
-def projected(call: Call, projection: Projection) -> Call:
-    """Return a call about what the decoder reads of its objects; raises one of `UNREAD` where it refuses them."""
-    observed = call.observed if call.operation is Operation.RETAIN else None
-    fields = {"object": call.object} if observed is None else {"object": call.object, "observed": observed}
-    parts: list[Object] = [
-        dict(part) for part in projection_reader(dict.fromkeys(fields, projection))(orjson.dumps(fields))
-    ]
-    return call._replace(object=parts[0], observed=parts[-1] if observed is not None else None)
+def compare_answers(definition: Definition, call: Call, read: Read, options: Options = DEFAULT_OPTIONS) -> None:
+    """Fail where an answer about what a decoder reads differs; raises one of `UNREAD` where it refuses the objects."""
+    whole = _Answer.of(definition, call, options)
+    assert _Answer.of(definition, _decoded(call, read), options) == whole, f"{call.operation} reads more"
+
+
+def projection_decoder(definition: Definition, operation: Operation) -> Read | None:
+    """Return the decoder of the objects of a call, or None if the operation has no projection."""
+    projection = projection_of(definition, operation)
+    if projection is None:
+        return None
+    names = ("object", "observed") if operation is Operation.RETAIN else ("object",)
+    return projection_reader(dict.fromkeys(names, projection))
+
+
+def _decoded(call: Call, read: Read) -> Call:
+    """Return a call about what the decoder reads of its objects."""
+    is_about_two = call.operation is Operation.RETAIN
+    fields = {"object": call.object, "observed": call.observed} if is_about_two else {"object": call.object}
+    obj, *observed = read(orjson.dumps(fields))
+    return call._replace(object=obj, observed=observed[0] if is_about_two else None)
 
 
 def read_template(read: Callable[[Object], T], template: Object, paths: tuple[str, ...]) -> T:
