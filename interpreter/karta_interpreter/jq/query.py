@@ -1,9 +1,10 @@
 """A jq expression, ready to read objects and to write them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Final, TypeVar
+from functools import cached_property
+from typing import Final, Self
+from weakref import WeakValueDictionary
 
 from karta_interpreter.errors import (
     InterpretationError,
@@ -15,13 +16,12 @@ from karta_interpreter.errors import (
 )
 from karta_interpreter.jq.analysis import Verdict, Vetting, examine
 from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.assign.origins import Origin
-from karta_interpreter.jq.bounded.child import MOST_RESULTS
+from karta_interpreter.jq.assign.origins import Origin, sources
+from karta_interpreter.jq.assign.tracer import Trace, compile_trace
 from karta_interpreter.jq.bounded.evaluation import evaluate, seconds_left
-from karta_interpreter.jq.inprocess.compiler import Outputs, given, giving
+from karta_interpreter.jq.inprocess.compiler import One, Outputs, compile_list, compile_one, given, giving
 from karta_interpreter.jq.inprocess.values import to_json
-from karta_interpreter.jq.program import Program
-from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.syntax import Binary, Call, Identity, Literal, Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import variables_in
 from karta_interpreter.k8s.edit import set_value
@@ -29,7 +29,45 @@ from karta_interpreter.k8s.values import JSON, Path
 
 _LONGEST_QUOTE: Final = 200
 
-T = TypeVar("T")
+
+class Program:
+    """How an expression runs: compiled when it first does, for of those that a server knows most never run.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> Program(parse(".a[]")).outputs({"a": [1, 2]})
+    [1, 2]
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        """Give a list of all outputs for an input."""
+        return compile_list(self._node)
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """Give each output with its origin; None if the expression is not plain."""
+        return compile_trace(self._node)
+
+    @cached_property
+    def is_complete(self) -> One | None:
+        """Whether all values that the expression may be written over are there; None if that takes a trace."""
+        node = sources(self._node)
+        return compile_one(Call("all", (node, _IS_THERE))) if node else None
+
+    @classmethod
+    def of(cls, node: Node, outputs: Outputs, trace: Trace | None = None) -> Self:
+        """A program with these functions in the place of compiled ones."""
+        program = cls(node)
+        vars(program).update(outputs=outputs, trace=trace, is_complete=None)
+        return program
+
+
+_IS_THERE: Final = Binary("!=", Identity(), Literal(None))
+_PLAIN: Final = WeakValueDictionary[str, Program]()
+"""The programs of plain expressions by their texts, each for as long as some expression has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +101,10 @@ class Query:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
             raise QueryRefusedError(f"{_quote(text)}: {reasons}")
         read = variables_in(node) & variables
-        bounded = vetting.verdict is Verdict.BOUNDED
-        program = Program.of(node, _bounded(node, sorted(read), owner)) if bounded else Program.plain(text, node)
+        if vetting.verdict is Verdict.BOUNDED:
+            program = Program.of(node, _bounded(node, sorted(read), owner))
+        else:
+            program = _PLAIN.setdefault(text, Program(node))
         return cls(text, node, vetting, program, read).bound({})
 
     def bound(self, values: Mapping[str, JSON]) -> "Query":
@@ -202,18 +242,11 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
         seconds = seconds_left()
         document = [value, *map(given, variables)] if variables else value
         try:
-            return _capped(evaluate(program, to_json(document), seconds, owner))
+            return evaluate(program, to_json(document), seconds, owner)
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error
 
     return outputs
-
-
-def _capped(outputs: Iterable[T]) -> list[T]:
-    results = list(islice(outputs, MOST_RESULTS + 1))
-    if len(results) > MOST_RESULTS:
-        raise QueryLimitError(f"it gives more than {MOST_RESULTS} results")
-    return results
 
 
 def _quote(text: str) -> str:

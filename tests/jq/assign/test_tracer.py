@@ -4,7 +4,7 @@ import pytest
 
 from karta_interpreter.errors import QueryLimitError
 from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.program import compile_trace, source
+from karta_interpreter.jq.assign.tracer import compile_trace, source
 from karta_interpreter.jq.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON
