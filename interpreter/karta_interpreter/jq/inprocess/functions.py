@@ -56,6 +56,16 @@ def _of_values(
     return Function(name, (_ONCE,), Outputs.EACH, implementation, _cost(cost), reads_all, None, calls.of_values)
 
 
+def _of_text(name: str, function: Callable[[str], str]) -> Function:
+    """A function of a string alone, which gives one of the same size."""
+    return _of_input(name, strings.of_text(name, function), _SAME, None)
+
+
+def _of_texts(name: str, function: Callable[[str, str], JSON], cost: Callable[[Growth], Growth | str]) -> Function:
+    """A function of a string and the string that is the value of one argument."""
+    return _of_values(name, strings.of_texts(name, function), cost)
+
+
 def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
     """A function that hands on an input of some types."""
     return Function(name, (), Outputs.ANY, None, _cost(cost), reads_output, None, calls.of_type(*kinds))
@@ -99,73 +109,65 @@ def _regex(
     )
 
 
-def _number_of(name: str, value: JSON) -> Number:
-    if is_number(value):
-        return normal(value)
-    raise QueryEvaluationError(f"{name} needs a number, not {type_name(value)}")
+def _of_number(name: str, function: Callable[[Number], Number]) -> Function:
+    """A function of a number alone, which gives a number."""
+
+    def implementation(value: JSON) -> Number:
+        if is_number(value):
+            return normal(function(normal(value)))
+        raise QueryEvaluationError(f"{name} needs a number, not {type_name(value)}")
+
+    return _of_input(name, implementation, CONSTANT, None)
 
 
-def _round(value: JSON) -> Number:
+def _rounded(number: Number) -> Number:
     """Halves go away from zero."""
-    number = _number_of("round", value)
     whole = math.floor(abs(number))
-    return normal(math.copysign(whole + (abs(number) - whole >= 0.5), number))  # noqa: PLR2004 - a half
-
-
-def _split(value: JSON, separator: JSON) -> list[str]:
-    return split(strings.text_of("split", value), strings.text_of("split", separator))
-
-
-def _split_cost(separator: Growth) -> Growth | str:
-    return costs.with_argument(separator, PIECES)
-
-
-def _same_cost(argument: Growth) -> Growth | str:
-    return costs.with_argument(argument)
+    return math.copysign(whole + (abs(number) - whole >= 0.5), number)  # noqa: PLR2004 - a half
 
 
 _ALL: Final = (
     # of the input
-    _of_input("abs", lambda value: abs(_number_of("abs", value)), CONSTANT, None),
+    _of_number("abs", abs),
     _of_input("add", lambda value: total(elements(value)), _SAME, None),
     _of_input("all", lambda value: all(map(truthy, elements(value))), ANSWER, None),
     _of_input("any", lambda value: any(map(truthy, elements(value))), ANSWER, None),
-    _of_input("ascii_downcase", strings.ascii_downcase, _SAME, None),
-    _of_input("ascii_upcase", strings.ascii_upcase, _SAME, None),
-    _of_input("ceil", lambda value: normal(math.ceil(_number_of("ceil", value))), CONSTANT, None),
-    _of_input("fabs", lambda value: abs(_number_of("fabs", value)), CONSTANT, None),
+    _of_text("ascii_downcase", lambda text: text.lower() if text.isascii() else text.translate(strings.LOWER)),
+    _of_text("ascii_upcase", lambda text: text.upper() if text.isascii() else text.translate(strings.UPPER)),
+    _of_number("ceil", math.ceil),
+    _of_number("fabs", abs),
     _of_input("first", lambda value: item(value, 0), INPUT, "step({origin}, {here}, 0, {result})"),
     _of_input("flatten", collection.flatten, _SAME, None),
-    _of_input("floor", lambda value: normal(math.floor(_number_of("floor", value))), CONSTANT, None),
+    _of_number("floor", math.floor),
     _of_input("from_entries", collection.from_entries, _SAME, None),
     _of_input("keys", collection.keys, _SAME, None),
     _of_input("last", lambda value: item(value, -1), INPUT, "step({origin}, {here}, -1, {result})"),
     _of_input("length", collection.length, CONSTANT, None),
-    _of_input("ltrim", strings.ltrim, _SAME, None),
+    _of_text("ltrim", lambda text: text.lstrip(strings.SPACE)),
     _of_input("max", collection.greatest, _SAME, "greatest_of({origin}, {here})"),
     _of_input("min", collection.least, _SAME, "least_of({origin}, {here})"),
     _of_input("reverse", collection.reverse, _SAME, None),
-    _of_input("round", _round, CONSTANT, None),
-    _of_input("rtrim", strings.rtrim, _SAME, None),
+    _of_number("round", _rounded),
+    _of_text("rtrim", lambda text: text.rstrip(strings.SPACE)),
     _of_input("sort", collection.sort, _SAME, None),
     _of_input("to_entries", collection.to_entries, ENTRIES, "entry_origins({origin}, {here})"),
     _of_input("tojson", to_json, costs.written(INPUT), None),
     _of_input("tonumber", strings.to_number, ANSWER, "numeral({origin})"),
     _of_input("tostring", to_text, costs.written(INPUT), None),
-    _of_input("trim", strings.trim, _SAME, None),
+    _of_text("trim", lambda text: text.strip(strings.SPACE)),
     _of_input("unique", collection.unique, _SAME, None),
     _written("type", (), Outputs.ONE, kind, CONSTANT, reads_nothing, calls.of_input),
     # of the input and of values
     _of_values("contains", collection.contains, costs.answer_to),
-    _of_values("endswith", strings.ends_with, costs.answer_to),
-    _of_values("flatten", collection.flatten_to, _same_cost),
-    _of_values("getpath", at_path, _same_cost),
+    _of_texts("endswith", str.endswith, costs.answer_to),
+    _of_values("flatten", collection.flatten_to, costs.with_argument),
+    _of_values("getpath", at_path, costs.with_argument),
     _of_values("has", collection.has, costs.key_test),
     _of_values("join", strings.join, costs.with_separator),
-    _of_values("ltrimstr", strings.without_prefix, _same_cost),
-    _of_values("rtrimstr", strings.without_suffix, _same_cost),
-    _of_values("split", _split, _split_cost),
-    _of_values("startswith", strings.starts_with, costs.answer_to),
+    _of_texts("ltrimstr", str.removeprefix, costs.with_argument),
+    _of_texts("rtrimstr", str.removesuffix, costs.with_argument),
+    _of_texts("split", split, lambda separator: costs.with_argument(separator, PIECES)),
+    _of_texts("startswith", str.startswith, costs.answer_to),
     # by type
     _of_type("arrays", INPUT, "array"),
     _of_type("booleans", CONSTANT, "boolean"),
