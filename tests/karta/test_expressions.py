@@ -8,7 +8,7 @@ from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.expressions import judge
-from karta_interpreter.karta.schema_types import ReadFrom
+from karta_interpreter.karta.schema_types import PodQuery
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -16,8 +16,8 @@ FindingsOf = Callable[[Raw], list[Finding]]
 AT = ("spec", "x")
 
 
-def only(text: str, read_from: ReadFrom = ReadFrom.WORKLOAD) -> Finding:
-    _, (finding,) = judge(AT, text, read_from)
+def only(text: str) -> Finding:
+    _, (finding,) = judge(AT, text)
     return finding
 
 
@@ -93,7 +93,7 @@ def test_what_runs_elsewhere_is_said() -> None:
 
 
 def test_how_an_expression_on_pods_runs_does_not_matter() -> None:
-    parsed, findings = judge(AT, "reduce .x[] as $x (0; . + $x)", ReadFrom.POD)
+    parsed, findings = judge(AT, PodQuery("reduce .x[] as $x (0; . + $x)"))
     assert findings == []
     assert parsed is not None
 

@@ -6,17 +6,8 @@ from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.k8s import edit
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.pod_rules import (
-    GangScheduling,
-    GroupMember,
-    GroupPart,
-    KeyedGroup,
-    PodQuery,
-    PodSelector,
-    Topology,
-    TypeSelector,
-    WholeGroup,
-)
+from karta_interpreter.karta.model import GangScheduling, PodSelector
+from karta_interpreter.karta.schema_types import PodQuery
 
 Raw = dict[str, Any]
 
@@ -28,10 +19,13 @@ RACK = {"topologyName": "hall", "preferredTopologyLevel": "row", "requiredTopolo
 def test_what_the_pods_of_each_component_tell(compiled: dict[str, Definition]) -> None:
     orchestra, conductor, section = (component.selector for component in compiled["orchestra"].components)
     assert orchestra == PodSelector()
-    assert conductor == PodSelector(TypeSelector({"part": "conductor"}))
-    assert section == PodSelector(
-        TypeSelector({}, PodQuery(".metadata.labels.part"), "section"), PodQuery(".metadata.labels.section")
-    )
+    assert conductor.component_type is not None
+    assert conductor.component_type.labels == {"part": "conductor"}
+    assert (conductor.component_type.key, conductor.instance_id, conductor.replica_key) == (None, None, None)
+    assert section.component_type is not None
+    assert section.component_type.labels == {}
+    assert (section.component_type.key, section.component_type.value) == (".metadata.labels.part", "section")
+    assert (section.instance_id, section.replica_key) == (PodQuery(".metadata.labels.section"), None)
 
 
 def test_where_replicas_are_made(orchestra: Raw) -> None:
@@ -49,16 +43,28 @@ def test_groups_by_key(orchestra: Raw) -> None:
         {"componentName": "orchestra"},
     ]
     raw = edit.set_value(orchestra, GANG, {"podGroups": [{"name": "players", "members": members}]})
-    section = GroupMember("section", (PodQuery(".metadata.labels.hall"),), (PodQuery("true"),))
-    assert load_definition(raw).gang == GangScheduling((KeyedGroup("players", (section, GroupMember("orchestra"))),))
+    gang = load_definition(raw).gang
+    (group,) = gang.keyed
+    section, whole = group.members
+    assert (group.name, section.component, whole.component) == ("players", "section", "orchestra")
+    assert (section.group_by, section.filters) == ((PodQuery(".metadata.labels.hall"),), (PodQuery("true"),))
+    assert (whole.group_by, whole.filters, gang.whole) == ((), (), None)
 
 
 def test_one_group_with_subgroups(orchestra: Raw) -> None:
     parts = [{"componentName": "section", "topology": RACK}, {"componentName": "conductor"}]
     raw = edit.set_value(orchestra, GANG, {"podGroup": {"name": "all", "subGroups": parts, "topology": RACK}})
-    hall = Topology("hall", "row", "floor")
-    whole = WholeGroup("all", (GroupPart("section", hall), GroupPart("conductor")), hall)
-    assert load_definition(raw).gang == GangScheduling((), whole)
+    gang = load_definition(raw).gang
+    assert gang.whole is not None
+    assert gang.whole.name == "all"
+    topology = gang.whole.topology
+    assert topology is not None
+    assert (topology.name, topology.preferred_level, topology.required_level) == ("hall", "row", "floor")
+    assert [(part.component, part.topology) for part in gang.whole.parts] == [
+        ("section", topology),
+        ("conductor", None),
+    ]
+    assert gang.keyed == ()
 
 
 def test_expressions_about_pods_do_not_slow_requests_down(orchestra: Raw) -> None:

@@ -1,7 +1,8 @@
 import pytest
 
 from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.pod_rules import PodQuery, PodSelector, TypeSelector
+from karta_interpreter.karta.model import PodSelector
+from karta_interpreter.karta.schema_types import PodQuery
 from karta_interpreter.workload.gang.quorum import divides_components, divides_instances, divides_replicas
 
 POD = {
@@ -10,14 +11,16 @@ POD = {
         "labels": {"fleet": "f", "role": "ship", "class": "a", "squad": "2", "job": "f-a-2"},
     }
 }
-SHIP = Component(
-    "fleet",
-    "ship",
-    selector=PodSelector(
-        TypeSelector({"role": "ship"}),
-        PodQuery(".metadata.labels.class"),
-        PodQuery(".metadata.labels.squadron // .metadata.labels.squad"),
-    ),
+
+
+def selected(**selector: object) -> Component:
+    return Component("fleet", "ship", selector=PodSelector.model_validate(selector))
+
+
+SHIP = selected(
+    componentTypeSelector={"matchLabels": {"role": "ship"}},
+    componentInstanceSelector={"idPath": ".metadata.labels.class"},
+    replicaSelector={"keyPath": ".metadata.labels.squadron // .metadata.labels.squad"},
 )
 
 
@@ -50,7 +53,7 @@ def test_what_keys_tell_apart(paths: list[str], *, components: bool, instances: 
 
 
 def test_a_component_may_be_recognised_by_a_key() -> None:
-    ship = Component("fleet", "ship", selector=PodSelector(TypeSelector({}, PodQuery(".metadata.labels.role"), "ship")))
+    ship = selected(componentTypeSelector={"keyPath": ".metadata.labels.role", "value": "ship"})
     assert divides_components(keys(".metadata.labels.role"), ship, POD)
     assert not divides_components(keys(".metadata.labels.class"), ship, POD)
 
@@ -69,9 +72,7 @@ def test_nothing_is_told_apart_without_selectors() -> None:
     ids=["written the same", "written in another way"],
 )
 def test_a_computed_selector_is_compared_as_text(key: str, *, divides: bool) -> None:
-    numbered = Component(
-        "fleet", "ship", selector=PodSelector(replica_key=PodQuery('.metadata.name | ltrimstr("ship-")'))
-    )
+    numbered = selected(replicaSelector={"keyPath": '.metadata.name | ltrimstr("ship-")'})
     assert divides_replicas(keys(key), numbered, POD) is divides
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from karta_interpreter.errors import WorkloadError
 from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.pod_rules import Topology
+from karta_interpreter.karta.model import Topology
 from karta_interpreter.workload.gang.groups import PodGroup, SubGroup, pod_groups
 
 Raw = dict[str, Any]
@@ -225,7 +225,7 @@ def test_pods_that_cannot_be_grouped(pods: list[Raw], message: str) -> None:
 
 
 RACK = {"topologyName": "sea", "preferredTopologyLevel": "bay", "requiredTopologyLevel": ""}
-SEA = Topology("sea", "bay", "")
+SEA = Topology.model_validate(RACK)
 
 
 def whole(*parts: str, **more: Raw) -> Raw:

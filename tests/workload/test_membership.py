@@ -5,26 +5,26 @@ import pytest
 from karta_interpreter.errors import WorkloadError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.pod_rules import GangScheduling, GroupMember, KeyedGroup, PodQuery
+from karta_interpreter.karta.model import GangScheduling, PodGroupMember
 from karta_interpreter.workload.gang.quorum import EffectiveMember, effective_member
 
 POD = {"metadata": {"name": "ship-0", "labels": {"flag": "red"}}}
-RED, BLUE = (PodQuery(f'.metadata.labels.flag == "{flag}"') for flag in ("red", "blue"))
+RED, BLUE = (f'.metadata.labels.flag == "{flag}"' for flag in ("red", "blue"))
 
 
-def fleet(*groups: tuple[str, list[GroupMember]]) -> Definition:
+def fleet(*groups: tuple[str, list[PodGroupMember]]) -> Definition:
     gvk = GVK("toys.example.com", "v1", "Fleet")
     components = (
         Component("fleet", "fleet", gvk),
         Component("fleet", "squad", owner="fleet"),
         Component("fleet", "ship", owner="squad"),
     )
-    keyed = tuple(KeyedGroup(name, tuple(members)) for name, members in groups)
-    return Definition("fleet", gvk, components, gang=GangScheduling(keyed))
+    keyed = [{"name": name, "members": members} for name, members in groups]
+    return Definition("fleet", gvk, components, gang=GangScheduling.model_validate({"podGroups": keyed}))
 
 
-def member(component: str, *filters: PodQuery) -> GroupMember:
-    return GroupMember(component, (), filters)
+def member(component: str, *filters: str) -> PodGroupMember:
+    return PodGroupMember.model_validate({"componentName": component, "filters": filters})
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def member(component: str, *filters: PodQuery) -> GroupMember:
         pytest.param([("a", [member("ship", RED, RED)])], "a", "ship", id="it passes all filters"),
     ],
 )
-def test_the_effective_member(groups: list[tuple[str, list[GroupMember]]], group: str, component: str) -> None:
+def test_the_effective_member(groups: list[tuple[str, list[PodGroupMember]]], group: str, component: str) -> None:
     found = effective_member(fleet(*groups), "ship", POD)
     assert found is not None
     assert (found.pod_group, found.component) == (group, component)
@@ -71,11 +71,11 @@ def test_an_owner_is_no_member_through_its_children() -> None:
 
 
 def test_a_filter_without_an_answer_is_an_error() -> None:
-    definition = fleet(("a", [member("squad", PodQuery(".metadata.labels.none"))]), ("b", [member("fleet")]))
+    definition = fleet(("a", [member("squad", ".metadata.labels.none")]), ("b", [member("fleet")]))
     with pytest.raises(WorkloadError, match="component squad, filters"):
         effective_member(definition, "ship", POD)
 
 
 def test_the_rule_comes_along() -> None:
-    rule = GroupMember("ship", (PodQuery(".metadata.name"),))
+    rule = PodGroupMember.model_validate({"componentName": "ship", "groupByKeyPaths": [".metadata.name"]})
     assert effective_member(fleet(("a", [rule])), "ship", POD) == EffectiveMember("a", rule)

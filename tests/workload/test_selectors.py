@@ -6,7 +6,8 @@ import pytest
 
 from karta_interpreter.errors import WorkloadError
 from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.pod_rules import PodQuery, PodSelector, TypeSelector
+from karta_interpreter.karta.model import PodSelector
+from karta_interpreter.karta.schema_types import PodQuery
 from karta_interpreter.workload.gang.attribution import (
     extract_group_keys,
     extract_instance_id,
@@ -31,7 +32,16 @@ def component(selector: PodSelector) -> Component:
 
 
 def selected(key: str | None = None, value: str | None = None, **labels: str) -> Component:
-    return component(PodSelector(TypeSelector(labels, PodQuery(key) if key else None, value)))
+    written = {"keyPath": key, "value": value, "matchLabels": labels}
+    return component(PodSelector.model_validate({"componentTypeSelector": written}))
+
+
+def by_instance(path: str) -> Component:
+    return component(PodSelector.model_validate({"componentInstanceSelector": {"idPath": path}}))
+
+
+def by_replica(path: str) -> Component:
+    return component(PodSelector.model_validate({"replicaSelector": {"keyPath": path}}))
 
 
 @pytest.mark.parametrize(
@@ -97,8 +107,8 @@ def test_a_pod_that_says_nothing_is_of_no_component(pod: Any) -> None:
 def test_keys_are_text(path: str, key: str) -> None:
     paths = [PodQuery(path)]
     assert extract_group_keys(component(PodSelector()), paths, POD) == (key,)
-    assert extract_instance_id(component(PodSelector(instance_id=paths[0])), POD) == key
-    assert extract_replica_key(component(PodSelector(replica_key=paths[0])), POD) == key
+    assert extract_instance_id(by_instance(path), POD) == key
+    assert extract_replica_key(by_replica(path), POD) == key
 
 
 def test_one_key_for_each_path() -> None:
@@ -134,9 +144,9 @@ def test_answers_that_are_no_key(path: str, reason: str) -> None:
     assert message.startswith(f"definition choir, component singer, groupByKeyPaths `{path}`, pod choir-0: ")
     assert reason in message.partition("choir-0: ")[2]
     with pytest.raises(WorkloadError, match="idPath"):
-        extract_instance_id(component(PodSelector(instance_id=paths[0])), POD)
+        extract_instance_id(by_instance(path), POD)
     with pytest.raises(WorkloadError, match=r"replicaSelector\.keyPath"):
-        extract_replica_key(component(PodSelector(replica_key=paths[0])), POD)
+        extract_replica_key(by_replica(path), POD)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +154,7 @@ def test_answers_that_are_no_key(path: str, reason: str) -> None:
     [(".metadata.labels.part", True), (".metadata.labels.none", False), (".metadata.labels.empty", False), ("0", True)],
 )
 def test_whether_there_is_a_replica_key(path: str, *, has: bool) -> None:
-    assert has_replica_key(component(PodSelector(replica_key=PodQuery(path))), POD) is has
+    assert has_replica_key(by_replica(path), POD) is has
 
 
 def test_a_comparison_that_is_not_jq_fails_when_it_is_asked() -> None:

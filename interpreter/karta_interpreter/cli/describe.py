@@ -7,12 +7,11 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import Annotations, ExtraDependency
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.model import ComponentDefinition, Karta
-from karta_interpreter.karta.scheduling_model import GangScheduling
+from karta_interpreter.karta.model import ComponentDefinition, GangScheduling, Karta
 from karta_interpreter.karta.schema import read_karta
 from karta_interpreter.karta.schema_types import expressions
 from karta_interpreter.karta.status import Status
-from karta_interpreter.karta.status_model import StatusMatcher
+from karta_interpreter.karta.status_rules import StatusMatcher
 from karta_interpreter.operations import Operation
 from karta_interpreter.operations.interpret_health import healthy_statuses
 from karta_interpreter.registration.discovery import find_served
@@ -114,8 +113,6 @@ def _said(karta: Karta, annotations: Annotations) -> dict[str, JSON]:
     elastic = annotations.elastic or ()
     added = {each.component: one_line(each.query.text) for each in annotations.added}
     components = [component for _, component in structure.components]
-    instructions = karta.spec.optimization_instructions
-    gang = instructions.gang_scheduling if instructions else None
     return {
         "parts": tuple(
             replace(_part(component), elastic=component.name in elastic, added=added.get(component.name, ""))
@@ -124,7 +121,7 @@ def _said(karta: Karta, annotations: Annotations) -> dict[str, JSON]:
         "statuses": tuple(_statuses(structure.root_component)),
         "suspend": tuple(_writes(components, suspend=True)),
         "resume": tuple(_writes(components, suspend=False)),
-        "gang": tuple(_gang(gang)) if gang else (),
+        "gang": tuple(_gang(karta.spec.gang)),
         "children": tuple(GVK(kind.group, kind.version, kind.kind) for kind in structure.additional_child_kinds),
         "annotations": tuple(sorted(karta.annotations.items())),
     }
@@ -133,12 +130,12 @@ def _said(karta: Karta, annotations: Annotations) -> dict[str, JSON]:
 def _part(component: ComponentDefinition) -> Part:
     spec, scale = component.spec_definition, component.scale_definition
     pods = expressions(spec) if spec else ()
-    counts = {str(path[0]): one_line(text) for path, text, _ in expressions(scale)} if scale else {}
+    counts = {str(path[0]): one_line(text) for path, text in expressions(scale)} if scale else {}
     return Part(
         component.name,
         component.kind.kind if component.kind else "",
         component.owner_ref or "",
-        tuple((str(path[-1]).removesuffix("Path"), one_line(text)) for path, text, _ in pods),
+        tuple((str(path[-1]).removesuffix("Path"), one_line(text)) for path, text in pods),
         one_line(component.instance_id_path or ""),
         counts.get("replicasPath", ""),
         counts.get("minReplicasPath", ""),
@@ -197,12 +194,12 @@ def _writes(components: Sequence[ComponentDefinition], *, suspend: bool) -> Iter
 
 
 def _gang(gang: GangScheduling) -> Iterator[str]:
-    for group in gang.pod_groups:
+    for group in gang.keyed:
         members = "; ".join(
-            " by ".join(filter(None, (member.component_name, ", ".join(map(one_line, member.group_by_key_paths)))))
+            " by ".join(filter(None, (member.component, ", ".join(map(one_line, member.group_by)))))
             for member in group.members
         )
         yield f"{group.name}: {members}"
-    if gang.pod_group:
-        subgroups = ", ".join(subgroup.component_name for subgroup in gang.pod_group.sub_groups)
-        yield f"{gang.pod_group.name}: {subgroups}" if subgroups else gang.pod_group.name
+    if gang.whole:
+        parts = ", ".join(part.component for part in gang.whole.parts)
+        yield f"{gang.whole.name}: {parts}" if parts else gang.whole.name

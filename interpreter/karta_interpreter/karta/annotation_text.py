@@ -78,6 +78,6 @@ class AnnotationText:
     def query(self, text: str) -> Query | None:
         """Compile an expression about the workload; None, and an error, when it is unusable."""
         variables = self.karta.spec.structure_definition.reference_names
-        usable, findings = judge(self.path, text, variables=variables)
+        usable, findings = judge(self.path, text, variables)
         self.findings.extend(findings)
         return None if usable is None else Query.compile(text, variables, self.karta.name)

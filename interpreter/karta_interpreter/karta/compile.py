@@ -1,9 +1,8 @@
 """From a Karta without errors to its compiled definition."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from functools import partial
 from typing import TypeAlias
 
 from karta_interpreter.errors import DefinitionError
@@ -11,7 +10,6 @@ from karta_interpreter.findings import Finding
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta import model, scheduling_model
 from karta_interpreter.karta.annotations import Annotations
 from karta_interpreter.karta.definition import (
     Component,
@@ -33,29 +31,19 @@ from karta_interpreter.karta.model import (
     Karta,
     LabelValue,
     ListReference,
+    PodSelector,
     ResourceReference,
     ScaleDefinition,
     SpecDefinition,
 )
 from karta_interpreter.karta.model import SuspendAction as WrittenAction
-from karta_interpreter.karta.pod_rules import (
-    GangScheduling,
-    GroupMember,
-    GroupPart,
-    KeyedGroup,
-    PodQuery,
-    PodSelector,
-    Topology,
-    TypeSelector,
-    WholeGroup,
-)
 from karta_interpreter.karta.schema_types import expressions
-from karta_interpreter.karta.status_model import StatusDefinition, StatusMatcher
 from karta_interpreter.karta.status_rules import (
     MATCHING_ORDER,
-    ConditionMatcher,
     ConditionsRule,
     Matcher,
+    StatusDefinition,
+    StatusMatcher,
     StatusRules,
 )
 
@@ -71,12 +59,10 @@ def compile_definition(
     root = structure.root_component
     if root.kind is None:
         raise DefinitionError(f"definition {karta.name}: the root component has no kind")
-    compiled = partial(Query.compile, variables=structure.reference_names, owner=karta.name)
+    compiled = _compiler(karta.name, structure.reference_names)
     components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
-    references = tuple(
-        _reference(reference, partial(Query.compile, owner=karta.name)) for reference in structure.references
-    )
+    references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
     return Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -87,10 +73,14 @@ def compile_definition(
         uses_bounded=any(not query.is_plain for query in _queries((components, status, annotations, references))),
         findings=tuple(findings),
         scripts=annotations.lua,
-        gang=_gang(karta.spec.optimization_instructions),
+        gang=karta.spec.gang,
         references=references,
         queued=_queued(components, annotations),
     )
+
+
+def _compiler(owner: str, variables: frozenset[str] = frozenset()) -> _Compiled:
+    return lambda text: Query.compile(str(text), variables, owner)
 
 
 def action_value(action: WrittenAction) -> JSON:
@@ -122,7 +112,7 @@ def _component(definition: str, written: ComponentDefinition, compiled: _Compile
         max_replicas=_query(scale.max_replicas_path, compiled),
         suspend=_actions(suspension.suspend_actions if suspension else (), compiled),
         resume=_actions(suspension.resume_actions if suspension else (), compiled),
-        selector=_selector(written.pod_selector),
+        selector=written.pod_selector or PodSelector(),
     )
 
 
@@ -143,7 +133,7 @@ def _pods(spec: SpecDefinition, compiled: _Compiled) -> PodDefinition | None:
     if spec.fragmented_pod_spec_definition is None:
         return None
     written = expressions(spec.fragmented_pod_spec_definition)
-    return Fragments(tuple((str(field), compiled(text)) for (field,), text, _ in written))
+    return Fragments(tuple((str(field), compiled(text)) for (field,), text in written))
 
 
 def _actions(actions: Sequence[WrittenAction], compiled: _Compiled) -> tuple[SuspendAction, ...]:
@@ -177,13 +167,10 @@ def _status(written: StatusDefinition, compiled: _Compiled) -> StatusRules:
 
 
 def _matcher(written: StatusMatcher, compiled: _Compiled) -> Matcher:
-    conditions = tuple(
-        ConditionMatcher(condition.type, condition.status, condition.reason) for condition in written.by_conditions
-    )
     expression = written.by_expression
     if expression is None:
-        return Matcher(written.by_phase, conditions)
-    return Matcher(written.by_phase, conditions, compiled(expression.expression), expression.expected_result)
+        return Matcher(written.by_phase, written.by_conditions)
+    return Matcher(written.by_phase, written.by_conditions, compiled(expression.expression), expression.expected_result)
 
 
 def _reference(written: ResourceReference, compiled: _Compiled) -> Reference:
@@ -214,53 +201,3 @@ def _queries(part: object) -> Iterator[Query]:
     elif is_dataclass(part):
         for field in fields(part):
             yield from _queries(getattr(part, field.name))
-
-
-def _selector(selector: model.PodSelector | None) -> PodSelector:
-    """Compile the selector of a component's pods; an empty one without a selector."""
-    if selector is None:
-        return PodSelector()
-    instance, replica = selector.component_instance_selector, selector.replica_selector
-    return PodSelector(
-        _type_selector(selector.component_type_selector),
-        None if instance is None else _pod_query(instance.id_path),
-        None if replica is None else _pod_query(replica.key_path),
-    )
-
-
-def _gang(advice: scheduling_model.OptimizationInstructions | None) -> GangScheduling:
-    """Compile the rules of pods that start together; none without instructions."""
-    gang = None if advice is None else advice.gang_scheduling
-    if gang is None:
-        return GangScheduling()
-    keyed = tuple(KeyedGroup(group.name, tuple(map(_member, group.members))) for group in gang.pod_groups)
-    return GangScheduling(keyed, None if gang.pod_group is None else _whole(gang.pod_group))
-
-
-def _type_selector(selector: model.ComponentTypeSelector | None) -> TypeSelector | None:
-    if selector is None:
-        return None
-    return TypeSelector(selector.match_labels or {}, _pod_query(selector.key_path), selector.value)
-
-
-def _member(member: scheduling_model.PodGroupMember) -> GroupMember:
-    return GroupMember(member.component_name, _pod_queries(member.group_by_key_paths), _pod_queries(member.filters))
-
-
-def _whole(group: scheduling_model.PodGroup) -> WholeGroup:
-    parts = tuple(GroupPart(part.component_name, _topology(part.topology)) for part in group.sub_groups)
-    return WholeGroup(group.name, parts, _topology(group.topology))
-
-
-def _topology(topology: scheduling_model.Topology | None) -> Topology | None:
-    if topology is None:
-        return None
-    return Topology(topology.topology_name, topology.preferred_topology_level, topology.required_topology_level)
-
-
-def _pod_query(text: str | None) -> PodQuery | None:
-    return PodQuery(text) if text else None
-
-
-def _pod_queries(texts: Iterable[str]) -> tuple[PodQuery, ...]:
-    return tuple(map(PodQuery, texts))

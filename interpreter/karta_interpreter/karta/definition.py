@@ -14,7 +14,7 @@ from karta_interpreter.jq.syntax.traversal import field_of, is_computed, variabl
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotations import Annotations
-from karta_interpreter.karta.pod_rules import GangScheduling, PodSelector
+from karta_interpreter.karta.model import GangScheduling, PodSelector
 from karta_interpreter.karta.status_rules import StatusRules
 from karta_interpreter.lua.script import Scripts
 

@@ -10,7 +10,7 @@ from karta_interpreter.jq.analysis import Note
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.model import Karta
-from karta_interpreter.karta.schema_types import ReadFrom, expressions
+from karta_interpreter.karta.schema_types import PodQuery, expressions
 
 _REFERENCES = ("spec", "structureDefinition", "references")
 
@@ -30,24 +30,23 @@ def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
     usable: list[Parsed] = []
     findings: list[Finding] = []
     names = karta.spec.structure_definition.reference_names
-    for path, text, read_from in expressions(karta.spec, ("spec",)):
+    for path, text in expressions(karta.spec, ("spec",)):
         looks_up = path[: len(_REFERENCES)] == _REFERENCES
-        parsed, found = judge(path, text, read_from, frozenset() if looks_up else names)
+        parsed, found = judge(path, text, frozenset() if looks_up else names)
         findings += found
         if parsed is not None:
             usable.append(parsed)
     return usable, findings
 
 
-def judge(
-    path: Path, text: str, read_from: ReadFrom = ReadFrom.WORKLOAD, variables: frozenset[str] = frozenset()
-) -> tuple[Parsed | None, list[Finding]]:
+def judge(path: Path, text: str, variables: frozenset[str] = frozenset()) -> tuple[Parsed | None, list[Finding]]:
     """Check one expression, which may read ``variables``: can it be parsed, is it allowed, does it run in this process.
 
     Expressions about pods never run here, so they have no warning about where they would run. References are looked
     up for workloads only, so expressions about pods cannot read any.
     """
-    variables = variables if read_from is ReadFrom.WORKLOAD else frozenset()
+    about_pod, text = isinstance(text, PodQuery), str(text)
+    variables = frozenset() if about_pod else variables
     try:
         node, vetting = examine(text, variables)
     except QuerySyntaxError as err:
@@ -58,7 +57,7 @@ def judge(
             _error("expression-refused", path, text, refusal.message, refusal.hint, refusal.span)
             for refusal in vetting.refusals
         ]
-    bounded = vetting.verdict is Verdict.BOUNDED and read_from is ReadFrom.WORKLOAD
+    bounded = vetting.verdict is Verdict.BOUNDED and not about_pod
     return Parsed(path, text, node, variables), [_bounded(path, text, vetting.notes)] if bounded else []
 
 

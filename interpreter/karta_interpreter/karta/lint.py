@@ -8,9 +8,7 @@ from karta_interpreter.karta.compile import action_value
 from karta_interpreter.karta.expressions import Parsed
 from karta_interpreter.karta.lint_expressions import lint_expressions
 from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, SuspendAction
-from karta_interpreter.karta.scheduling_model import GangScheduling
-from karta_interpreter.karta.status_model import StatusDefinition, StatusMatcher
-from karta_interpreter.karta.status_rules import MATCHING_ORDER
+from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition, StatusMatcher
 from karta_interpreter.suggestion import hints
 
 _LONGEST_VALUE = 80
@@ -69,8 +67,8 @@ def _pods(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
 
 
 def _selectors(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
-    selector = (component.pod_selector or PodSelector()).component_type_selector
-    if selector and selector.value is not None and "//" in (selector.key_path or ""):
+    selector = (component.pod_selector or PodSelector()).component_type
+    if selector and selector.value is not None and "//" in (selector.key or ""):
         yield warning(
             "selector-alternative",
             (*path, "podSelector", "componentTypeSelector", "keyPath"),
@@ -131,7 +129,7 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]]) -> Iterator[
             "add a specDefinition to the component that has the pods",
         )
     for path, leaf in leaves if len(leaves) > 1 else ():
-        if leaf.pod_selector is None or leaf.pod_selector.component_type_selector is None:
+        if leaf.pod_selector is None or leaf.pod_selector.component_type is None:
             yield warning(
                 "type-selector-missing",
                 path,
@@ -145,13 +143,13 @@ def _list_keys(karta: Karta) -> Iterator[Finding]:
     kinds = karta.spec.structure_definition.additional_child_kinds
     at = ("spec", "structureDefinition", "additionalChildKinds")
     yield from _repeated(at, "kind", [kind.kind for kind in kinds])
-    gang = _gang(karta)
-    yield from _repeated((*_GANG, "podGroups"), "name", [group.name for group in gang.pod_groups])
-    for index, group in enumerate(gang.pod_groups):
-        members = [member.component_name for member in group.members]
+    gang = karta.spec.gang
+    yield from _repeated((*_GANG, "podGroups"), "name", [group.name for group in gang.keyed])
+    for index, group in enumerate(gang.keyed):
+        members = [member.component for member in group.members]
         yield from _repeated((*_GANG, "podGroups", index, "members"), "componentName", members)
-    if gang.pod_group is not None:
-        members = [sub_group.component_name for sub_group in gang.pod_group.sub_groups]
+    if gang.whole is not None:
+        members = [part.component for part in gang.whole.parts]
         yield from _repeated((*_GANG, "podGroup", "subGroups"), "componentName", members)
 
 
@@ -169,22 +167,17 @@ def _repeated(path: Path, field: str, keys: list[str]) -> Iterator[Finding]:
 
 
 def _sub_groups(karta: Karta) -> Iterator[Finding]:
-    group = _gang(karta).pod_group
+    group = karta.spec.gang.whole
     names = dict.fromkeys(component.name for _, component in karta.spec.structure_definition.components)
     hint = hints(names)
-    for index, sub_group in enumerate(group.sub_groups if group else ()):
-        if sub_group.component_name not in names:
+    for index, sub_group in enumerate(group.parts if group else ()):
+        if sub_group.component not in names:
             yield warning(
                 "sub-group-not-found",
                 (*_GANG, "podGroup", "subGroups", index, "componentName"),
-                f'the subgroup "{sub_group.component_name}" is not a component',
-                hint(sub_group.component_name),
+                f'the subgroup "{sub_group.component}" is not a component',
+                hint(sub_group.component),
             )
-
-
-def _gang(karta: Karta) -> GangScheduling:
-    instructions = karta.spec.optimization_instructions
-    return (instructions and instructions.gang_scheduling) or GangScheduling()
 
 
 _AT = ("spec", "structureDefinition", "rootComponent", "statusDefinition")

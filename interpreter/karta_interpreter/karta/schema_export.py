@@ -5,14 +5,8 @@ reports all findings at once, and a rule here would hide them, because the API s
 are only the rules that Karta's own CRD has.
 """
 
-import ast
-import inspect
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -28,8 +22,8 @@ REFERENCE = "#/definitions/"
 def model_schema() -> Object:
     """Every part of the model by its class name; a part names another with ``{"$ref": REFERENCE + name}``.
 
-    A field has the docstring below it as its description, a part that of its class. An absent field is left out
-    rather than null, and a default is there only where it differs from absence.
+    The description of a part is the first line of its docstring. An absent field is left out rather than null, and a
+    default is there only where it differs from absence.
     """
     spec = Spec.model_json_schema(ref_template=REFERENCE + "{model}", schema_generator=_Generator)
     parts: Object = spec.pop("$defs")
@@ -40,9 +34,7 @@ class _Generator(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         part = super().model_schema(schema)
         part.pop("title")
-        part["description"] = _plain(part["description"].splitlines()[0])
-        for field, text in _field_docstrings(schema["cls"]):
-            part["properties"][to_camel(field)]["description"] = _plain(text)
+        part["description"] = part["description"].splitlines()[0].replace("``", "`")
         return part
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
@@ -54,19 +46,6 @@ class _Generator(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's own signature has a private type
         del schema
         return False
-
-
-def _field_docstrings(part: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """The fields that have a docstring below them, which Python itself does not keep."""
-    classes = [node for node in ast.parse(inspect.getsource(part)).body if isinstance(node, ast.ClassDef)]
-    for statement, below in pairwise(classes[0].body):
-        match statement, below:
-            case ast.AnnAssign(target=ast.Name(field)), ast.Expr(ast.Constant(str(text))):
-                yield field, inspect.cleandoc(text)
-
-
-def _plain(text: str) -> str:
-    return text.replace("``", "`")
 
 
 _DIALECT = "http://json-schema.org/draft-07/schema#"

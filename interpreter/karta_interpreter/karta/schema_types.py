@@ -1,32 +1,52 @@
 """How the parts of a Karta are written down: closed camelCase objects, lists, and jq expressions.
 
-Fields that hold an expression are marked, so that every one of them can be found without naming them again. A field's
-docstring, and its rules for the API server alone, go into the schemas that `schema_export` writes.
+Expressions have a type of their own, so that every one of them can be found without naming its field again. The
+descriptions of fields, and the rules for the API server alone, go into the schemas that `schema_export` writes.
 """
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
-from functools import cache
-from typing import Annotated, ClassVar, TypeVar
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, core_schema
 
+from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Path
 
 
-class ReadFrom(StrEnum):
-    """The input of a jq expression of a definition."""
+class Expression(str):
+    """The text of an expression, about the workload where it is no `PodQuery`."""
 
-    WORKLOAD = "workload"
-    POD = "pod"
+    __slots__ = ()
+
+    @property
+    def text(self) -> str:
+        """The same as plain text."""
+        return str(self)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401, D105, RUF100, PLW3201 - pydantic's signature
+        return core_schema.no_info_after_validator_function(cls, handler(str))
 
 
-Expression = Annotated[str, ReadFrom.WORKLOAD]
-OptionalExpression = Annotated[str | None, ReadFrom.WORKLOAD]
-PodExpression = Annotated[str, ReadFrom.POD]
-OptionalPodExpression = Annotated[str | None, ReadFrom.POD]
+class PodQuery(Expression):
+    """An expression about a pod. No request of Karmada asks about pods, so it is compiled when it is first asked.
+
+    >>> PodQuery(".metadata.name").query.evaluate({"metadata": {"name": "web-0"}})
+    ['web-0']
+    """
+
+    __slots__ = ()
+
+    @property
+    def query(self) -> Query:
+        """The expression, ready to use; raises QueryError where `Query.compile` does."""
+        return _compiled(self.text)
+
+
+_compiled = lru_cache(maxsize=1024)(Query.compile)
 
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], Field(strict=False)]
@@ -35,28 +55,37 @@ Many = Annotated[tuple[Item, ...], Field(strict=False)]
 AtLeastOne = Annotated[Many[Item], Field(min_length=1)]
 
 
-def for_api_server(**schema: JSON) -> FieldInfo:
-    """Constraints that the API server enforces on a field; in definitions from elsewhere a violation is a finding.
+def described(text: str, default: Any = ..., *, alias: str | None = None, **schema: JSON) -> Any:  # noqa: ANN401 - as pydantic's Field
+    """A field with its description; ``alias`` is its name in a Karta, where that is not its own in camelCase.
 
-    Names have underscores where OpenAPI has dashes.
+    ``schema`` has constraints that the API server enforces; in definitions from elsewhere a violation is a finding.
     """
-    field: FieldInfo = Field(json_schema_extra={name.replace("_", "-"): value for name, value in schema.items()})
-    return field
+    return Field(default, alias=alias, description=text, json_schema_extra=schema or None)
 
 
-def keyed_by(field: str) -> FieldInfo:
+def optional(text: str, *, alias: str | None = None, **schema: JSON) -> Any:  # noqa: ANN401 - as pydantic's Field
+    """A field that is None when it is absent."""
+    return described(text, None, alias=alias, **schema)
+
+
+def yields(what: str) -> Any:  # noqa: ANN401 - as pydantic's Field
+    """An optional expression about the workload."""
+    return optional(f"jq on the workload that yields {what}.")
+
+
+AS_SET: Final[Mapping[str, JSON]] = {"x-kubernetes-list-type": "set"}
+
+
+def keyed_by(field: str) -> dict[str, JSON]:
     """A list of entries that differ in a field: the API server merges them by it and refuses a second one."""
-    return for_api_server(x_kubernetes_list_type="map", x_kubernetes_list_map_keys=[field])
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field]}
 
 
 def rules(*rules: tuple[str, str]) -> ConfigDict:
     """Rules of the API server for an object, each in CEL and with the message when it is broken."""
     return ConfigDict(
-        json_schema_extra={"x-kubernetes-validations": [{"rule": rule, "message": said} for rule, said in rules]}
+        json_schema_extra={"x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules]}
     )
-
-
-PodExpressions = Annotated[Many[str], ReadFrom.POD, for_api_server(x_kubernetes_list_type="set")]
 
 
 class Schema(BaseModel):
@@ -75,28 +104,13 @@ class Schema(BaseModel):
         return {key: value for key, value in data.items() if value is not None or key in cls.nullable}
 
 
-def expressions(part: Schema, at: Path = ()) -> Iterator[tuple[Path, str, ReadFrom]]:
-    """Every jq expression below a part of a Karta: its path, its text and what it is asked about."""
-    for name, spelled, read_from in _fields(type(part)):
-        value = getattr(part, name)
-        if value is not None:
-            yield from _expressions_of(value, read_from, (*at, spelled))
-
-
-@cache
-def _fields(part: type[Schema]) -> tuple[tuple[str, str, ReadFrom | None], ...]:
-    """The fields of a part: name in Python, name in a Karta, and what an expression in it is asked about."""
-    return tuple(
-        (name, to_camel(name), next((mark for mark in field.metadata if isinstance(mark, ReadFrom)), None))
-        for name, field in part.model_fields.items()
-    )
-
-
-def _expressions_of(value: object, read_from: ReadFrom | None, at: Path) -> Iterator[tuple[Path, str, ReadFrom]]:
-    if isinstance(value, Schema):
-        yield from expressions(value, at)
-    elif isinstance(value, tuple | dict):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _expressions_of(item, read_from, (*at, key))
-    elif isinstance(value, str) and read_from is not None:
-        yield at, value, read_from
+def expressions(part: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:
+    """Every jq expression below a part of a Karta, with its path."""
+    if isinstance(part, Expression):
+        yield at, part
+    elif isinstance(part, Schema):
+        for name, field in type(part).model_fields.items():
+            yield from expressions(getattr(part, name), (*at, str(field.alias)))
+    elif isinstance(part, tuple | dict):
+        for key, item in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from expressions(item, (*at, key))

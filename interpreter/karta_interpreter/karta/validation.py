@@ -128,18 +128,18 @@ def _component(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
 
 
 def _type_selector(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
-    selector = (component.pod_selector or PodSelector()).component_type_selector
+    selector = (component.pod_selector or PodSelector()).component_type
     if selector is None:
         return
     at = (*path, "podSelector", "componentTypeSelector")
-    if not selector.key_path and not selector.match_labels:
+    if not selector.key and not selector.labels:
         yield error(
             "type-selector-empty",
             at,
             f'the component "{component.name}" has a type selector with neither keyPath nor matchLabels',
             "say by which label or field its pods are recognised",
         )
-    if selector.value is not None and not selector.key_path:
+    if selector.value is not None and not selector.key:
         yield error(
             "type-selector-value-without-key",
             (*at, "value"),
@@ -195,11 +195,9 @@ def _in_cycles(owners: Mapping[str, str | None]) -> set[str]:
 
 
 def _pod_group_members(karta: Karta, names: Container[str], hint: Hint) -> Iterator[Finding]:
-    instructions = karta.spec.optimization_instructions
-    gang = instructions and instructions.gang_scheduling
-    for group_index, group in enumerate(gang.pod_groups if gang else ()):
+    for group_index, group in enumerate(karta.spec.gang.keyed):
         for index, member in enumerate(group.members):
-            if member.component_name in names:
+            if member.component in names:
                 continue
             yield error(
                 "pod-group-member-not-found",
@@ -207,8 +205,8 @@ def _pod_group_members(karta: Karta, names: Container[str], hint: Hint) -> Itera
                     *("spec", "optimizationInstructions", "gangScheduling", "podGroups", group_index),
                     *("members", index, "componentName"),
                 ),
-                f'the pod group member "{member.component_name}" is not a component',
-                hint(member.component_name),
+                f'the pod group member "{member.component}" is not a component',
+                hint(member.component),
             )
 
 

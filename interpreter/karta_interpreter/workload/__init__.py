@@ -6,7 +6,7 @@ change gives a new workload, which shares what did not change with the one befor
 ask and change; what Karmada asks belongs to `karta_interpreter.operations`.
 """
 
-from karta_interpreter.karta.pod_rules import Topology
+from karta_interpreter.karta.model import Topology
 from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import Condition, Status, StatusMatch
 from karta_interpreter.workload.extraction import FragmentedPodSpec, Instance

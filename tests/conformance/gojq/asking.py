@@ -8,7 +8,7 @@ from typing import TypeAlias
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.pod_rules import PodQuery
+from karta_interpreter.karta.schema_types import PodQuery
 from tests.conformance.gojq.peer import Gojq, Outcome
 from tests.conformance.gojq.readings import Reading, program
 

@@ -8,7 +8,7 @@ from karta_interpreter import Component, Workload
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Fragments, PodSpec, PodTemplate
-from karta_interpreter.karta.pod_rules import PodQuery
+from karta_interpreter.karta.schema_types import PodQuery
 from karta_interpreter.workload.extraction import PIECES
 from karta_interpreter.workload.gang.attribution import extract_group_keys
 from tests.conformance.gojq import rules

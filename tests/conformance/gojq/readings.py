@@ -11,7 +11,7 @@ from msgspec.structs import fields, replace
 from karta_interpreter.jq import Query, parse
 from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Literal, Node
 from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.karta.pod_rules import PodQuery
+from karta_interpreter.karta.schema_types import PodQuery
 
 
 class Reading(StrEnum):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate, SuspendAction
-from karta_interpreter.karta.pod_rules import PodQuery
+from karta_interpreter.karta.schema_types import PodQuery
 from karta_interpreter.karta.status_rules import ConditionsRule, Matcher
 from tests.conformance.gojq.asking import Answer, Ask, NoAnswerError
 from tests.conformance.gojq.readings import Reading, program

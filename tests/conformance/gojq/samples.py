@@ -18,7 +18,7 @@ from karta_interpreter.jq.syntax.traversal import children
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.loading import catalogue_files
-from karta_interpreter.karta.pod_rules import PodQuery
+from karta_interpreter.karta.schema_types import PodQuery, Schema
 from karta_interpreter.suites import find_suites, load_suite
 from tests.conformance.mutation import mutate
 
@@ -63,7 +63,7 @@ class Sample:
     @cached_property
     def texts(self) -> Sequence[str]:
         """Every text that the definition compares something with."""
-        strings = {part for part in _parts(self.karta.definition) if isinstance(part, str)}
+        strings = {part for part in _parts(self.karta.definition) if type(part) is str}
         nodes = [parse(part.text) for part in _parts(self.karta.definition) if isinstance(part, Query | PodQuery)]
         literals = {node.value for top in nodes for node in _below(top) if isinstance(node, Literal)}
         return sorted(strings | {literal for literal in literals if isinstance(literal, str)})
@@ -175,8 +175,8 @@ def _parts(value: Any) -> Iterator[Any]:
         return
     if isinstance(value, Query | PodQuery | str):
         yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
+    elif isinstance(value, Mapping | Schema):
+        for item in dict(value).values():
             yield from _parts(item)
     elif isinstance(value, tuple | list):
         for item in value:

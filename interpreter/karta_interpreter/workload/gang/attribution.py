@@ -15,7 +15,7 @@ from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
-from karta_interpreter.karta.pod_rules import PodQuery
+from karta_interpreter.karta.schema_types import PodQuery
 from karta_interpreter.workload.document import check_json
 
 

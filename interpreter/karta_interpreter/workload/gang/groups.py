@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pod_rules import Topology, WholeGroup
+from karta_interpreter.karta.model import PodGroup as WholeGroup
+from karta_interpreter.karta.model import Topology
 from karta_interpreter.karta.pods import scale_locations
 from karta_interpreter.workload.gang.attribution import attribute_all, extract_group_keys
 from karta_interpreter.workload.gang.quorum import Grouped, effective_member, quorum

@@ -14,9 +14,10 @@ from karta_interpreter.k8s.edit import set_value
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import UNNAMED
-from karta_interpreter.karta.pod_rules import GroupMember, PodQuery
+from karta_interpreter.karta.model import PodGroupMember
 from karta_interpreter.karta.pods import scale_locations
 from karta_interpreter.karta.scale import scales
+from karta_interpreter.karta.schema_types import PodQuery
 from karta_interpreter.workload.gang.attribution import Attribution, passes_filters, replica_maker
 from karta_interpreter.workload.gang.subtree import minimum
 
@@ -29,7 +30,7 @@ class EffectiveMember:
     """
 
     pod_group: str
-    rule: GroupMember
+    rule: PodGroupMember
 
     @property
     def component(self) -> str:
