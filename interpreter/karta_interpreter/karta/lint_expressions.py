@@ -10,18 +10,20 @@ from karta_interpreter.karta.expressions import Parsed
 from karta_interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
 from karta_interpreter.karta.writability import names_places, takes_number
 
+_PER_INSTANCE = ("specDefinition", "scaleDefinition")
+
 
 def lint_expressions(karta: Karta, parsed: Sequence[Parsed], elastic: Container[str] | None) -> Iterator[Finding]:
     """Yield what is suspicious in the usable expressions of a definition; without ``elastic``, bounds make elastic."""
     components = dict(karta.spec.structure_definition.components)
     by_component = _by_component(parsed, components)
     for path, component in components.items():
-        usable = {expression.path: expression for expression in by_component[path]}
-        for expression in _read_per_instance(path, usable):
-            yield from _shared_default(expression)
-            yield from _instances(path, component, expression, usable)
+        usable = {expression.path[len(path) :]: expression for expression in by_component[path]}
+        for at, expression in usable.items():
+            if at and at[0] in _PER_INSTANCE:
+                yield from _per_instance(component, expression, usable.get(("instanceIdPath",)))
         yield from _suspend_places(usable)
-        yield from _scale_places(path, component, elastic, usable)
+        yield from _scale_places(component, elastic, usable)
 
 
 def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
@@ -35,58 +37,31 @@ def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[
     return found
 
 
-def _read_per_instance(path: Path, usable: Mapping[Path, Parsed]) -> list[Parsed]:
-    """The expressions of a component that give one result for each of its instances."""
-    parts = ("specDefinition", "scaleDefinition")
-    depth = len(path)
-    return [expression for at, expression in usable.items() if len(at) > depth and at[depth] in parts]
-
-
-def _shared_default(expression: Parsed) -> Iterator[Finding]:
+def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parsed | None) -> Iterator[Finding]:
+    """Expressions that give one result for each instance of a component."""
     rewriting = shared_default(expression.node)
     if rewriting is not None:
         written, better = rewriting
-        yield _warning(
-            "shared-default",
-            expression,
-            f"`{written}` drops every instance that leaves the value unset: the default is for the whole list",
-            f"write `{better}`",
-        )
-
-
-def _instances(
-    path: Path, component: ComponentDefinition, expression: Parsed, usable: Mapping[Path, Parsed]
-) -> Iterator[Finding]:
-    ids = usable.get((*path, "instanceIdPath"))
+        message = f"`{written}` drops every instance that leaves the value unset: the default is for the whole list"
+        yield _warning("shared-default", expression, message, f"write `{better}`")
     if component.instance_id_path is None and several(expression.node):
-        yield _warning(
-            "several-without-ids",
-            expression,
-            "the expression may give several results, but the component has no instanceIdPath to name them",
-            "add instanceIdPath, or pick one result with `first(...)`",
-        )
+        message = "the expression may give several results, but the component has no instanceIdPath to name them"
+        hint = "add instanceIdPath, or pick one result with `first(...)`"
+        yield _warning("several-without-ids", expression, message, hint)
     if ids is not None and selections(expression.node) != selections(ids.node):
-        yield _warning(
-            "select-differs",
-            expression,
-            f"its `select` is not that of instanceIdPath `{ids.text}`: results and ids are paired by position",
-            "leave the same instances out of both, or none",
-        )
+        message = f"its `select` is not that of instanceIdPath `{ids.text}`: results and ids are paired by position"
+        yield _warning("select-differs", expression, message, "leave the same instances out of both, or none")
 
 
 def _suspend_places(usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
     for at, expression in usable.items():
         if "suspendDefinition" in at and not names_places(_query(expression)):
-            yield _warning(
-                "suspend-path-not-writable",
-                expression,
-                "the expression computes a value; nothing can be written there",
-                "write a path, such as `.spec.suspend`",
-            )
+            message = "the expression computes a value; nothing can be written there"
+            yield _warning("suspend-path-not-writable", expression, message, "write a path, such as `.spec.suspend`")
 
 
 def _scale_places(
-    path: Path, component: ComponentDefinition, elastic: Container[str] | None, usable: Mapping[Path, Parsed]
+    component: ComponentDefinition, elastic: Container[str] | None, usable: Mapping[Path, Parsed]
 ) -> Iterator[Finding]:
     """Components whose number of replicas Karmada is meant to change, and cannot."""
     scale = component.scale_definition or ScaleDefinition()
@@ -94,16 +69,13 @@ def _scale_places(
     if not (bounded if elastic is None else component.name in elastic):
         return
     field = "replicasPath" if scale.replicas_path is not None else "minReplicasPath"
-    expression = usable.get((*path, "scaleDefinition", field))
+    expression = usable.get(("scaleDefinition", field))
     if expression is None or shared_default(expression.node) is not None:
         return
     if not takes_number(_query(expression)):
-        yield _warning(
-            "replicas-not-writable",
-            expression,
-            f'the component "{component.name}" is elastic, but no number can be written through this expression',
-            "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`",
-        )
+        message = f'the component "{component.name}" is elastic, but no number can be written through this expression'
+        hint = "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`"
+        yield _warning("replicas-not-writable", expression, message, hint)
 
 
 def _query(expression: Parsed) -> Query:

@@ -24,6 +24,7 @@ from karta_interpreter.karta.model import (
 from karta_interpreter.suggestion import did_you_mean, hints
 
 Hint: TypeAlias = Callable[[str], str]
+Components: TypeAlias = Sequence[tuple[Path, ComponentDefinition]]
 
 
 def validate(karta: Karta) -> Iterator[Finding]:
@@ -37,145 +38,89 @@ def validate(karta: Karta) -> Iterator[Finding]:
         yield from _owner(path, child, names, hint)
     for path, component in components:
         yield from _component(path, component)
+        yield from _selector((*path, "podSelector"), component, component.pod_selector or PodSelector())
     yield from _cycles(components)
     yield from _pod_group_members(karta, names, hint)
-    yield from validate_references(karta.spec.structure_definition.references)
+    yield from _references(karta.spec.structure_definition.references)
 
 
-def _unique_names(components: tuple[tuple[Path, ComponentDefinition], ...]) -> Iterator[Finding]:
+def _unique_names(components: Components) -> Iterator[Finding]:
     seen: set[str] = set()
     for path, component in components:
         if component.name and component.name in seen:
-            yield error(
-                "component-name-not-unique",
-                (*path, "name"),
-                f'the component name "{component.name}" is not unique',
-                "other fields name components by it; give each its own",
-            )
+            message = f'the component name "{component.name}" is not unique'
+            hint = "other fields name components by it; give each its own"
+            yield error("component-name-not-unique", (*path, "name"), message, hint)
         seen.add(component.name)
 
 
 def _root(path: Path, root: ComponentDefinition) -> Iterator[Finding]:
     if not _is_full(root.kind):
-        yield error(
-            "root-kind-incomplete",
-            (*path, "kind"),
-            "the root component must have its full kind: group, version and kind",
-            "the group may be empty for the kind Pod only",
-        )
+        message = "the root component must have its full kind: group, version and kind"
+        hint = "the group may be empty for the kind Pod only"
+        yield error("root-kind-incomplete", (*path, "kind"), message, hint)
     elif root.kind and "*" in (root.kind.group, root.kind.version, root.kind.kind):
         # Karta's own validator lets it pass; registered, it would take every other kind away from Karmada.
-        yield error(
-            "root-kind-wildcard",
-            (*path, "kind"),
-            "the root component must be of one kind: `*` stands for none",
-            "write a Karta for each kind",
-        )
+        message = "the root component must be of one kind: `*` stands for none"
+        yield error("root-kind-wildcard", (*path, "kind"), message, "write a Karta for each kind")
     if root.owner_ref is not None:
-        yield error(
-            "root-has-owner",
-            (*path, "ownerRef"),
-            "the root component cannot have an owner",
-            "remove ownerRef",
-        )
+        message = "the root component cannot have an owner"
+        yield error("root-has-owner", (*path, "ownerRef"), message, "remove ownerRef")
     if root.status_definition is None:
-        yield error(
-            "root-without-status",
-            path,
-            "the root component must have a status definition",
-            "add statusDefinition with statusMappings",
-        )
+        message = "the root component must have a status definition"
+        yield error("root-without-status", path, message, "add statusDefinition with statusMappings")
 
 
 def _is_full(kind: GroupVersionKind | None) -> bool:
-    if kind is None or not kind.version or not kind.kind:
-        return False
-    return bool(kind.group) or kind.kind == "Pod"
+    return kind is not None and bool(kind.version and kind.kind and (kind.group or kind.kind == "Pod"))
 
 
 def _owner(path: Path, child: ComponentDefinition, names: Container[str], hint: Hint) -> Iterator[Finding]:
     if not child.owner_ref:
-        yield error(
-            "child-without-owner",
-            path,
-            f'the child component "{child.name}" has no owner',
-            "add ownerRef with the name of its parent component",
-        )
+        message = f'the child component "{child.name}" has no owner'
+        yield error("child-without-owner", path, message, "add ownerRef with the name of its parent component")
     elif child.owner_ref not in names:
-        yield error(
-            "owner-not-found",
-            (*path, "ownerRef"),
-            f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"',
-            hint(child.owner_ref),
-        )
+        message = f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"'
+        yield error("owner-not-found", (*path, "ownerRef"), message, hint(child.owner_ref))
 
 
 def _component(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
     if not component.name:
         yield error("component-name-empty", (*path, "name"), "the component name is empty", "give it a name")
     spec = component.spec_definition
-    if spec is not None:
-        ways = (spec.pod_template_spec_path, spec.pod_spec_path, spec.fragmented_pod_spec_definition)
-        if sum(way is not None for way in ways) > 1:
-            yield error(
-                "several-pod-definitions",
-                (*path, "specDefinition"),
-                f'the component "{component.name}" has several pod definitions',
-                "keep one of podTemplateSpecPath, podSpecPath and fragmentedPodSpecDefinition",
-            )
-    yield from _type_selector(path, component)
-    yield from _instances(path, component)
+    ways = spec and (spec.pod_template_spec_path, spec.pod_spec_path, spec.fragmented_pod_spec_definition)
+    if ways and sum(way is not None for way in ways) > 1:
+        message = f'the component "{component.name}" has several pod definitions'
+        hint = "keep one of podTemplateSpecPath, podSpecPath and fragmentedPodSpecDefinition"
+        yield error("several-pod-definitions", (*path, "specDefinition"), message, hint)
 
 
-def _type_selector(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
-    selector = (component.pod_selector or PodSelector()).component_type
-    if selector is None:
-        return
-    at = (*path, "podSelector", "componentTypeSelector")
-    if not selector.key and not selector.labels:
-        yield error(
-            "type-selector-empty",
-            at,
-            f'the component "{component.name}" has a type selector with neither keyPath nor matchLabels',
-            "say by which label or field its pods are recognised",
-        )
-    if selector.value is not None and not selector.key:
-        yield error(
-            "type-selector-value-without-key",
-            (*at, "value"),
-            f'the component "{component.name}" has a type selector value without keyPath',
-            "add keyPath, the place of the value in a pod",
-        )
+def _selector(path: Path, component: ComponentDefinition, selector: PodSelector) -> Iterator[Finding]:
+    has, kind, ids = f'the component "{component.name}" has', selector.component_type, component.instance_id_path
+    at = (*path, "componentTypeSelector")
+    if kind is not None and not kind.key and not kind.labels:
+        message = f"{has} a type selector with neither keyPath nor matchLabels"
+        yield error("type-selector-empty", at, message, "say by which label or field its pods are recognised")
+    if kind is not None and kind.value is not None and not kind.key:
+        message = f"{has} a type selector value without keyPath"
+        hint = "add keyPath, the place of the value in a pod"
+        yield error("type-selector-value-without-key", (*at, "value"), message, hint)
+    if ids is not None and selector.instance_id is None:
+        message = f"{has} an instance id path but no instance selector for its pods"
+        hint = "add podSelector.componentInstanceSelector.idPath"
+        yield error("instance-selector-missing", (*path[:-1], "instanceIdPath"), message, hint)
+    if ids is None and selector.instance_id is not None:
+        message = f"{has} an instance selector for its pods but no instance id path"
+        yield error("instance-id-path-missing", (*path, "componentInstanceSelector"), message, "add instanceIdPath")
 
 
-def _instances(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
-    selector = (component.pod_selector or PodSelector()).component_instance_selector
-    if component.instance_id_path is not None and selector is None:
-        yield error(
-            "instance-selector-missing",
-            (*path, "instanceIdPath"),
-            f'the component "{component.name}" has an instance id path but no instance selector for its pods',
-            "add podSelector.componentInstanceSelector.idPath",
-        )
-    if component.instance_id_path is None and selector is not None:
-        yield error(
-            "instance-id-path-missing",
-            (*path, "podSelector", "componentInstanceSelector"),
-            f'the component "{component.name}" has an instance selector for its pods but no instance id path',
-            "add instanceIdPath",
-        )
-
-
-def _cycles(components: tuple[tuple[Path, ComponentDefinition], ...]) -> Iterator[Finding]:
+def _cycles(components: Components) -> Iterator[Finding]:
     own_themselves = _in_cycles({component.name: component.owner_ref for _, component in components})
     for path, component in components:
         if component.name in own_themselves:
-            yield error(
-                "ownership-cycle",
-                (*path, "ownerRef"),
-                f'the component "{component.name}" is its own owner, directly or through others',
-                "the owners of every component must lead to the root",
-            )
+            message = f'the component "{component.name}" is its own owner, directly or through others'
+            hint = "the owners of every component must lead to the root"
+            yield error("ownership-cycle", (*path, "ownerRef"), message, hint)
 
 
 def _in_cycles(owners: Mapping[str, str | None]) -> set[str]:
@@ -195,19 +140,13 @@ def _in_cycles(owners: Mapping[str, str | None]) -> set[str]:
 
 
 def _pod_group_members(karta: Karta, names: Container[str], hint: Hint) -> Iterator[Finding]:
+    at = ("spec", "optimizationInstructions", "gangScheduling", "podGroups")
     for group_index, group in enumerate(karta.spec.gang.keyed):
         for index, member in enumerate(group.members):
-            if member.component in names:
-                continue
-            yield error(
-                "pod-group-member-not-found",
-                (
-                    *("spec", "optimizationInstructions", "gangScheduling", "podGroups", group_index),
-                    *("members", index, "componentName"),
-                ),
-                f'the pod group member "{member.component}" is not a component',
-                hint(member.component),
-            )
+            if member.component not in names:
+                path = (*at, group_index, "members", index, "componentName")
+                message = f'the pod group member "{member.component}" is not a component'
+                yield error("pod-group-member-not-found", path, message, hint(member.component))
 
 
 _AT = ("spec", "structureDefinition", "references")
@@ -216,30 +155,21 @@ _TAKEN = ("ENV", "__loc__")
 _WITH_VALUES = (LabelOperator.IN, LabelOperator.NOT_IN)
 
 
-def validate_references(references: Sequence[ResourceReference]) -> Iterator[Finding]:
-    """Every violation of the rules."""
+def _references(references: Sequence[ResourceReference]) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, reference in enumerate(references):
-        path = (*_AT, index)
-        yield from _name(path, reference.name)
-        if reference.name in seen:
-            message = f'the reference "{reference.name}" is there twice'
+        path, name = (*_AT, index), reference.name
+        if not _NAME.fullmatch(name) or name in _TAKEN:
+            hint = "letters, digits and underscores, as in trainingRuntime"
+            yield error("reference-name", (*path, "name"), f'"{name}" is not the name of a variable', hint)
+        if name in seen:
+            message = f'the reference "{name}" is there twice'
             yield error("reference-not-unique", (*path, "name"), message, "give each a name of its own")
-        seen.add(reference.name)
-        yield from _kind(path, reference)
+        seen.add(name)
+        if not reference.gvk.version or not reference.gvk.kind:
+            message = f'the reference "{name}" has no full kind'
+            yield error("reference-kind-incomplete", (*path, "gvk"), message, "write group, version and kind")
         yield from _ways(path, reference)
-
-
-def _name(path: Path, name: str) -> Iterator[Finding]:
-    if not _NAME.fullmatch(name) or name in _TAKEN:
-        hint = "letters, digits and underscores, as in trainingRuntime"
-        yield error("reference-name", (*path, "name"), f'"{name}" is not the name of a variable', hint)
-
-
-def _kind(path: Path, reference: ResourceReference) -> Iterator[Finding]:
-    if not reference.gvk.version or not reference.gvk.kind:
-        message = f'the reference "{reference.name}" has no full kind'
-        yield error("reference-kind-incomplete", (*path, "gvk"), message, "write group, version and kind")
 
 
 def _ways(path: Path, reference: ResourceReference) -> Iterator[Finding]:
