@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.parser import text_string_to_metric_families
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.server.call_metrics import CallMetrics
+from karta_interpreter.server.metrics import CallMetrics
 
 BOUNDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.03, 0.1, 0.5, 2.5)
 KINDS = {
@@ -39,12 +39,14 @@ calls = st.tuples(
 
 @given(found=st.lists(calls, max_size=30))
 def test_it_counts_as_counters_and_histograms_do(found: list[tuple[str, GVK | None, int, float]]) -> None:
-    registry, metrics = CollectorRegistry(), CallMetrics("x")
-    counter = Counter("x_calls", "Calls answered.", ["operation", "kind", "outcome"], registry=registry)
+    registry, metrics = CollectorRegistry(), CallMetrics()
+    counter = Counter("karta_interpreter_calls", "Calls answered.", ["operation", "kind", "outcome"], registry=registry)
     about = "Time from the last byte of a request to the first of its answer."
-    histogram = Histogram("x_call_seconds", about, ["operation"], buckets=BOUNDS, registry=registry)
-    seconds_of = Counter("x_kind_seconds", "Time that the calls of a kind took.", ["kind"], registry=registry)
-    slow = Counter("x_slow_calls", "Calls that took longer than 0.1 s.", ["kind"], registry=registry)
+    histogram = Histogram("karta_interpreter_call_seconds", about, ["operation"], buckets=BOUNDS, registry=registry)
+    seconds_of = Counter(
+        "karta_interpreter_kind_seconds", "Time that the calls of a kind took.", ["kind"], registry=registry
+    )
+    slow = Counter("karta_interpreter_slow_calls", "Calls that took longer than 0.1 s.", ["kind"], registry=registry)
     for operation, gvk, code, seconds in found:
         metrics.add(operation, gvk, code, seconds)
         counter.labels(operation or "unknown", KINDS[gvk], OUTCOMES[code]).inc()

@@ -13,7 +13,6 @@ import pytest
 
 from karta_interpreter.server import listener
 from karta_interpreter.server.connections import Connections
-from karta_interpreter.server.runtime import release_memory
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.server.client import Client, get, post, question, trusting
@@ -66,10 +65,10 @@ async def test_clients_without_a_handshake_make_room_for_others() -> None:
 
 
 async def test_after_a_flood_memory_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    released = asyncio.Event()
+    released, gives_back = asyncio.Event(), listener.release_memory
 
     def release() -> None:
-        release_memory()
+        gives_back()
         released.set()
 
     monkeypatch.setattr(listener, "_RELEASE_SECONDS", 0.05)

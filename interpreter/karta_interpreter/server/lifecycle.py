@@ -1,19 +1,23 @@
 """The process around a server: starting, the signals that stop it, and stopping."""
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 
 from karta_interpreter.server.log import configure_log, flush_log, log
-from karta_interpreter.server.runtime import keep_imports, runner, settle_garbage
 from karta_interpreter.server.server import Server, Started
 from karta_interpreter.server.settings import Settings
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _STANDARD_ERROR = 2
+# uvloop is not there on every platform that Python runs on.
+_LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
 
 
 def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: None) -> None:
@@ -24,10 +28,10 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
     """
     _open_standard_files()
     configure_log(settings.log_level)
-    keep_imports()
+    gc.freeze()  # imported modules: to load definitions takes a tenth less then
     try:
-        with runner() as running:
-            running.run(_serve(settings, started))
+        with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
+            runner.run(_serve(settings, started))
     finally:
         flush_log()
 
@@ -42,13 +46,24 @@ def _open_standard_files() -> None:
 async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
     with _stop_signals() as stop:
         async with Server(settings) as server:
-            settle_garbage()
+            _settle_garbage()
             log.info("serving", url=server.started.url)
             started(server.started)
             await stop.asked.wait()
             log.info("stopping", grace_period=settings.grace_period)
             await _first_of(server.wind_down(), stop.insisted.wait())
     log.info("stopped")
+
+
+def _settle_garbage() -> None:
+    """Exclude present objects from garbage collection, and collect less often.
+
+    Definitions stay, and requests are trees without cycles: this saves a fifth of the time that parsing a large body
+    takes.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """The port that clients connect to, and how many of them."""
 
 import asyncio
+import ctypes
 import errno
+import gc
 import resource
 import socket
 from collections.abc import Callable
@@ -11,7 +13,6 @@ from typing import Final
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.log import log
-from karta_interpreter.server.runtime import release_memory
 from karta_interpreter.server.tls import Tls
 
 HANDSHAKE_SECONDS: Final = 10.0
@@ -199,3 +200,18 @@ def allow_files(wanted: int) -> int:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return wanted if soft == resource.RLIM_INFINITY else soft
+
+
+def release_memory() -> None:
+    """Collect garbage, and give the memory of connections and definitions that are gone back to the operating system.
+
+    The readers of a definition are cyclic garbage, and the collector looks seldom (`lifecycle.run` has it do so):
+    a reload a second would grow the server by a third of a gigabyte in an hour. glibc keeps what is free between blocks
+    that are in use: five rounds of 12,000 connections leave a process of 75 MiB with 340 MiB, and 400 reloads one
+    seventh more. Other C libraries have no such call. This takes some 20 ms when every kind of the catalogue changes at
+    once, less for one.
+    """
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

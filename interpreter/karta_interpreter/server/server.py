@@ -16,12 +16,11 @@ from karta_interpreter.server.certificate import Certificate, CertificateSource
 from karta_interpreter.server.certificate_sources import certificate_source
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import HealthListener, Heart, Readiness
-from karta_interpreter.server.listener import Listener, cannot_listen
+from karta_interpreter.server.listener import Listener, cannot_listen, release_memory
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.no_control_plane import NoControlPlane
-from karta_interpreter.server.runtime import collect_replaced
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.server.tls import Renewal, Tls
 from karta_interpreter.sources.precedence import Selection
@@ -205,7 +204,7 @@ class Server:
         known = set(self._quarantined)
         _log_quarantined([broken for broken in snapshot.quarantined if broken not in known])
         self._quarantined = snapshot.quarantined
-        collect_replaced()
+        release_memory()
 
 
 def _control_plane(settings: Settings) -> "ControlPlane | NoControlPlane":
