@@ -7,6 +7,7 @@ from karta_interpreter.sources.api_server import ApiServer
 from tests.registration.control_plane import running
 from tests.registration.definitions import TOY
 from tests.registration.rig import Rig
+from tests.server.logs import capture_logs
 
 
 @pytest.fixture
@@ -14,9 +15,10 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
     folder = tmp_path / "kartas"
     folder.mkdir()
     async with running() as plane, ApiServer.of(plane.kubeconfig(tmp_path)) as api:
-        rig = Rig(plane, api, folder)
-        rig.define(TOY)
-        yield rig
+        with capture_logs() as lines:
+            rig = Rig(plane, api, folder, lines)
+            rig.define(TOY)
+            yield rig
 
 
 @pytest.fixture

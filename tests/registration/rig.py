@@ -9,7 +9,6 @@ from typing import Any
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.registration import Endpoint
-from karta_interpreter.registration.conflicts import Report
 from karta_interpreter.registration.registrar import Registrar, Registration
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.store import Store
@@ -24,12 +23,12 @@ DOLL = GVK("toys.example.com", "v1", "Doll")
 class Rig:
     """A store of a folder, a control plane, and the means to start registrars between them."""
 
-    def __init__(self, plane: ControlPlane, api: ApiServer, folder: Path) -> None:
+    def __init__(self, plane: ControlPlane, api: ApiServer, folder: Path, lines: list[dict[str, Any]]) -> None:
         self.plane = plane
         self.api = api
         self.folder = folder
         self.endpoint = Endpoint.of_url("https://interpreter.example")
-        self.reports: list[Report] = []
+        self.lines = lines
         self.store = Store([folder], catalogue=False)
 
     def define(self, gvk: GVK, text: str | None = None) -> None:
@@ -45,7 +44,6 @@ class Rig:
             lambda: self.endpoint,
             Registration(**settings),
             ready=ready,
-            report=self.reports.append,
         )
         task = asyncio.create_task(registrar.run())
         try:
@@ -57,7 +55,7 @@ class Rig:
                 await task
 
     def said(self, level: str) -> list[str]:
-        return [report.message for report in self.reports if report.level == level]
+        return [line["event"] for line in self.lines if line["log_level"] == level]
 
 
 def crd(kind: str, *, version: str = "v1", status: bool = True) -> Any:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from karta_interpreter.registration.admission_ca import PATHS, AdmissionCA
-from karta_interpreter.registration.conflicts import Report
 from karta_interpreter.sources.api_server import ApiServer
 from tests.registration.control_plane import ControlPlane, running
 from tests.registration.rig import NAME
+from tests.server.logs import capture_logs
 from tests.waiting import until
 
 OLD, NEW = b"-- the old authority --", b"-- the new authority --"
@@ -23,11 +23,11 @@ OTHER = {"name": "other.example.com", "clientConfig": {"url": "https://other.exa
 class Rig:
     """A control plane whose admission webhooks are looked at all the time."""
 
-    def __init__(self, plane: ControlPlane, api: ApiServer) -> None:
+    def __init__(self, plane: ControlPlane, api: ApiServer, lines: list[dict[str, Any]]) -> None:
         self.plane = plane
         self.authority = OLD
-        self.reports: list[Report] = []
-        self.trust = AdmissionCA(api, lambda: self.authority, report=self.reports.append, seconds=0.01)
+        self.lines = lines
+        self.trust = AdmissionCA(api, lambda: self.authority, seconds=0.01)
 
     def install(self) -> None:
         for path, verb in zip(PATHS, ("validate", "mutate"), strict=True):
@@ -57,7 +57,7 @@ class Rig:
         await until(lambda: self.plane.requests >= before + 3 * len(PATHS))
 
     def said(self) -> list[str]:
-        return [f"{report.level}: {report.message}" for report in self.reports]
+        return [f"{line['log_level']}: {line['event']}" for line in self.lines]
 
     @asynccontextmanager
     async def looking(self) -> AsyncIterator[None]:
@@ -74,7 +74,8 @@ class Rig:
 @pytest.fixture
 async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
     async with running() as plane, ApiServer(str(plane.kubeconfig(tmp_path))) as api:
-        yield Rig(plane, api)
+        with capture_logs() as lines:
+            yield Rig(plane, api, lines)
 
 
 async def test_they_get_the_authority_and_nothing_else_changes(rig: Rig) -> None:
@@ -133,7 +134,7 @@ async def test_what_is_not_allowed_is_left_to_others(rig: Rig, method: str) -> N
         await rig.looks_again()
 
     assert rig.trusted == {b""}
-    assert len(rig.reports) == len(PATHS), "said once, not at every look"
+    assert len(rig.lines) == len(PATHS), "said once, not at every look"
     assert all("is left to others" in said and "403" in said for said in rig.said())
 
 
@@ -146,7 +147,7 @@ async def test_an_api_server_that_is_away_is_waited_for(rig: Rig) -> None:
         rig.plane.available = True
         await until(lambda: rig.trust.has_announced(OLD))
 
-    assert [report.level for report in rig.reports] == ["info", "info"], "the registrar tells of the server"
+    assert [line["log_level"] for line in rig.lines] == ["info", "info"], "the registrar tells of the server"
 
 
 async def test_what_is_refused_is_told_once(rig: Rig) -> None:
@@ -157,4 +158,4 @@ async def test_what_is_refused_is_told_once(rig: Rig) -> None:
         await rig.looks_again()
         assert not rig.trust.has_announced(OLD)
 
-    assert sorted(report.level for report in rig.reports) == ["info", "warning"]
+    assert sorted(line["log_level"] for line in rig.lines) == ["info", "warning"]

@@ -5,6 +5,7 @@ Their manifests leave ``caBundle`` out: only the server knows its CA, and when i
 
 import asyncio
 import base64
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -14,7 +15,7 @@ from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.configuration import NAME
-from karta_interpreter.registration.conflicts import Report
+from karta_interpreter.registration.conflicts import Messages
 from karta_interpreter.sources.api_server import ApiServer
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
@@ -40,17 +41,15 @@ class AdmissionCA:
         authority: Callable[[], bytes],
         name: str = NAME,
         *,
-        report: Callable[[Report], None] = lambda _: None,
         seconds: float = _SECONDS,
     ) -> None:
         self._api = api
         self._authority = authority
         self._name = name
-        self._report = report
         self._seconds = seconds
         self._woken = asyncio.Event()
         self._bundles: dict[str, frozenset[str]] = {}
-        self._said: dict[str, str] = {}
+        self._messages = Messages()
 
     def wake(self) -> None:
         """Look again soon."""
@@ -65,22 +64,23 @@ class AdmissionCA:
         """See to it until cancelled; nothing that the API server does ends it."""
         while True:
             for path in PATHS:
-                await self._look(f"{path}/{self._name}", path)
+                await self._look(path)
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._woken.wait()
             self._woken.clear()
 
-    async def _look(self, place: str, path: str) -> None:
+    async def _look(self, path: str) -> None:
         try:
-            present = await self._api.get(place)
+            present = await self._api.get(f"{path}/{self._name}")
             if change := self._change(present):
-                present = await self._api.apply(place, change, manager=NAME)
-                self._report(Report("info", f"{present['kind']} {self._name} trusts the authority of this server"))
+                present = await self._api.apply(f"{path}/{self._name}", change, manager=NAME)
+                message = f"{present['kind']} {self._name} trusts the authority of this server"
+                self._messages.log(path, logging.INFO, message)
         except ClusterError as error:
             self._fail(path, error)
         else:
-            self._said.pop(path, None)
+            self._messages.forget(path)
             self._bundles[path] = frozenset(_bundles(present).values())
 
     def _change(self, present: Object) -> Object | None:
@@ -97,19 +97,14 @@ class AdmissionCA:
         }
 
     def _fail(self, path: str, error: ClusterError) -> None:
-        if error.status == HTTPStatus.NOT_FOUND:
+        if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):
             self._bundles[path] = frozenset()
-        elif error.status == HTTPStatus.FORBIDDEN:
-            self._bundles[path] = frozenset()
-            self._say(path, Report("info", f"the caBundle of admission webhooks is left to others: {error}"))
+        if error.status == HTTPStatus.FORBIDDEN:
+            message = f"the caBundle of admission webhooks is left to others: {error}"
+            self._messages.log(path, logging.INFO, message)
         elif error.status in _REFUSALS:
-            self._say(path, Report("warning", f"the caBundle of admission webhooks may be out of date: {error}"))
-
-    def _say(self, path: str, report: Report) -> None:
-        """Report a message about a configuration unless it was the last one."""
-        if self._said.get(path) != report.message:
-            self._said[path] = report.message
-            self._report(report)
+            message = f"the caBundle of admission webhooks may be out of date: {error}"
+            self._messages.log(path, logging.WARNING, message)
 
 
 def _bundles(configuration: Object) -> dict[str, str]:

@@ -1,19 +1,29 @@
-"""Detects conflicting field managers of our object, for the message about them."""
+"""Conflicts with other field managers of our object: who they are, how often to write against them, what is logged."""
 
-from dataclasses import dataclass
-from typing import Literal
+import logging
 
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.configuration import NAME
 
+_logger = logging.getLogger(__name__)
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Something to log."""
 
-    level: Literal["info", "warning", "error"]
-    message: str
+class Messages:
+    """Logs a message about a topic unless it was the last one."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, str] = {}
+
+    def log(self, topic: str, level: int, message: str) -> None:
+        """Log a message if it is news."""
+        if self._last.get(topic) != message:
+            self._last[topic] = message
+            _logger.log(level, message)
+
+    def forget(self, topic: str) -> None:
+        """Log the next message about a topic in any case."""
+        self._last.pop(topic, None)
 
 
 def rival(present: Object | None, desired: Object) -> str:
@@ -24,18 +34,13 @@ def rival(present: Object | None, desired: Object) -> str:
     """
     if present is None:
         return "it was deleted"
-    managers = [manager for manager in _managers(present) if manager != NAME]
-    who = f"it was changed by {', '.join(managers) or 'another karta-interpreter'}"
+    entries = edit.get(present, ("metadata", "managedFields")) or ()
+    managers = {entry["manager"] for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})} - {NAME}
+    who = f"it was changed by {', '.join(sorted(managers)) or 'another karta-interpreter'}"
     theirs, ours = _addresses(present), _addresses(desired)
     if theirs == ours:
         return f"{who}, to other kinds or operations"
     return f"{who}, to call {', '.join(theirs) or 'nobody'} instead of {', '.join(ours) or 'nobody'}"
-
-
-def _managers(obj: Object) -> list[str]:
-    """The field managers that own the webhooks."""
-    entries = edit.get(obj, ("metadata", "managedFields")) or ()
-    return sorted({entry["manager"] for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})})
 
 
 def _addresses(configuration: Object) -> list[str]:

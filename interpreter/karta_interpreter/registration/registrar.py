@@ -2,11 +2,11 @@
 
 import asyncio
 import base64
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Literal
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
@@ -14,7 +14,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.registration.admission_ca import AdmissionCA
 from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
-from karta_interpreter.registration.conflicts import RateLimit, Report, rival
+from karta_interpreter.registration.conflicts import Messages, RateLimit, rival
 from karta_interpreter.registration.discovery import Served, served_kinds
 from karta_interpreter.registration.endpoint import Endpoint
 from karta_interpreter.sources.api_server import ApiServer
@@ -52,6 +52,7 @@ def advice(error: ClusterError) -> str:
     return ""
 
 
+_logger = logging.getLogger(__name__)
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PACE = Pace()
 _DEBOUNCE = 0.3
@@ -93,7 +94,6 @@ class Registrar:
         *,
         ready: Callable[[], bool] = lambda: True,
         refresh: Callable[[], Awaitable[None]] = _nothing_new,
-        report: Callable[[Report], None] = lambda _: None,
     ) -> None:
         self._api = api
         self._store = store
@@ -101,18 +101,17 @@ class Registrar:
         self._registration = registration
         self._ready = ready
         self._refresh = refresh
-        self._report = report
         self.in_step = False
         self._woken = asyncio.Event()
         self._crds = Informer(api, _CRDS, lambda crd: served_kinds([crd]), _PACE)
         self._present = Informer(api, CONFIGURATIONS, dict, _PACE)
-        self._admission = AdmissionCA(api, self._authority, registration.name, report=report)
+        self._admission = AdmissionCA(api, self._authority, registration.name)
         self._applied: Object | None = None
         self._became: JSON = None
         self._started = 0.0
         self._failures = 0
         self._patience = RateLimit(_BURST, _MINUTE)
-        self._said: dict[str, str] = {}
+        self._messages = Messages()
 
     def wake(self) -> None:
         """Look again soon whether the configuration is what it should be."""
@@ -165,7 +164,7 @@ class Registrar:
             present=present,
         )
         for finding in left_out(snapshot, served):
-            self._say(finding.message, "warning", f"{finding.message} ({finding.hint})")
+            self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
         if self._is_in_step(present, desired):
             self.in_step = True
             return None
@@ -183,17 +182,19 @@ class Registrar:
         for collection in (self._present, self._crds):
             if not collection.listed and not collection.is_refused:
                 if collection.problem:
-                    self._say("apply", "error", f"cannot register: {collection.problem}")
+                    self._messages.log("apply", logging.ERROR, f"cannot register: {collection.problem}")
                 return False
         if self._present.problem and self._present.problem.status == HTTPStatus.FORBIDDEN:
-            self._say("present", "warning", f"changes by others go unnoticed: {self._present.problem}")
+            self._messages.log("present", logging.WARNING, f"changes by others go unnoticed: {self._present.problem}")
         if self._crds.problem and self._crds.is_refused:
             message = f"kinds are registered without a look at their CRDs: {self._crds.problem}"
-            self._say("crds", "warning", message)
+            self._messages.log("crds", logging.WARNING, message)
         if self._store.snapshot.generation and self._ready():
             return True
         if asyncio.get_running_loop().time() - self._started > _LONG:
-            self._say("apply", "warning", "nothing is registered yet: definitions or certificate are not there")
+            self._messages.log(
+                "apply", logging.WARNING, "nothing is registered yet: definitions or certificate are not there"
+            )
         return False
 
     def _authority(self) -> bytes:
@@ -217,13 +218,13 @@ class Registrar:
             answer = await self._api.apply(path, desired, manager=NAME)
         except ClusterError as error:
             self._failures += 1
-            self._say("apply", "error", f"cannot register: {error}{advice(error)}")
+            self._messages.log("apply", logging.ERROR, f"cannot register: {error}{advice(error)}")
             return _PACE.pause(self._failures)
         self._failures = 0
         self.in_step = True
         self._applied, self._became = desired, _essence(answer)
         self._present.put(answer)
-        self._say("apply", "info", f"registered {_count(desired)} as {self._registration.name}")
+        self._messages.log("apply", logging.INFO, f"registered {_count(desired)} as {self._registration.name}")
         return None
 
     def _put_back(self, present: Object | None, desired: Object) -> float:
@@ -231,21 +232,15 @@ class Registrar:
         name, change = self._registration.name, rival(present, desired)
         seconds = self._patience.take(asyncio.get_running_loop().time())
         if not seconds:
-            self._said.pop("rival", None)
-            self._report(Report("warning", f"{name} is put back: {change}"))
+            self._messages.forget("rival")
+            _logger.warning("%s is put back: %s", name, change)
             return 0
         message = (
             f"{name} is changed again and again, and put back once a minute only: {change}. Two installations need a "
             f"--registration-name each; replicas of one need the same version, settings and definitions"
         )
-        self._say("rival", "error", message)
+        self._messages.log("rival", logging.ERROR, message)
         return seconds
-
-    def _say(self, topic: str, level: Literal["info", "warning", "error"], message: str) -> None:
-        """Report a message about a topic unless it was the last one."""
-        if self._said.get(topic) != message:
-            self._said[topic] = message
-            self._report(Report(level, message))
 
 
 def _essence(configuration: Object) -> JSON:

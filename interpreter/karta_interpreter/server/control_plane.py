@@ -1,7 +1,6 @@
 """The Karmada control plane of a server: the source of Kartas, and the API server where it registers."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.registration import Endpoint
-from karta_interpreter.registration.conflicts import Report
 from karta_interpreter.registration.endpoint import certificates
 from karta_interpreter.registration.registrar import Registrar, Registration
 from karta_interpreter.server.log import log
@@ -20,8 +18,6 @@ from karta_interpreter.sources.store import Store
 
 _FIRST_LOOK_SECONDS = 10.0
 """How long a server that starts waits for the Kartas of the cluster before it answers without them."""
-
-_LEVELS = logging.getLevelNamesMapping()
 
 
 class CaFile:
@@ -112,7 +108,6 @@ class ControlPlane:
             registration,
             ready=lambda: authority() is not None and (self.cluster is None or self.cluster.synced),
             refresh=refresh,
-            report=_log,
         )
         return self._registrar
 
@@ -140,10 +135,6 @@ class ControlPlane:
         if service and not url:
             return Endpoint.of_service(service, pem)
         raise ServeError("to register, Karmada needs one address: give --public-url or --service, not both")
-
-
-def _log(report: Report) -> None:
-    log.log(_LEVELS[report.level.upper()], report.message)
 
 
 def _certificates(path: Path) -> bytes:

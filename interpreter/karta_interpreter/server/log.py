@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import orjson
 
-NAME = "karta_interpreter.server"
-"""The name of the logger of this room, for `logging`."""
+NAME = "karta_interpreter"
+"""The name of the logger of this program, for `logging`."""
 
 _STDERR: Final = 2
 _MOST_WAITING: Final = 1000
@@ -33,7 +33,7 @@ class _Log(logging.LoggerAdapter[logging.Logger]):
 
 
 log = _Log(logging.getLogger(NAME))
-"""The logger of this room."""
+"""The logger of this program."""
 
 
 def configure_log(level: str) -> None:
