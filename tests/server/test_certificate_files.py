@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.certificate_sources import CertificateFiles
+from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.tls import Tls
 from tests.server.pairs import Key, chain_pem, key_pem, new_key
 
@@ -31,7 +32,7 @@ def test_a_pair_that_belongs_together_is_taken(tmp_path: Path, make: Callable[[]
     names = ("interpreter.karmada-system.svc", "localhost")
     source = files(tmp_path, chain_pem(key, names), key_pem(key))
     assert source.read().names == names
-    assert Tls(source).certificate == source.read()
+    assert Tls(source, Metrics(), lambda: None).certificate == source.read()
 
 
 def test_a_chain_may_have_its_issuers_behind_it(tmp_path: Path) -> None:

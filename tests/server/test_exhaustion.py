@@ -12,7 +12,7 @@ from karta_interpreter.errors import RequestError, ServeError
 from karta_interpreter.server.certificate import Certificate, check_pair
 from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.tls import Renewal, Tls
+from karta_interpreter.server.tls import Tls
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.waiting import HANG
@@ -52,10 +52,10 @@ class Failing:
 @pytest.mark.parametrize("error", [NONE_LEFT, RuntimeError("can't start new thread"), ServeError("away")])
 async def test_a_look_that_fails_is_not_the_last_one(error: Exception) -> None:
     source = Failing(error)
-    tls = Tls(source)
     renewed = asyncio.Event()
+    tls = Tls(source, Metrics(), renewed.set)
     with capture_logs() as said:
-        task = asyncio.create_task(Renewal(tls, Metrics(), renewed.set).run(0.01))
+        task = asyncio.create_task(tls.run(0.01))
         async with asyncio.timeout(HANG):
             await renewed.wait()
         task.cancel()

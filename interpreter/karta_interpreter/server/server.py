@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
-from karta_interpreter.server.application import Application
+from karta_interpreter.server.application import NO_KINDS, Application
 from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.certificate import Certificate, CertificateSource
+from karta_interpreter.server.certificate import Certificate
 from karta_interpreter.server.certificate_sources import certificate_source
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import HealthListener, Heart, Readiness
@@ -20,9 +20,8 @@ from karta_interpreter.server.listener import Listener, cannot_listen, release_m
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.no_control_plane import NoControlPlane
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.tls import Renewal, Tls
+from karta_interpreter.server.tls import Tls
 from karta_interpreter.sources.precedence import Selection
 from karta_interpreter.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.sources.store import Store
@@ -68,26 +67,30 @@ class Server:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._control_plane = _control_plane(settings)
-        self._tls = None if settings.plain_http else Tls(self._certificates())
+        self._control_plane = plane = _control_plane(settings)
+        cluster = plane.cluster if plane else None
         self._store = Store(
             settings.folders,
             catalogue=settings.catalogue,
-            cluster=self._control_plane.cluster,
+            cluster=cluster,
             overrides=settings.overrides,
             selection=Selection(settings.kinds, settings.without),
         )
         self._metrics = Metrics()
-        self._renewal = Renewal(self._tls, self._metrics, self._renewed) if self._tls else None
+        self._tls = None
+        if not settings.plain_http:
+            server_name, is_trusted = (plane.server_name, plane.is_trusted) if plane else (None, lambda _: True)
+            source = certificate_source(settings, server_name, is_trusted)
+            self._tls = Tls(source, self._metrics, self._renewed)
         self._readiness = Readiness(
             self._store,
             lambda: self._tls.not_after if self._tls else inf,
-            lambda: self._control_plane.is_settled,
+            lambda: plane is None or plane.is_settled,
         )
         options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
         self._calls = Calls(self._store, self._metrics, options, Load(settings.calls_in_work))
         application = Application(
-            self._calls, self._readiness, self._metrics, settings, lambda: self._control_plane.kinds
+            self._calls, self._readiness, self._metrics, settings, lambda: plane.kinds if plane else NO_KINDS
         )
         connections = Connections(application, settings)
         self._metrics.show_in_flight(lambda: connections.busy)
@@ -97,9 +100,9 @@ class Server:
         self._heart = Heart(self._readiness)
         self._health: HealthListener | None = None
         self._health_port: int | None = None
-        if cluster := self._control_plane.cluster:
+        if cluster:
             self._metrics.show_staleness(lambda: cluster.stale_for)
-        self._registrar = self._control_plane.registrar(self._store, self._authority, self._look)
+        self._registrar = plane.registrar(self._store, self._authority, self._look) if plane else None
         if registrar := self._registrar:
             self._metrics.show_registration(lambda: registrar.in_step)
         self._registration: asyncio.Task[None] | None = None
@@ -112,13 +115,12 @@ class Server:
         await self._listener.open(self._settings.host, self._settings.port)
         await self._listen_for_probes()
         if self._tls and self._tls.certificate.stands_in:
-            await self._look()
+            await self._tls.look()
         self._background("beating", self._heart.run())
         self._background("watching the definitions", self._store.watch())
-        if self._renewal:
-            renewal = self._renewal.run(self._settings.certificate_interval)
-            self._background("renewing the certificate", renewal)
-        if self._registrar:
+        if self._tls:
+            self._background("renewing the certificate", self._tls.run(self._settings.certificate_interval))
+        if self._control_plane and self._registrar:
             watch = self._control_plane.watch_authority(
                 interval=self._settings.certificate_interval, changed=self._registrar.wake
             )
@@ -134,7 +136,8 @@ class Server:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._listener.close()
         self._calls.close()
-        await self._control_plane.close()
+        if self._control_plane:
+            await self._control_plane.close()
         if self._tls:
             await self._tls.source.close()
         if self._health:
@@ -168,18 +171,14 @@ class Server:
             await self._listener.close()
             raise cannot_listen(host, port, error) from error
 
-    def _certificates(self) -> CertificateSource:
-        plane = self._control_plane
-        return certificate_source(self._settings, plane.server_name, plane.is_trusted)
-
     def _authority(self) -> bytes | None:
         if not self._tls:
             return b""
         return None if self._tls.certificate.stands_in else self._tls.certificate.authority
 
     async def _look(self) -> None:
-        if self._renewal:
-            await self._renewal.look()
+        if self._tls:
+            await self._tls.look()
 
     def _renewed(self) -> None:
         if self._registrar:
@@ -207,9 +206,9 @@ class Server:
         release_memory()
 
 
-def _control_plane(settings: Settings) -> "ControlPlane | NoControlPlane":
+def _control_plane(settings: Settings) -> "ControlPlane | None":
     if not (settings.cluster or settings.register or settings.service or settings.public_url):
-        return NoControlPlane()
+        return None
     # Imported only where there is one: what watches a cluster takes memory and time at each start.
     from karta_interpreter.server.control_plane import ControlPlane  # noqa: PLC0415
 

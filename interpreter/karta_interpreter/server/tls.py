@@ -4,8 +4,8 @@ import asyncio
 import os
 import ssl
 import tempfile
-from collections.abc import Callable
-from typing import IO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.certificate import Certificate, CertificateSource
@@ -17,15 +17,21 @@ _FIRST_INTERVAL = 1.0
 
 
 class Tls:
-    """An SSL context with the certificate of a source.
+    """An SSL context with the certificate of a source, which is asked again at intervals.
 
-    Connections that are open keep the certificate they began with; new ones get the one installed last.
+    Connections that are open keep the certificate they began with; new ones get the one installed last. A certificate
+    that cannot be read or served leaves the present one in place: each failure is counted, and a reason is logged once.
+    ``renewed`` is called when a new certificate is served.
     """
 
-    def __init__(self, source: CertificateSource) -> None:
+    def __init__(self, source: CertificateSource, metrics: Metrics, renewed: Callable[[], None]) -> None:
         self.source = source
         self.context = _context()
         self.certificate = source.read()
+        self._metrics = metrics
+        self._renewed = renewed
+        self._problem = ""
+        self._looking = asyncio.Lock()
         self.install(self.certificate)
 
     @property
@@ -42,59 +48,37 @@ class Tls:
         for context in (_context(), self.context):
             _load(context, certificate)
         self.certificate = certificate
-
-
-class Renewal:
-    """Asks the source for its certificate, and serves a new one: then ``renewed`` is called.
-
-    A certificate that cannot be read or served leaves the present one in place. Each failure is counted, and a
-    reason is logged once.
-    """
-
-    def __init__(self, tls: Tls, metrics: Metrics, renewed: Callable[[], None]) -> None:
-        self._tls = tls
-        self._metrics = metrics
-        self._renewed = renewed
-        self._complaint = ""
-        self._looking = asyncio.Lock()
+        if self.not_after is not None:
+            self._metrics.certificate_loaded(self.not_after)
 
     async def run(self, interval: float) -> None:
-        """Look every ``interval`` seconds until cancelled."""
+        """Look for another certificate every ``interval`` seconds until cancelled."""
         while True:
-            self._show()
-            await asyncio.sleep(min(interval, _FIRST_INTERVAL) if self._tls.not_after is None else interval)
+            await asyncio.sleep(min(interval, _FIRST_INTERVAL) if self.not_after is None else interval)
             await self.look()
 
     async def look(self) -> None:
-        """Look now."""
+        """Ask the source, and serve what it has."""
         async with self._looking:
             try:
-                self._serve(await self._tls.source.look())
-                self._complaint = ""
-            except ServeError as error:
-                self._complain(str(error))
+                self._serve(await self.source.look())
             except Exception as error:  # noqa: BLE001 - the next attempt may succeed after any error
-                self._complain(repr(error), error)
-        self._show()
+                self._metrics.certificate_broken()
+                problem, cause = (str(error), None) if isinstance(error, ServeError) else (repr(error), error)
+                if problem != self._problem:
+                    log.error("there is no new certificate, the present one stays", reason=problem, exc_info=cause)
+                self._problem = problem
+            else:
+                self._problem = ""
 
     def _serve(self, certificate: Certificate) -> None:
-        present = self._tls.certificate
-        if certificate == present:
+        before = self.certificate
+        if certificate == before:
             return
-        self._tls.install(certificate)
-        message = "certificate renewed" if certificate.chain != present.chain else "authorities changed"
+        self.install(certificate)
+        message = "certificate renewed" if certificate.chain != before.chain else "authorities changed"
         log.info(message, names=certificate.names, not_after=certificate.not_after)
         self._renewed()
-
-    def _complain(self, complaint: str, cause: Exception | None = None) -> None:
-        self._metrics.certificate_broken()
-        if complaint != self._complaint:
-            self._complaint = complaint
-            log.error("there is no new certificate, the present one stays", reason=complaint, exc_info=cause)
-
-    def _show(self) -> None:
-        if self._tls.not_after is not None:
-            self._metrics.certificate_loaded(self._tls.not_after)
 
 
 def _context() -> ssl.SSLContext:
@@ -112,23 +96,16 @@ def _load(context: ssl.SSLContext, certificate: Certificate) -> None:
     """
     with _private_file(certificate.chain) as chain, _private_file(certificate.key) as key:
         try:
-            context.load_cert_chain(_path(chain), _path(key))
+            context.load_cert_chain(chain, key)
         except ssl.SSLError as error:
             raise ServeError(f"OpenSSL does not take the certificate: {error.reason or error}") from error
 
 
-def _private_file(content: bytes) -> IO[bytes]:
-    """Return a file for a key: `ssl` reads no other way. In memory where that is possible, so never on a disk."""
-    # The caller closes it.
-    file: IO[bytes] = (
-        os.fdopen(os.memfd_create("certificate"), "wb")
-        if hasattr(os, "memfd_create")
-        else tempfile.NamedTemporaryFile("wb")  # noqa: SIM115 - the same
-    )
-    file.write(content)
-    file.flush()
-    return file
-
-
-def _path(file: IO[bytes]) -> str:
-    return file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}"
+@contextmanager
+def _private_file(content: bytes) -> Iterator[str]:
+    """Yield the path of a file for a key: `ssl` reads no other way. In memory where possible, so never on a disk."""
+    in_memory = hasattr(os, "memfd_create")
+    with os.fdopen(os.memfd_create("pair"), "wb") if in_memory else tempfile.NamedTemporaryFile("wb") as file:
+        file.write(content)
+        file.flush()
+        yield f"/proc/self/fd/{file.fileno()}" if in_memory else file.name
