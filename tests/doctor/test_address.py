@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.doctor.address import Address, address_of, check_url
+from karta_interpreter.doctor.connection import Address, address_of, check_url
 from karta_interpreter.doctor.result import Level, Result
 from karta_interpreter.doctor.webhooks import Client, Service
 

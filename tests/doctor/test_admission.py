@@ -27,10 +27,10 @@ def webhook(client: Raw, policy: str = "Fail") -> Raw:
             [(Level.OK, "are checked")],
             id="another webhook beside ours trusts whom it wants",
         ),
-        pytest.param([admission(webhook({}))], [(Level.PROBLEM, "are refused")], id="nobody has filled it in"),
+        pytest.param([admission(webhook({}))], [(Level.PROBLEM, "are rejected")], id="nobody has filled it in"),
         pytest.param(
             [admission(webhook(REGISTERED)), admission(webhook({"caBundle": "b2xk"}))],
-            [(Level.PROBLEM, "are refused")],
+            [(Level.PROBLEM, "are rejected")],
             id="one of two is left with an old one",
         ),
         pytest.param(

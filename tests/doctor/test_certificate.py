@@ -75,9 +75,9 @@ def test_how_long_it_is_valid(begin: timedelta, end: timedelta, level: Level | N
         pytest.param(7, True, "its issuer CN=test authority is not in the caBundle", id="another one of that name"),
         pytest.param(19, True, "is not in the caBundle", id="self-signed root in the chain"),
         pytest.param(
-            18, False, "is not in the system's roots, and no caBundle is registered", id="self-signed, no bundle"
+            18, False, "is not in the system's CAs, and no caBundle is registered", id="self-signed, no bundle"
         ),
-        pytest.param(26, True, "it is refused: reason 26", id="not for servers"),
+        pytest.param(26, True, "it is rejected: reason 26", id="not for servers"),
         pytest.param(10, True, "its chain: reason 10", id="an expired issuer"),
     ],
 )

@@ -1,7 +1,6 @@
 import pytest
 
-from karta_interpreter.doctor.control_plane import judge_clusters
-from karta_interpreter.doctor.kinds import judge_coverage, judge_kartas, read_stored
+from karta_interpreter.doctor.kinds import judge_clusters, judge_coverage, judge_kartas, read_stored
 from karta_interpreter.doctor.result import Level
 from karta_interpreter.doctor.webhooks import Client, Service
 from tests.doctor.karmada import BREW, JOB, Raw, karta
@@ -18,7 +17,7 @@ HOMELESS = {"Validated": ("True", ""), "CRDExists": ("False", "no CRD"), "Ready"
         pytest.param(INVALID, Level.PROBLEM, "brew is not valid: a: b c: d", id="invalid"),
         pytest.param(HOMELESS, Level.WARNING, "brew is not ready: no CRD", id="without CRD"),
         pytest.param({"Ready": ("False", "who knows")}, Level.WARNING, "not ready: who knows", id="for another reason"),
-        pytest.param({}, Level.WARNING, "nobody has judged brew", id="judged by nobody"),
+        pytest.param({}, Level.WARNING, "no server has checked brew", id="checked by no server"),
     ],
 )
 def test_conditions(conditions: dict[str, tuple[str, str]], level: Level, found: str) -> None:

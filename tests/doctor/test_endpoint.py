@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.doctor import endpoint, tls_client
-from karta_interpreter.doctor.address import Address
+from karta_interpreter.doctor import connection, endpoint
+from karta_interpreter.doctor.connection import Address
 from karta_interpreter.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
 from karta_interpreter.doctor.result import Level, Result
 from tests.doctor.authority import DAY, Authority
@@ -22,20 +22,20 @@ OTHER = Authority("another authority")
 OLD = {"begin": -40 * DAY, "end": timedelta(hours=-1)}
 
 
-PATIENCE = int(HANG)
+TIMEOUT = int(HANG)
 
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow machine is no finding."""
-    monkeypatch.setattr(tls_client, "SECONDS", HANG)
+    monkeypatch.setattr(connection, "SECONDS", HANG)
     monkeypatch.setattr(endpoint, "_SLOW", HANG)
 
 
 @pytest.fixture
 def _brief(_patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is nothing to wait for."""
-    monkeypatch.setattr(tls_client, "SECONDS", 0.3)
+    monkeypatch.setattr(connection, "SECONDS", 0.3)
 
 
 def at(port: int) -> Address:
@@ -49,7 +49,7 @@ def worst(results: list[Result]) -> list[tuple[Level, str, str]]:
 async def test_a_server_as_it_should_be(tmp_path: Path) -> None:
     context = AUTHORITY.context(tmp_path, NAME)
     async with serving(interpreter({"Job": 422, "Brew": 200}), context) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [JOB, BREW])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [JOB, BREW])
 
     assert [(result.level, result.check) for result in results] == [
         (Level.OK, "connection"),
@@ -63,7 +63,7 @@ async def test_a_server_as_it_should_be(tmp_path: Path) -> None:
 
 async def test_kinds_that_the_server_does_not_know(tmp_path: Path) -> None:
     async with serving(interpreter({"Job": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [JOB, BREW])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [JOB, BREW])
 
     assert worst(results) == [
         (Level.PROBLEM, "definitions", f"registered, but the server has no definition of it: {BREW}")
@@ -88,7 +88,7 @@ async def test_kinds_that_the_server_does_not_know(tmp_path: Path) -> None:
         pytest.param(
             lambda folder: AUTHORITY.context(folder, NAME),
             "",
-            ["its issuer CN=test authority is not in the system's roots, and no caBundle is registered"],
+            ["its issuer CN=test authority is not in the system's CAs, and no caBundle is registered"],
             id="no bundle",
         ),
         pytest.param(lambda folder: AUTHORITY.context(folder, NAME, **OLD), AUTHORITY.bundle, ["it expired"], id="old"),
@@ -110,7 +110,7 @@ async def test_certificates_that_karmada_does_not_accept(
     tmp_path: Path, context: Callable[[Path], ssl.SSLContext], bundle: str, found: list[str]
 ) -> None:
     async with serving(interpreter({"Job": 200}), context(tmp_path)) as port:
-        results = await examine_endpoint(at(port), bundle, PATIENCE, [JOB])
+        results = await examine_endpoint(at(port), bundle, TIMEOUT, [JOB])
 
     problems = worst(results)
     assert [(level, check) for level, check, _ in problems] == [(Level.PROBLEM, "certificate")] * len(found)
@@ -124,7 +124,7 @@ async def test_a_certificate_that_is_its_own_authority_needs_no_issuer_in_the_bu
     own = pair[pair.index("-----BEGIN CERTIFICATE") :]
 
     async with serving(interpreter(), context) as port:
-        error = await tls_client.verify(at(port), own)
+        error = await connection.verify(at(port), own)
 
     assert error is None
 
@@ -133,13 +133,13 @@ async def test_a_certificate_that_is_its_own_authority_needs_no_issuer_in_the_bu
     ("answer", "check", "found"),
     [
         pytest.param(interpreter(ready=503), "readiness", "HTTP 503 no definition is loaded", id="not ready"),
-        pytest.param(lambda *_: (404, b"<html>"), "call", "a call is refused: HTTP 404", id="another server"),
+        pytest.param(lambda *_: (404, b"<html>"), "call", "a call is rejected: HTTP 404", id="another server"),
         pytest.param(lambda *_: (200, b"x" * 2_000_000), "call", "longer than any of ours", id="a flood"),
     ],
 )
 async def test_servers_that_do_not_answer_as_ours(tmp_path: Path, answer: Answer, check: str, found: str) -> None:
     async with serving(answer, AUTHORITY.context(tmp_path, NAME)) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [])
 
     assert any(at_check == check and found in text for _, at_check, text in worst(results))
 
@@ -147,7 +147,7 @@ async def test_servers_that_do_not_answer_as_ours(tmp_path: Path, answer: Answer
 @pytest.mark.usefixtures("_brief")
 async def test_a_server_without_tls() -> None:
     async with serving(interpreter()) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [])
 
     ((level, check, found),) = worst(results)
     assert (level, check) == (Level.PROBLEM, "tls")
@@ -159,7 +159,7 @@ async def test_a_server_that_wants_client_certificates(tmp_path: Path) -> None:
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(cadata=AUTHORITY.pem)
     async with serving(interpreter(), context) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, PATIENCE, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [])
 
     ((level, check, _),) = worst(results)
     assert (level, check) == (Level.PROBLEM, "call")
@@ -168,7 +168,7 @@ async def test_a_server_that_wants_client_certificates(tmp_path: Path) -> None:
 async def test_nothing_listens() -> None:
     with socket.socket() as unused:
         unused.bind((HOST, 0))
-        (result,) = await examine_endpoint(at(unused.getsockname()[1]), AUTHORITY.bundle, PATIENCE, [])
+        (result,) = await examine_endpoint(at(unused.getsockname()[1]), AUTHORITY.bundle, TIMEOUT, [])
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
     assert "nothing listens" in result.found
@@ -177,7 +177,7 @@ async def test_nothing_listens() -> None:
 
 
 async def test_a_host_that_no_resolver_takes() -> None:
-    (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, PATIENCE, [])
+    (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, TIMEOUT, [])
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
     assert "no host name" in result.found
@@ -186,13 +186,13 @@ async def test_a_host_that_no_resolver_takes() -> None:
 async def test_a_bundle_with_comments_in_it(tmp_path: Path) -> None:
     bundle = base64.b64encode(f"# größte Autorität\n{AUTHORITY.pem}".encode()).decode()
     async with serving(interpreter(), AUTHORITY.context(tmp_path, NAME)) as port:
-        assert worst(await examine_endpoint(at(port), bundle, PATIENCE, [])) == []
+        assert worst(await examine_endpoint(at(port), bundle, TIMEOUT, [])) == []
 
 
 @pytest.mark.usefixtures("_brief")
 async def test_a_server_that_is_silent() -> None:
     with socket.create_server((HOST, 0)) as silent:
-        results = await examine_endpoint(at(silent.getsockname()[1]), AUTHORITY.bundle, PATIENCE, [])
+        results = await examine_endpoint(at(silent.getsockname()[1]), AUTHORITY.bundle, TIMEOUT, [])
 
     assert [check for _, check, _ in worst(results)] == ["tls"]
 

@@ -1,9 +1,9 @@
 import orjson
 import pytest
 
+from karta_interpreter.doctor.connection import Reply
 from karta_interpreter.doctor.endpoint import NOBODY, call_body, is_defined, judge_call, judge_readiness
 from karta_interpreter.doctor.result import Level
-from karta_interpreter.doctor.tls_client import Reply
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation
 from karta_interpreter.wire import decode, encode_failure, encode_status
@@ -20,7 +20,7 @@ GOOD = encode_failure("doctor", 404, "no definition")
             503, encode_status(503, "stopping"), Level.PROBLEM, "HTTP 503 stopping", id="not ready, with reason"
         ),
         pytest.param(502, b"<html>", Level.PROBLEM, "HTTP 502", id="a proxy without server"),
-        pytest.param(404, b"", Level.WARNING, "nobody serves /readyz", id="a proxy for calls alone"),
+        pytest.param(404, b"", Level.WARNING, "the server has no /readyz", id="a proxy for calls alone"),
     ],
 )
 def test_readiness(status: int, body: bytes, level: Level, found: str) -> None:

@@ -2,11 +2,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from karta_interpreter.doctor.kinds import Served, judge_kinds, served, versions_of
+from karta_interpreter.doctor.kinds import Served, judge_kinds, served
 from karta_interpreter.doctor.result import Level
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation
-from tests.doctor.karmada import BREW, JOB, Raw, group, resources
+from tests.doctor.karmada import BREW, JOB, Raw, resources
 
 HEALTH, AGGREGATE = (Operation.INTERPRET_HEALTH,), (Operation.AGGREGATE_STATUS,)
 
@@ -24,30 +24,20 @@ HEALTH, AGGREGATE = (Operation.INTERPRET_HEALTH,), (Operation.AGGREGATE_STATUS,)
             Served(("v1",), status=False),
             id="the status of another resource",
         ),
-        pytest.param({"v1": {"resources": None}}, Served((), status=False), id="an empty list"),
+        pytest.param({"v1": {"resources": []}}, Served((), status=False), id="an empty list"),
     ],
 )
 def test_discovery(found: Mapping[str, Raw], expected: Served) -> None:
-    assert served(BREW, found) == expected
-
-
-@pytest.mark.parametrize(
-    ("listed", "versions"),
-    [
-        pytest.param(group("v1", "v1beta1"), ["v1", "v1beta1"], id="a group"),
-        pytest.param({"kind": "APIVersions", "versions": ["v1"]}, ["v1"], id="the core group"),
-        pytest.param({}, [], id="nothing"),
-    ],
-)
-def test_versions(listed: Raw, versions: list[str]) -> None:
-    assert versions_of(listed) == versions
+    assert served(BREW, {version: each["resources"] for version, each in found.items()}) == expected
 
 
 @pytest.mark.parametrize(
     ("operations", "how", "level", "found"),
     [
         pytest.param(AGGREGATE, Served(("v1",)), Level.OK, "serves 1 of 1", id="served with status"),
-        pytest.param(HEALTH, Served(("v1",), status=False), Level.OK, "serves 1 of 1", id="nobody writes the status"),
+        pytest.param(
+            HEALTH, Served(("v1",), status=False), Level.OK, "serves 1 of 1", id="no operation writes the status"
+        ),
         pytest.param(HEALTH, Served(), Level.WARNING, "not installed", id="no CRD"),
         pytest.param(AGGREGATE, Served(("v2",)), Level.WARNING, "not serve v1, only v2", id="another version"),
     ],

@@ -53,7 +53,7 @@ def test_without_webhooks_nobody_waits() -> None:
         pytest.param(JOB, ("*",), "rules with *", id="any operation"),
         pytest.param(GVK("batch", "*", "Job"), ("Retain",), "rules with *", id="any version"),
         pytest.param(GVK("*", "*", "*"), ("Retain",), "rules with *", id="anything at all"),
-        pytest.param(JOB, ("Prune", "Retain"), "no Karmada asks for Prune", id="an operation that nobody asks for"),
+        pytest.param(JOB, ("Prune", "Retain"), "Karmada has no operation Prune", id="an unknown operation"),
     ],
 )
 def test_rules_name_what_they_are_about(gvk: GVK, operations: tuple[str, ...], found: str) -> None:

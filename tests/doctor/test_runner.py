@@ -5,6 +5,7 @@ import pytest
 
 from karta_interpreter.doctor import Level, Result, examine
 from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s.gvk import GVK
 from tests.doctor.authority import Authority
 from tests.doctor.karmada import (
     ADMISSION,
@@ -93,6 +94,17 @@ async def test_a_forwarded_port_is_dialled_and_the_registered_name_expected(tmp_
     assert worst(results) == []
 
 
+async def test_kinds_of_the_core_group_are_found(tmp_path: Path) -> None:
+    async with serving(interpreter({"Pod": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
+        plane = karmada(port, **{CONFIGURATIONS: items(configuration(client(port), rule(GVK("", "v1", "Pod"))))})
+        plane.objects |= {"/api": {"kind": "APIVersions", "versions": ["v1"]}, "/api/v1": resources("Pod")}
+        results = await examine(plane, name=OURS)
+
+    assert [result.found for result in results if result.check == "kinds"] == [
+        "karmada-apiserver serves 1 of 1 registered kind: v1, Kind=Pod"
+    ]
+
+
 async def test_each_place_is_visited_once(tmp_path: Path) -> None:
     asked: list[bytes] = []
 
@@ -115,7 +127,7 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
 @pytest.mark.parametrize(
     ("path", "found", "expected"),
     [
-        pytest.param("/version", ClusterError("refused"), [(Level.PROBLEM, "api server")], id="nobody is there"),
+        pytest.param("/version", ClusterError("refused"), [(Level.PROBLEM, "api server")], id="the API server is away"),
         pytest.param(
             CONFIGURATIONS,
             ClusterError("GET it: 404 no", status=404),
@@ -132,7 +144,7 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
             ADMISSION,
             {"webhooks": [{"name": "mutate.karta-interpreter.io"}]},
             [(Level.PROBLEM, "admission")],
-            id="nobody to trust",
+            id="no CA to trust",
         ),
         pytest.param(KARTAS, ClusterError("404", status=404), [], id="no CRD of Karta is no fault"),
         pytest.param(
@@ -143,7 +155,7 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
         pytest.param(SERVICE, {"spec": {"clusterIP": "None"}}, [(Level.PROBLEM, "address")], id="a headless Service"),
     ],
 )
-async def test_what_is_missing_is_said_and_the_rest_looked_at(
+async def test_missing_parts_are_reported_and_the_rest_is_checked(
     tmp_path: Path, path: str, found: Raw | ClusterError, expected: list[tuple[Level, str]]
 ) -> None:
     async with serving(interpreter({"Brew": 200}), AUTHORITY.context(tmp_path, NAME)) as port:

@@ -1,10 +1,10 @@
-"""Why Karmada does not get its answers: everything between a registration and the server, looked at as Karmada does.
+"""Finds out why Karmada does not get its answers, by checks of all from the registration to the server.
 
-Each module judges one thing from what was read and does no I/O, except `tls_client`, which opens connections,
-`control_plane`, which reads objects, and the two that put checks in order, `endpoint` and `runner`.
+Modules check one thing each in what was read, and do no I/O; except `connection`, which opens connections, and the two
+that run the checks in order, `endpoint` and `runner`.
 """
 
-from karta_interpreter.doctor.address import check_url
+from karta_interpreter.doctor.connection import check_url
 from karta_interpreter.doctor.result import Level, Result
 from karta_interpreter.doctor.runner import examine
 

@@ -1,4 +1,4 @@
-"""One address from the first packet to the answer of a call, and whether Karmada could read what comes back."""
+"""One address from the first packet to the answer of a call, and whether Karmada could read the answer."""
 
 import socket
 import ssl
@@ -8,10 +8,9 @@ from http import HTTPStatus
 
 import orjson
 
-from karta_interpreter.doctor.address import Address
 from karta_interpreter.doctor.certificate import judge_certificate, read_bundle
+from karta_interpreter.doctor.connection import SECONDS, Address, Reply, ask, connect, shake_hands, verify
 from karta_interpreter.doctor.result import Level, Result, listed, ok, problem, warning
-from karta_interpreter.doctor.tls_client import SECONDS, Reply, ask, connect, shake_hands, verify
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
@@ -21,53 +20,135 @@ from karta_interpreter.wire.request import API_VERSION, KIND
 _CONNECTION, _TLS, _READINESS, _CALL, _DEFINITIONS = "connection", "tls", "readiness", "call", "definitions"
 READY = "/readyz"
 NOBODY = GVK("doctor.karta-interpreter.io", "v1", "Nobody")
-"""A kind for which there is no definition: asking for it shows the way there and back, and changes nothing."""
+"""A kind without a definition: a call for it shows the way there and back, and changes nothing."""
 
 _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
+_UNSET = 30
+"""Seconds that Karmada waits when no timeout is set."""
 _UID = "doctor"
+_INSIDE = (".svc", ".cluster.local")
+_PORT_FORWARD = (
+    "the name exists inside the host cluster only: run doctor in a pod there, or forward a port "
+    "(kubectl port-forward) and add --url https://localhost:PORT"
+)
+
+
+async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
+    """Dial an address, check its certificate, and call it; ``kinds`` are those that it should know.
+
+    ``limit`` is the seconds that Karmada waits, None when that is not set. A step that fails is the last one, except
+    a certificate that is not accepted.
+    """
+    try:
+        await connect(address)
+    except OSError as error:
+        return [judge_connection(address, error)]
+    results = [ok(_CONNECTION, f"{address} takes connections")]
+    try:
+        results += await _certificate(address, ca_bundle)
+    except OSError as error:
+        return [*results, judge_tls(address, error)]
+    try:
+        results += await _calls(address, limit, kinds)
+    except OSError as error:
+        results.append(judge_exchange(error))
+    return results
+
+
+async def _certificate(address: Address, ca_bundle: str) -> list[Result]:
+    leaf, version = await shake_hands(address)
+    results = [ok(_TLS, f"{address} speaks {version}")]
+    pem = read_bundle(ca_bundle)
+    if isinstance(pem, Result):
+        return [*results, pem]
+    error = await verify(address, pem)
+    return [*results, *judge_certificate(leaf, address.server_name, error, datetime.now(UTC), bundled=bool(pem))]
+
+
+async def _calls(address: Address, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
+    results = list(judge_readiness(await ask(address, READY)))
+    target = f"{address.path}?timeout={limit or _UNSET}s"
+    results += judge_call(await ask(address, target, call_body(NOBODY, Operation.INTERPRET_REPLICA)), limit)
+    if results[-1].level is Level.PROBLEM:
+        return results
+    replies = {gvk: await ask(address, target, call_body(gvk, Operation.INTERPRET_STATUS)) for gvk in kinds}
+    return [*results, *judge_definitions({gvk: is_defined(reply) for gvk, reply in replies.items()})]
 
 
 def call_body(gvk: GVK, operation: Operation) -> bytes:
-    """A request as Karmada makes it, for an object that has nothing but a name."""
-    obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "doctor", "namespace": "default"}}
+    """A request in Karmada's form, for an object that has nothing but a name."""
+    metadata = {"name": "doctor", "namespace": "default"}
     request = {
         "uid": _UID,
         "kind": {"group": gvk.group, "version": gvk.version, "kind": gvk.kind},
-        "name": "doctor",
-        "namespace": "default",
+        **metadata,
         "operation": operation,
-        "object": obj,
+        "object": {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata},
         "replicas": 0,
     }
     return orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "request": request})
 
 
+def judge_connection(address: Address, error: OSError) -> Result:
+    """The result about a connection that fails."""
+    way = f" ({address.reason})" if address.reason else ""
+    advice = f"; {address.advice}" if address.advice else ""
+    if isinstance(error, socket.gaierror):
+        inside = address.host.endswith(_INSIDE)
+        hint = _PORT_FORWARD if inside else f"check the name, and DNS where Karmada's controllers run{advice}"
+        return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{way}", hint)
+    if isinstance(error, ConnectionRefusedError):
+        hint = "check that the server runs, that its Service has endpoints (kubectl get endpointslices), and the port"
+        return problem(_CONNECTION, f"nothing listens on {address}{way}", hint + advice)
+    hint = "check firewalls and NetworkPolicies between Karmada's controllers and the server"
+    what = f"no answer in {SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"no connection: {error}"
+    return problem(_CONNECTION, f"{address}: {what}{way}", hint + advice)
+
+
+def judge_tls(address: Address, error: OSError) -> Result:
+    """The result about a handshake that fails with any certificate accepted."""
+    reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
+    if isinstance(error, TimeoutError):
+        reason = f"no handshake in {SECONDS:.0f} s"
+    advice = "serve HTTPS with TLS 1.2 or newer there; --plain-http is for behind a proxy that does"
+    return problem(_TLS, f"{address} does not speak TLS as Karmada does: {reason}", advice)
+
+
+def judge_exchange(error: OSError) -> Result:
+    """The result about a call without an answer on a good connection."""
+    if isinstance(error, TimeoutError):
+        return problem(_CALL, f"a call has no answer after {SECONDS:.0f} s", "check the server's log and its CPU")
+    if isinstance(error, ssl.SSLError):
+        advice = "do not ask for client certificates: Karmada has none"
+        return problem(_CALL, f"the server ends the connection: {error.reason or error}", advice)
+    return problem(_CALL, f"a call has no answer: {str(error) or type(error).__name__}", "check the server's log")
+
+
 def judge_readiness(reply: Reply) -> Iterator[Result]:
-    """Judge the answer to a look at `READY`."""
+    """Check the answer of `READY`."""
     if reply.status == HTTPStatus.OK:
-        yield ok(_READINESS, "the server says that it is ready")
+        yield ok(_READINESS, "the server is ready")
     elif reply.status == HTTPStatus.NOT_FOUND:
-        advice = "fine if a proxy passes on calls alone; else this is another server: check host and port"
-        yield warning(_READINESS, f"nobody serves {READY} there", advice)
+        advice = "fine if a proxy forwards calls only; else this is another server: check host and port"
+        yield warning(_READINESS, f"the server has no {READY}", advice)
     else:
         found = f"the server is not ready: HTTP {reply.status} {_message(_json(reply))}".rstrip()
-        yield problem(_READINESS, found, "mend what it says; its log has more")
+        yield problem(_READINESS, found, "fix the reason that it names; its log has more")
 
 
-def judge_call(reply: Reply, patience: int | None) -> Iterator[Result]:
-    """Judge the answer to a call for `NOBODY`; ``patience`` is the seconds that Karmada waits."""
+def judge_call(reply: Reply, limit: int | None) -> Iterator[Result]:
+    """Check the answer to a call for `NOBODY`; ``limit`` is the seconds that Karmada waits."""
     objection = _objection(reply)
     if objection:
         yield problem(_CALL, objection, "check that host, port and path are those of a karta-interpreter server")
         return
     milliseconds = f"{reply.seconds * 1000:.3g} ms"
-    if patience is not None and reply.seconds >= patience:
-        found = f"a call took {milliseconds}, longer than the {patience} s that Karmada waits"
-        yield problem(_CALL, found, "give the server more CPU, and look for a slow proxy or network on the way")
+    advice = "give the server more CPU, and check for a slow proxy or network on the way"
+    if limit is not None and reply.seconds >= limit:
+        yield problem(_CALL, f"a call took {milliseconds}, longer than the {limit} s that Karmada waits", advice)
     elif reply.seconds >= _SLOW:
-        found = f"a call took {milliseconds}; every one of Karmada's few workers waits that long"
-        yield warning(_CALL, found, "give the server more CPU, and look for a slow proxy or network on the way")
+        yield warning(_CALL, f"a call took {milliseconds}; each of Karmada's few workers waits that long", advice)
     else:
         yield ok(_CALL, f"a call is answered in Karmada's form, in {milliseconds}")
 
@@ -77,11 +158,23 @@ def is_defined(reply: Reply) -> bool:
     return bool(_code(_json(reply)) != HTTPStatus.NOT_FOUND)
 
 
+def judge_definitions(known: dict[GVK, bool]) -> Iterator[Result]:
+    """Check that the server has a definition of each registered kind."""
+    unknown = [gvk for gvk, is_known in known.items() if not is_known]
+    if unknown:
+        found = f"registered, but the server has no definition of it: {listed(unknown)}"
+        advice = "give it the definitions, or take the kinds out of the registration: every call for them is an error"
+        yield problem(_DEFINITIONS, found, advice)
+    elif known:
+        each = "the kind that is" if len(known) == 1 else f"each of the {len(known)} kinds that are"
+        yield ok(_DEFINITIONS, f"the server has a definition of {each} registered")
+
+
 def _objection(reply: Reply) -> str:
-    """Return what Karmada would reject (``request/resourceinterpretercontext.go``), or this server never answers."""
+    """What Karmada would reject (``request/resourceinterpretercontext.go``), or this server never answers."""
     answer = _json(reply)
     if not HTTPStatus.OK <= reply.status <= HTTPStatus.PARTIAL_CONTENT:
-        return f"a call is refused: HTTP {reply.status} {_message(answer)}".rstrip()
+        return f"a call is rejected: HTTP {reply.status} {_message(answer)}".rstrip()
     if not isinstance(answer, dict):
         return "the answer to a call is no JSON object"
     if (answer.get("apiVersion", API_VERSION), answer.get("kind", KIND)) != (API_VERSION, KIND):
@@ -108,108 +201,3 @@ def _json(reply: Reply) -> JSON:
         return orjson.loads(reply.body)
     except orjson.JSONDecodeError:
         return None
-
-
-_UNSET = 30
-"""Seconds that Karmada waits when nobody says how long."""
-_INSIDE = (".svc", ".cluster.local")
-_PORT_FORWARD = (
-    "the name exists inside the host cluster only: run doctor in a pod there, or forward a port "
-    "(kubectl port-forward) and add --url https://localhost:PORT"
-)
-
-
-async def examine_endpoint(
-    address: Address, ca_bundle: str, patience: int | None, kinds: Sequence[GVK]
-) -> list[Result]:
-    """Dial an address, look at its certificate, and call it; ``kinds`` are those that it should know.
-
-    ``patience`` is the seconds that Karmada waits, None when that is not set.
-
-    A step that fails ends it, except a certificate that is not accepted: then the rest is looked at all the same.
-    """
-    try:
-        await connect(address)
-    except OSError as error:
-        return [judge_connection(address, error)]
-    results = [ok(_CONNECTION, f"{address} takes connections")]
-    try:
-        results += await _certificate(address, ca_bundle)
-    except OSError as error:
-        return [*results, judge_tls(address, error)]
-    try:
-        results += await _calls(address, patience, kinds)
-    except OSError as error:
-        results.append(judge_exchange(error))
-    return results
-
-
-def judge_connection(address: Address, error: OSError) -> Result:
-    """Return the result about a connection that fails."""
-    way = f" ({address.reason})" if address.reason else ""
-    advice = f"; {address.advice}" if address.advice else ""
-    if isinstance(error, socket.gaierror):
-        inside = address.host.endswith(_INSIDE)
-        hint = _PORT_FORWARD if inside else f"check the name, and DNS where Karmada's controllers run{advice}"
-        return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{way}", hint)
-    if isinstance(error, ConnectionRefusedError):
-        hint = "check that the server runs, that its Service has endpoints (kubectl get endpointslices), and the port"
-        return problem(_CONNECTION, f"nothing listens on {address}{way}", hint + advice)
-    hint = "check firewalls and NetworkPolicies between Karmada's controllers and the server"
-    what = f"no answer in {SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"no way: {error}"
-    return problem(_CONNECTION, f"{address}: {what}{way}", hint + advice)
-
-
-def judge_tls(address: Address, error: OSError) -> Result:
-    """Return the result about a handshake that fails with any certificate accepted."""
-    reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
-    if isinstance(error, TimeoutError):
-        reason = f"no handshake in {SECONDS:.0f} s"
-    found = f"{address} does not speak TLS as Karmada does: {reason}"
-    return problem(
-        _TLS, found, "serve HTTPS with TLS 1.2 or newer there; --plain-http is for behind something that does"
-    )
-
-
-def judge_exchange(error: OSError) -> Result:
-    """Return the result about a call without an answer on a good connection."""
-    if isinstance(error, TimeoutError):
-        return problem(_CALL, f"a call has no answer after {SECONDS:.0f} s", "look at the server's log and its CPU")
-    if isinstance(error, ssl.SSLError):
-        advice = "do not ask for client certificates: Karmada has none"
-        return problem(_CALL, f"the server ends the connection: {error.reason or error}", advice)
-    return problem(_CALL, f"a call has no answer: {str(error) or type(error).__name__}", "look at the server's log")
-
-
-def judge_definitions(known: Sequence[GVK], unknown: Sequence[GVK]) -> Iterator[Result]:
-    """Judge that the server can answer for what is registered."""
-    if unknown:
-        found = f"registered, but the server has no definition of it: {listed(unknown)}"
-        advice = "give it the definitions, or take the kinds out of the registration: every call for them is an error"
-        yield problem(_DEFINITIONS, found, advice)
-    elif known:
-        each = "the kind that is" if len(known) == 1 else f"each of the {len(known)} kinds that are"
-        yield ok(_DEFINITIONS, f"the server has a definition of {each} registered")
-
-
-async def _certificate(address: Address, ca_bundle: str) -> list[Result]:
-    seen = await shake_hands(address)
-    results = [ok(_TLS, f"{address} speaks {seen.version}")]
-    pem = read_bundle(ca_bundle)
-    if isinstance(pem, Result):
-        return [*results, pem]
-    error = await verify(address, pem)
-    judged = judge_certificate(seen.leaf, address.server_name, error, datetime.now(UTC), bundled=bool(pem))
-    return [*results, *judged]
-
-
-async def _calls(address: Address, patience: int | None, kinds: Sequence[GVK]) -> list[Result]:
-    results = list(judge_readiness(await ask(address, READY)))
-    target = f"{address.path}?timeout={patience or _UNSET}s"
-    results += judge_call(await ask(address, target, call_body(NOBODY, Operation.INTERPRET_REPLICA)), patience)
-    if results[-1].level is Level.PROBLEM:
-        return results
-    known: dict[GVK, bool] = {}
-    for gvk in kinds:
-        known[gvk] = is_defined(await ask(address, target, call_body(gvk, Operation.INTERPRET_STATUS)))
-    return [*results, *judge_definitions([k for k in kinds if known[k]], [k for k in kinds if not known[k]])]

@@ -1,8 +1,8 @@
-"""Which interpreter is asked when several could answer (``pkg/resourceinterpreter/interpreter.go``), and which do harm.
+"""Which interpreter Karmada asks when several could answer (``pkg/resourceinterpreter/interpreter.go``), and the harm.
 
 Customizations come before webhooks, and of the webhooks the first one in the order of their names is asked. With
 Karmada's feature gate ``MultiplePodTemplatesScheduling`` on, a kind that has InterpretComponent gets components from
-the scheduler and no replicas; if it has ReviseReplica too, from whichever interpreter, that is called with 0
+the scheduler and no replicas; if it has ReviseReplica too, from any interpreter, that is called with 0
 (``pkg/scheduler/core/common.go``), and the workload is scaled to zero.
 """
 
@@ -15,10 +15,13 @@ from karta_interpreter.doctor.webhooks import Webhook, in_order, kinds_of
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.lua.script import SLOTS
 from karta_interpreter.operations import Operation
 from karta_interpreter.registration.native_interpreters import INTERPRETS_COMPONENT, REVISES_REPLICA
+
+_CHECK, _GATE = "precedence", "gate"
+_COMPONENT, _REVISE = Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +34,22 @@ class Customization:
 
 
 def read_customization(obj: Object) -> Customization:
-    """The customization of an object; an operation without a script is none."""
-    name = edit.get(obj, ("metadata", "name"))
+    """The customization of an object from an API server; an operation without a script is none."""
     scripts = edit.get(obj, ("spec", "customizations"))
     operations = (Operation(name) for name, slot in SLOTS.items() if edit.get(scripts, (slot.field, "luaScript")))
-    return Customization(str(name), _kind(edit.get(obj, ("spec", "target"))), frozenset(operations))
-
-
-def _kind(target: JSON) -> GVK | None:
     try:
-        return GVK.of(target) if isinstance(target, dict) else None
+        gvk = GVK.of(edit.get(obj, ("spec", "target")) or {})
     except InterpretationError:
-        return None
-
-
-_CHECK = "precedence"
-_Calls = dict[tuple[str, GVK], list[Operation]]
+        gvk = None
+    return Customization(str(edit.get(obj, ("metadata", "name"))), gvk, frozenset(operations))
 
 
 def judge_precedence(
     ours: Sequence[Webhook], others: Sequence[Webhook], customizations: Sequence[Customization]
 ) -> Iterator[Result]:
-    """Check that Karmada asks us what we register, and that our webhook hides no other one."""
-    lost: _Calls = defaultdict(list)
-    hidden: _Calls = defaultdict(list)
+    """Check that Karmada asks our webhook for what it registers, and that it hides no other one."""
+    lost: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
+    hidden: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
     for gvk, operations in kinds_of(ours).items():
         for operation in operations:
             takers = [webhook for webhook in in_order([*ours, *others]) if webhook.takes(gvk, operation)]
@@ -84,24 +79,17 @@ def _overridden(ours: Sequence[Webhook], customizations: Sequence[Customization]
                 yield warning(_CHECK, found, f"delete these scripts from {customization.name}, if that is not meant")
 
 
-_GATE = "gate"
-_COMPONENT, _REVISE = Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA
-
-
 def judge_gate(
     ours: Sequence[Webhook], others: Sequence[Webhook], customizations: Sequence[Customization]
 ) -> Iterator[Result]:
-    """Judge for each kind of ours that no two interpreters together close the trap."""
+    """Check that no kind of ours has InterpretComponent together with ReviseReplica, from any interpreters."""
     kinds = kinds_of(ours)
     trapped = False
     for gvk, operations in kinds.items():
         if _COMPONENT in operations and _REVISE in operations:
             trapped = True
-            yield problem(
-                _GATE,
-                f"{gvk}: InterpretComponent is registered together with ReviseReplica",
-                "register only one of them: with the gate MultiplePodTemplatesScheduling on, Karmada scales it to zero",
-            )
+            found = f"{gvk}: InterpretComponent is registered together with ReviseReplica"
+            yield problem(_GATE, found, f"register only one of them: {_SCALES_TO_ZERO}")
             continue
         for mine, missing in ((_COMPONENT, _REVISE), (_REVISE, _COMPONENT)):
             theirs = _answered_by(gvk, missing, others, customizations) if mine in operations else ""
@@ -112,9 +100,10 @@ def judge_gate(
         yield ok(_GATE, "no kind has InterpretComponent together with ReviseReplica")
 
 
+_SCALES_TO_ZERO = "with the gate MultiplePodTemplatesScheduling on, Karmada scales it to zero"
 _ADVICE_BY_OPERATION: Mapping[Operation, str] = {
-    _COMPONENT: "take ReviseReplica away there, or register InterpretReplica instead of InterpretComponent: "
-    "with the gate MultiplePodTemplatesScheduling on, Karmada scales it to zero",
+    _COMPONENT: "remove ReviseReplica there, or register InterpretReplica instead of InterpretComponent: "
+    + _SCALES_TO_ZERO,
     _REVISE: "fine as long as Karmada's gate MultiplePodTemplatesScheduling is off, which is the default; before it "
     "is turned on, start the server with --multiple-pod-templates-scheduling, or Karmada scales it to zero",
 }
@@ -123,7 +112,7 @@ _ADVICE_BY_OPERATION: Mapping[Operation, str] = {
 def _answered_by(
     gvk: GVK, operation: Operation, others: Sequence[Webhook], customizations: Sequence[Customization]
 ) -> str:
-    """Return who else answers an operation, empty for none."""
+    """The other interpreter that answers an operation, empty for none."""
     for customization in customizations:
         if customization.gvk == gvk and operation in customization.operations:
             return f"the ResourceInterpreterCustomization {customization.name}"

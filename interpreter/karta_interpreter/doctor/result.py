@@ -1,14 +1,15 @@
-"""What a check found, and what to do about it."""
+"""The result of a check, and what to do about it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 _NAMED = 4
 
 
 class Level(StrEnum):
-    """How bad it is: a problem keeps Karmada from being answered, a warning may, or soon will."""
+    """Severity: a problem keeps Karmada from its answers; a warning may, or soon will."""
 
     OK = "ok"
     WARNING = "warning"
@@ -25,23 +26,13 @@ class Result:
     advice: str = ""
 
 
-def ok(check: str, found: str) -> Result:
-    """Something that is as it should be."""
-    return Result(Level.OK, check, found)
-
-
-def warning(check: str, found: str, advice: str) -> Result:
-    """Something that deserves a second look."""
-    return Result(Level.WARNING, check, found, advice)
-
-
-def problem(check: str, found: str, advice: str) -> Result:
-    """Something that keeps Karmada from being answered."""
-    return Result(Level.PROBLEM, check, found, advice)
+ok = partial(Result, Level.OK)
+warning = partial(Result, Level.WARNING)
+problem = partial(Result, Level.PROBLEM)
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names in a sentence, not more than a reader wants.
+    """Names in a sentence: the first four, and the number of the others.
 
     >>> listed(["a", "b"]), listed("abcdefg")
     ('a, b', 'a, b, c, d and 3 more')

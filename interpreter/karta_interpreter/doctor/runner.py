@@ -1,13 +1,22 @@
-"""All checks, in the order of what a reader has to mend first."""
+"""All checks, in the order in which to fix their problems."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Protocol, TypeVar
 
-from karta_interpreter.doctor.address import Address, address_of
-from karta_interpreter.doctor.control_plane import Api, ControlPlane, judge_clusters
+from karta_interpreter.doctor.connection import Address, address_of
 from karta_interpreter.doctor.endpoint import examine_endpoint
-from karta_interpreter.doctor.kinds import judge_coverage, judge_kartas, judge_kinds
-from karta_interpreter.doctor.precedence import judge_gate, judge_precedence
+from karta_interpreter.doctor.kinds import (
+    Served,
+    judge_clusters,
+    judge_coverage,
+    judge_kartas,
+    judge_kinds,
+    read_stored,
+    served,
+)
+from karta_interpreter.doctor.precedence import judge_gate, judge_precedence, read_customization
 from karta_interpreter.doctor.result import Result, ok, problem, warning
 from karta_interpreter.doctor.webhooks import (
     Client,
@@ -17,40 +26,126 @@ from karta_interpreter.doctor.webhooks import (
     judge_rules,
     judge_timeouts,
     kinds_of,
+    read_webhooks,
 )
 from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.registration.admission_ca import PATHS
+from karta_interpreter.registration.registrar import CONFIGURATIONS
 
-_API, _ADDRESS = "api server", "address"
+_API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
+_CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
+_CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+_KARTAS = ("/apis/run.ai/v1alpha1/kartas", "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces")
+_SKIPPED = "the checks about it are left out; give the user of the kubeconfig the missing rights"
+
+Answer = TypeVar("Answer")
 
 
-async def examine(api: Api, *, name: str, url: str = "") -> list[Result]:
-    """Return all results about the configuration of that name and the server behind it.
+class _Api(Protocol):
+    """The part of `karta_interpreter.sources.api_server.ApiServer` that is used, which only reads."""
+
+    @property
+    def url(self) -> str: ...
+    async def probe(self) -> str: ...
+    async def get(self, path: str) -> Object: ...
+    async def list(self, path: str) -> Sequence[Object]: ...
+    async def resources(self, api_version: str) -> Sequence[Object]: ...
+
+
+async def examine(api: _Api, *, name: str, url: str = "") -> list[Result]:
+    """All results about the configuration of that name and the server behind it.
 
     With a ``url`` the server is dialled at its host and port instead of those that are registered; its certificate is
-    judged for the registered name all the same.
+    checked for the registered name all the same.
     """
     try:
         version = await api.probe()
     except ClusterError as error:
         found = problem(_API, str(error), "give the kubeconfig of karmada-apiserver with --kubeconfig")
         return [found, *await _server_at(url)]
-    plane = ControlPlane(api)
-    webhooks = await plane.webhooks()
     results = [ok(_API, f"{api.url} answers, its version is {version}")]
-    if webhooks is None:
-        return [*results, *plane.results, *await _server_at(url)]
+    try:
+        configurations = await api.list(CONFIGURATIONS)
+    except ClusterError as error:
+        advice = "give the kubeconfig of karmada-apiserver, this is no Karmada" if _is_missing(error) else _SKIPPED
+        return [*results, problem(_CONTROL_PLANE, str(error), advice), *await _server_at(url)]
+    webhooks = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
     others = [webhook for webhook in webhooks if webhook.configuration != name]
-    results += judge_registration(name, ours, others)
-    results += await _rules(plane, ours, others)
-    results += await _surroundings(plane, ours)
-    results += judge_admission(await plane.admission(name), ours)
-    results += await _servers(plane, ours, url)
+    plane = _ControlPlane(api)
+    results += [
+        *judge_registration(name, ours, others),
+        *await _precedence(plane, ours, others),
+        *await _kinds(plane, ours),
+        *judge_admission(await plane.admission(name), ours),
+        *await _servers(plane, ours, url),
+    ]
     return [*results, *plane.results]
 
 
-async def _rules(plane: ControlPlane, ours: Sequence[Webhook], others: Sequence[Webhook]) -> list[Result]:
-    customizations = await plane.customizations()
+class _ControlPlane:
+    """Reads karmada-apiserver; ``results`` collects what could not be read."""
+
+    def __init__(self, api: _Api) -> None:
+        self.api = api
+        self.results: list[Result] = []
+
+    async def objects(self, path: str, *, optional: bool = False) -> Sequence[Object]:
+        """The objects of a collection; an optional one need not exist."""
+        return await self._readable(self.api.list(path), optional=optional) or ()
+
+    async def admission(self, name: str) -> list[Object]:
+        """The admission configurations of a name."""
+        found = [await self._readable(self.api.get(f"{path}/{name}"), optional=True) for path in PATHS]
+        return [configuration for configuration in found if configuration is not None]
+
+    async def service(self, client: Client) -> Object | None:
+        """The Service of a webhook, None when there is none; raises ClusterError."""
+        if client.service is None:
+            return None
+        path = f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}"
+        return await _existing(self.api.get(path))
+
+    async def served(self, kinds: Iterable[GVK]) -> dict[GVK, Served]:
+        """How each kind is served; raises ClusterError."""
+        kinds = tuple(kinds)
+        resources = {
+            group: await _existing(self._resources(group)) or {} for group in sorted({gvk.group for gvk in kinds})
+        }
+        return {gvk: served(gvk, resources[gvk.group]) for gvk in kinds}
+
+    async def _resources(self, group: str) -> Mapping[str, Sequence[Object]]:
+        versions = (await self.api.get(f"/apis/{group}" if group else "/api"))["versions"]
+        names = [each["version"] for each in versions] if group else versions
+        return {name: await self.api.resources(f"{group}/{name}" if group else name) for name in names}
+
+    async def _readable(self, answer: Awaitable[Answer], *, optional: bool) -> Answer | None:
+        try:
+            return await answer
+        except ClusterError as error:
+            if not (optional and _is_missing(error)):
+                self.results.append(warning(_CONTROL_PLANE, str(error), _SKIPPED))
+            return None
+
+
+async def _existing(answer: Awaitable[Answer]) -> Answer | None:
+    """An answer, None for 404; raises any other ClusterError."""
+    try:
+        return await answer
+    except ClusterError as error:
+        if _is_missing(error):
+            return None
+        raise
+
+
+def _is_missing(error: ClusterError) -> bool:
+    return error.status == HTTPStatus.NOT_FOUND
+
+
+async def _precedence(plane: _ControlPlane, ours: Sequence[Webhook], others: Sequence[Webhook]) -> list[Result]:
+    customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS)]
     return [
         *judge_timeouts(ours),
         *judge_rules(ours),
@@ -59,46 +154,45 @@ async def _rules(plane: ControlPlane, ours: Sequence[Webhook], others: Sequence[
     ]
 
 
-async def _surroundings(plane: ControlPlane, ours: Sequence[Webhook]) -> list[Result]:
+async def _kinds(plane: _ControlPlane, ours: Sequence[Webhook]) -> list[Result]:
     kinds = kinds_of(ours)
     results: list[Result] = []
     try:
         results += judge_kinds(kinds, await plane.served(kinds))
     except ClusterError as error:
-        results.append(warning("kinds", str(error), "look again when the API server answers"))
-    kartas = await plane.kartas()
+        results.append(warning("kinds", str(error), "run doctor again when the API server answers"))
+    kartas = [read_stored(obj) for path in _KARTAS for obj in await plane.objects(path, optional=True)]
     results += judge_kartas(kartas)
     if ours and not any(rule.wide for webhook in ours for rule in webhook.rules):
         results += judge_coverage(kartas, kinds)
-    return [*results, *judge_clusters(await plane.clusters(), [webhook.client for webhook in ours])]
+    return [*results, *judge_clusters(await plane.objects(_CLUSTERS), [webhook.client for webhook in ours])]
 
 
-async def _servers(plane: ControlPlane, ours: Sequence[Webhook], url: str) -> list[Result]:
-    """Each place that webhooks of ours name, once."""
-    places: dict[Client, list[Webhook]] = defaultdict(list)
+async def _servers(plane: _ControlPlane, ours: Sequence[Webhook], url: str) -> list[Result]:
+    """The results about each address that webhooks of ours name, once."""
+    by_client: dict[Client, list[Webhook]] = defaultdict(list)
     for webhook in ours:
-        places[webhook.client].append(webhook)
-    if not places:
+        by_client[webhook.client].append(webhook)
+    if not by_client:
         return await _server_at(url)
-    return [result for client, at in places.items() for result in await _server(plane, client, at, url)]
+    return [result for client, at in by_client.items() for result in await _server(plane, client, at, url)]
 
 
-async def _server(plane: ControlPlane, client: Client, webhooks: Sequence[Webhook], url: str) -> list[Result]:
+async def _server(plane: _ControlPlane, client: Client, webhooks: Sequence[Webhook], url: str) -> list[Result]:
     try:
-        service = await plane.service(client.service) if client.service else None
+        service = await plane.service(client)
     except ClusterError as error:
-        return [warning(_ADDRESS, str(error), "without it nobody can tell what Karmada dials")]
+        return [warning(_ADDRESS, str(error), "without it the address that Karmada dials is unknown")]
     address = address_of(client, service)
+    dialled = address_of(Client(url)) if url else address
     if isinstance(address, Result):
         return [address]
-    dialled = address_of(Client(url)) if url else address
     if isinstance(dialled, Result):
         return [dialled]
-    if url:
-        address = address.dialled_at(dialled)
+    address = address.dialled_at(dialled) if url else address
     found = ok(_ADDRESS, f"Karmada dials {address} as {address.server_name}: {address.reason}")
-    patience = min((webhook.timeout for webhook in webhooks if webhook.timeout is not None), default=None)
-    return [found, *await examine_endpoint(address, client.ca_bundle, patience, list(kinds_of(webhooks)))]
+    timeout = min((webhook.timeout for webhook in webhooks if webhook.timeout is not None), default=None)
+    return [found, *await examine_endpoint(address, client.ca_bundle, timeout, list(kinds_of(webhooks)))]
 
 
 async def _server_at(url: str) -> list[Result]:

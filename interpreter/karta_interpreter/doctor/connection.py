@@ -1,0 +1,219 @@
+"""Where Karmada connects to for a webhook, which name it then expects there, and connections like Karmada's.
+
+``pkg/resourceinterpreter/customized/webhook/serviceresolvers.go`` and ``k8s.io/apiserver/pkg/util/webhook``. Errors of
+connections are those of the operating system and of OpenSSL; `karta_interpreter.doctor.endpoint` explains them.
+"""
+
+import asyncio
+import io
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from http.client import HTTPException, HTTPResponse
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from cryptography import x509
+
+from karta_interpreter.doctor.result import Result, problem
+from karta_interpreter.doctor.webhooks import HTTPS, Client, Service
+from karta_interpreter.k8s.values import Object
+
+SECONDS = 10.0
+"""The time for each connection; Karmada gives a handshake as much."""
+_MAX_ANSWER = 1 << 20
+_CHECK = "address"
+_FORM = "write https://HOST[:PORT][/PATH]"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host and port to dial; ``server_name`` must be in the certificate, ``path`` is where calls are posted.
+
+    ``reason`` is the way from the registration to it, ``advice`` what to check when nothing answers.
+    """
+
+    host: str
+    port: int
+    server_name: str
+    path: str
+    reason: str = ""
+    advice: str = ""
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    def dialled_at(self, other: "Address") -> "Address":
+        """The same server, reached at another host and port, such as a forwarded one."""
+        reason = f"{self.reason}, but {other} was given to dial"
+        return replace(self, host=other.host, port=other.port, reason=reason, advice="")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An HTTP answer; ``seconds`` is from the last byte of the request to the end of the answer."""
+
+    status: int
+    body: bytes
+    seconds: float
+
+
+def address_of(client: Client, service: Object | None = None) -> Address | Result:
+    """The address of a webhook; ``service`` is the object that it refers to, None where karmada-apiserver has none.
+
+    A Result is the reason why Karmada cannot resolve it.
+    """
+    if client.service is None:
+        return _of_url(client.url)
+    if client.url:
+        return problem(_CHECK, f"clientConfig has both the url {client.url} and a service", "keep one of them")
+    return _of_service(client.service, service)
+
+
+def check_url(url: str) -> str:
+    """The reason why Karmada would not call a URL, empty when it would.
+
+    >>> check_url("http://localhost")
+    '"http://localhost" is no URL that Karmada calls: write https://HOST[:PORT][/PATH]'
+    """
+    address = _of_url(url)
+    return f"{address.found}: {address.advice}" if isinstance(address, Result) else ""
+
+
+def _of_url(url: str) -> Address | Result:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or HTTPS
+    except ValueError as error:
+        return problem(_CHECK, f'"{url}" is no URL: {error}', _FORM)
+    if parts.scheme != "https" or not host:
+        return problem(_CHECK, f'"{url}" is no URL that Karmada calls', _FORM)
+    if "@" in parts.netloc or "?" in url or "#" in url:
+        return problem(_CHECK, f'"{url}" has a user, a query or a fragment', "remove it; Karmada rejects it")
+    path = parts.path.rstrip("/") or "/"
+    return Address(host, port, host, path, f"{url} is registered", "check that the host of the URL is the right one")
+
+
+def _of_service(reference: Service, service: Object | None) -> Address | Result:
+    name = f"Service {reference.namespace}/{reference.name}"
+    server_name = f"{reference.name}.{reference.namespace}.svc"
+    external = f"ExternalName {server_name}.cluster.local"
+    spec = {} if service is None else service.get("spec") or {}
+    kind, host, in_service = spec.get("type", "ClusterIP"), spec.get("clusterIP"), f"{name} in karmada-apiserver"
+    if service is None:
+        host = server_name
+        reason = f"karmada-apiserver has no {name}, so the name is resolved by DNS"
+        advice = f"unless Karmada runs in the same cluster, create there a {name}, {external}"
+    elif kind == "ExternalName":
+        host = spec.get("externalName")
+        reason, advice = f"{name} is an ExternalName", f"check its externalName {host}"
+    elif kind not in ("ClusterIP", "NodePort", "LoadBalancer"):
+        return problem(_CHECK, f"{name} is of the unknown type {kind}", "make it an ExternalName")
+    elif not host or host == "None":
+        advice = "give it a clusterIP, or make it an ExternalName; Karmada cannot dial a headless Service"
+        return problem(_CHECK, f"{in_service} is headless", advice)
+    elif reference.port not in (ports := [port["port"] for port in spec.get("ports") or ()]):
+        found = f"{name} has no port {reference.port}, it has {', '.join(map(str, ports)) or 'none'}"
+        return problem(_CHECK, found, "register one of its ports, or add this one")
+    else:
+        reason = f"{in_service} has this clusterIP"
+        advice = f"nothing routes a clusterIP of karmada-apiserver: make it an {external}"
+    return Address(str(host), reference.port, server_name, "/" + reference.path.strip("/"), reason, advice)
+
+
+async def connect(address: Address) -> None:
+    """Open a TCP connection; raises OSError, of which TimeoutError is one."""
+    async with _connection(address, None):
+        pass
+
+
+async def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
+    """The certificate, which is not verified, and the TLS version; raises OSError, of which ssl.SSLError is one."""
+    async with _connection(address, _unverified()) as (_, writer):
+        connection: ssl.SSLObject = writer.get_extra_info("ssl_object")
+        certificate = connection.getpeercert(binary_form=True)
+        if certificate is None:
+            raise ssl.SSLError("the server has no certificate")
+        return x509.load_der_x509_certificate(certificate), connection.version() or ""
+
+
+async def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None:
+    """OpenSSL's objection to the certificate chain, apart from the name in it; raises OSError for any other failure.
+
+    Without a PEM text the CAs of the system are trusted.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    # As in Go, a certificate is trusted for being in the bundle, whether or not it has an issuer.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    if ca_pem:
+        context.load_verify_locations(cadata=ca_pem)
+    else:
+        context.load_default_certs()
+    try:
+        async with _connection(address, context):
+            return None
+    except ssl.SSLCertVerificationError as error:
+        return error
+
+
+async def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
+    """GET a path, or POST a body to it; raises OSError, also for an answer that is not HTTP."""
+    async with _connection(address, _unverified()) as (reader, writer):
+        started = time.perf_counter()
+        writer.write(_request(address, target, body))
+        await writer.drain()
+        content = b""
+        while more := await reader.read(_MAX_ANSWER):
+            content += more
+            if len(content) > _MAX_ANSWER:
+                raise ConnectionError("the answer is longer than any of ours")
+        seconds = time.perf_counter() - started
+    response = HTTPResponse(cast("Any", SimpleNamespace(makefile=lambda _: io.BytesIO(content))))
+    try:
+        response.begin()
+        return Reply(response.status, response.read(), seconds)
+    except HTTPException as error:
+        raise ConnectionError(f"the answer is not HTTP: {type(error).__name__}") from error
+
+
+def _unverified() -> ssl.SSLContext:
+    """A context for checks only, on which nothing secret is sent."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+@asynccontextmanager
+async def _connection(
+    address: Address, context: ssl.SSLContext | None
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    async with asyncio.timeout(SECONDS):
+        name = address.server_name if context else None
+        try:
+            reader, writer = await asyncio.open_connection(
+                address.host, address.port, ssl=context, server_hostname=name
+            )
+        except OSError:  # some of them are ValueErrors, too
+            raise
+        except ValueError as error:
+            raise ConnectionError(f"this is no host name: {error}") from error
+        try:
+            yield reader, writer
+        finally:
+            writer.transport.abort()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+
+def _request(address: Address, target: str, body: bytes | None) -> bytes:
+    headers = [f"Host: {address.server_name}:{address.port}", "Accept: application/json, */*", "Connection: close"]
+    if body is not None:
+        headers += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    method = "GET" if body is None else "POST"
+    return "\r\n".join([f"{method} {target} HTTP/1.1", *headers, "", ""]).encode() + (body or b"")
