@@ -1,13 +1,14 @@
 """The origins of values, as the Python of a traced expression computes them, and the sources of an expression."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.inprocess.collection import keys
 from karta_interpreter.jq.inprocess.operators import position
 from karta_interpreter.jq.inprocess.values import is_number, normal
+from karta_interpreter.jq.inprocess.writer import by_name
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.values import JSON
 
@@ -118,21 +119,9 @@ def _first(origins: Origin, values: list[JSON]) -> tuple[Location | None, list[J
     return None, []
 
 
-ORIGINS: Final[dict[str, Any]] = {
-    "Location": Location,
-    "alone": alone,
-    "entries": entries,
-    "entry_origins": entry_origins,
-    "enumerate": enumerate,
-    "greatest_of": greatest_of,
-    "inside": inside,
-    "instead": instead,
-    "least_of": least_of,
-    "lowered": lowered,
-    "numeral": numeral,
-    "raised": raised,
-    "step": step,
-    "times": times,
+ORIGINS: Final = {
+    **by_name(Location, alone, entries, entry_origins, enumerate, greatest_of, inside, instead),
+    **by_name(least_of, lowered, numeral, raised, step, times),
 }
 """Functions of Python and of this module, by the names that they have in the Python of an expression."""
 

@@ -218,11 +218,7 @@ def is_comparison(operator: str) -> bool:
 
 
 def arithmetic(operator: str, left: str, right: str, result: str) -> str:
-    """Python for ``left operator right``; ``result`` is the variable that will hold it.
-
-    >>> arithmetic("*", "t1", "2", "t2")
-    't2 if type(t1) is int and -9007199254740992 <= (t2 := t1 * 2) <= 9007199254740992 else multiply(t1, 2)'
-    """
+    """Python for ``left operator right``; ``result`` is the variable that will hold it."""
     general = f"{_FUNCTIONS[operator]}({left}, {right})"
     variables = [atom for atom in (left, right) if not is_integer(atom)]
     integers = "".join(f"type({atom}) is int and " for atom in variables)
@@ -235,11 +231,7 @@ def arithmetic(operator: str, left: str, right: str, result: str) -> str:
 
 
 def comparison(operator: str, left: str, right: str) -> str:
-    """Python for a comparison; the left side has a name, or both are named or literals.
-
-    >>> comparison("!=", "t1", "None"), comparison("==", "t1", "'x'"), comparison(">", "t1", "0")
-    ('t1 is not None', "t1 == 'x'", 't1 > 0 if type(t1) is int else less(0, t1)')
-    """
+    """Python for a comparison; the left side has a name, or both are named or literals."""
     if operator in _ORDERS:
         general = _ORDERS[operator].format(left=left, right=right)
         return f"{left} {operator} {right} if type({left}) is int else {general}" if is_integer(right) else general

@@ -43,11 +43,7 @@ def keys(value: JSON) -> list[JSON]:
 
 
 def has(value: JSON, key: JSON) -> bool:
-    """``has(key)``; null has nothing.
-
-    >>> has({"a": None}, "a"), has([1], 1)
-    (True, False)
-    """
+    """``has(key)``; null has nothing."""
     if value is None:
         return False
     if isinstance(key, str) and isinstance(value, dict):
@@ -58,11 +54,7 @@ def has(value: JSON, key: JSON) -> bool:
 
 
 def to_entries(value: JSON) -> list[JSON]:
-    """``to_entries``: key and value of every field, in the order of the keys.
-
-    >>> to_entries({"a": 1})
-    [{'key': 'a', 'value': 1}]
-    """
+    """``to_entries``: key and value of every field, in the order of the keys."""
     return [{"key": key, "value": value[key]} for key in keys(value)]
 
 
@@ -88,11 +80,7 @@ def reverse(value: JSON) -> list[JSON]:
 
 
 def flatten(value: JSON, depth: JSON = -1) -> list[JSON]:
-    """``flatten(depth)``, of all levels without a depth.
-
-    >>> flatten([1, [2, [3]]], 1)
-    [1, 2, [3]]
-    """
+    """``flatten(depth)``, of all levels without a depth."""
     return list(_flat(value, depth))
 
 
@@ -112,11 +100,7 @@ def _flat(value: JSON, depth: JSON) -> Iterator[JSON]:
 
 
 def contains(value: JSON, wanted: JSON) -> bool:
-    """``contains(wanted)``: part of a string, of an array, of the fields of an object.
-
-    >>> contains({"a": ["foo", 1]}, {"a": ["o"]})
-    True
-    """
+    """``contains(wanted)``: part of a string, of an array, of the fields of an object."""
     if kind(value) != kind(wanted) or (isinstance(value, bool) and value != wanted):
         raise QueryEvaluationError(f"{type_name(value)} cannot contain {type_name(wanted)}")
     return _contains(value, wanted, iter(range(_MOST_COMPARISONS)))

@@ -28,7 +28,6 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
-from karta_interpreter.jq.inprocess import regex
 from karta_interpreter.jq.inprocess.emitter import Emitter, Singles
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.operators import (
@@ -46,8 +45,9 @@ from karta_interpreter.jq.inprocess.operators import (
     subtract,
 )
 from karta_interpreter.jq.inprocess.record import called
+from karta_interpreter.jq.inprocess.regex import computed_pattern
 from karta_interpreter.jq.inprocess.values import equal, less, to_text
-from karta_interpreter.jq.inprocess.writer import Module
+from karta_interpreter.jq.inprocess.writer import Module, by_name
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.values import JSON, type_name
 
@@ -87,9 +87,6 @@ def given(name: str) -> JSON:
     if isinstance(value, Unresolved):
         raise QueryReferenceError(value.reason)
     return value
-
-
-_NOTHING: Final = object()
 
 
 def refuse(message: str) -> NoReturn:
@@ -144,39 +141,12 @@ def texts(parts: Sequence[Many], value: JSON) -> Iterator[str]:
 
 RUNTIME: Final[dict[str, Any]] = {
     **{called(*key): function.implementation for key, function in FUNCTIONS.items() if function.implementation},
-    "NOTHING": _NOTHING,
-    "QueryEvaluationError": QueryEvaluationError,
+    **by_name(dict, float, int, len, list, str, type, QueryEvaluationError),
+    **by_name(add, divide, elements, field, item, merge, modulo, multiply, negate, part, present_elements, subtract),
+    **by_name(equal, less, to_text, computed_pattern),
+    **by_name(given, key_of, objects, optional_elements, refuse, texts, too_many),
+    "NOTHING": object(),
     "UNCAUGHT": (QueryLimitError, QueryReferenceError),
-    "add": add,
-    "dict": dict,
-    "computed_pattern": regex.computed_pattern,
-    "divide": divide,
-    "elements": elements,
-    "equal": equal,
-    "field": field,
-    "float": float,
-    "given": given,
-    "int": int,
-    "item": item,
-    "key_of": key_of,
-    "len": len,
-    "less": less,
-    "list": list,
-    "modulo": modulo,
-    "merge": merge,
-    "multiply": multiply,
-    "negate": negate,
-    "objects": objects,
-    "optional_elements": optional_elements,
-    "part": part,
-    "present_elements": present_elements,
-    "refuse": refuse,
-    "str": str,
-    "subtract": subtract,
-    "texts": texts,
-    "to_text": to_text,
-    "too_many": too_many,
-    "type": type,
 }
 """Functions of Python and of jq, by the names that they have in the Python of an expression."""
 

@@ -13,22 +13,7 @@ from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.inprocess import calls, collection, costs, regex, strings
 from karta_interpreter.jq.inprocess.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.jq.inprocess.operators import at_path, elements, item, split, total
-from karta_interpreter.jq.inprocess.record import (
-    Argument,
-    Function,
-    Outputs,
-    Reads,
-    Write,
-    reads_all,
-    reads_condition,
-    reads_elements,
-    reads_nothing,
-    reads_output,
-    reads_outputs,
-    reads_presence,
-    reads_source,
-    reads_truth,
-)
+from karta_interpreter.jq.inprocess.record import Argument, Function, Outputs, Reads, Write
 from karta_interpreter.jq.inprocess.regex import Parse, RegexCall
 from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json, to_text, truthy
 from karta_interpreter.k8s.values import JSON, type_name
@@ -46,14 +31,14 @@ def _cost(known: Growth | Callable[..., Growth | str]) -> Cost:
 
 def _of_input(name: str, implementation: Callable[[JSON], JSON], cost: Growth, origin: str | None) -> Function:
     """A function of the input alone, with one output."""
-    return Function(name, (), Outputs.ONE, implementation, _cost(cost), reads_all, origin, calls.of_input)
+    return Function(name, (), Outputs.ONE, implementation, _cost(cost), Reads.ALL, origin, calls.of_input)
 
 
 def _of_values(
     name: str, implementation: Callable[[JSON, JSON], JSON], cost: Callable[[Growth], Growth | str]
 ) -> Function:
     """A function of the input and the value of one argument."""
-    return Function(name, (_ONCE,), Outputs.EACH, implementation, _cost(cost), reads_all, None, calls.of_values)
+    return Function(name, (_ONCE,), Outputs.EACH, implementation, _cost(cost), Reads.ALL, None, calls.of_values)
 
 
 def _of_text(name: str, function: Callable[[str], str]) -> Function:
@@ -68,14 +53,14 @@ def _of_texts(name: str, function: Callable[[str, str], JSON], cost: Callable[[G
 
 def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
     """A function that hands on an input of some types."""
-    return Function(name, (), Outputs.ANY, None, _cost(cost), reads_output, None, calls.of_type(*kinds))
+    return Function(name, (), Outputs.ANY, None, _cost(cost), Reads.SELF, None, calls.of_type(*kinds))
 
 
 def _by_key(
     name: str, implementation: Callable[[JSON, collection.Many], JSON], cost: Callable[[Growth], Growth]
 ) -> Function:
     """A function that computes one value from the outputs of its argument for each element."""
-    return Function(name, (_EACH,), Outputs.ONE, implementation, _cost(cost), reads_all, None, calls.of_filter)
+    return Function(name, (_EACH,), Outputs.ONE, implementation, _cost(cost), Reads.ALL, None, calls.of_filter)
 
 
 def _written(
@@ -104,8 +89,8 @@ def _regex(
     """A function of a regular expression, without and with flags."""
     parse = partial(RegexCall.of, replaces=Argument.SINGLE in arguments, everywhere=everywhere)
     return (
-        Function(name, arguments, outputs, implementation, cost(parse), reads_all, None, write(parse)),
-        Function(name, (*arguments, _FLAGS), outputs, implementation, cost(parse), reads_all, None, write(parse)),
+        Function(name, arguments, outputs, implementation, cost(parse), Reads.ALL, None, write(parse)),
+        Function(name, (*arguments, _FLAGS), outputs, implementation, cost(parse), Reads.ALL, None, write(parse)),
     )
 
 
@@ -156,7 +141,7 @@ _ALL: Final = (
     _of_input("tostring", to_text, costs.written(INPUT), None),
     _of_text("trim", lambda text: text.strip(strings.SPACE)),
     _of_input("unique", collection.unique, _SAME, None),
-    _written("type", (), Outputs.ONE, kind, CONSTANT, reads_nothing, calls.of_input),
+    _written("type", (), Outputs.ONE, kind, CONSTANT, Reads.NOTHING, calls.of_input),
     # of the input and of values
     _of_values("contains", collection.contains, costs.answer_to),
     _of_texts("endswith", str.endswith, costs.answer_to),
@@ -185,23 +170,23 @@ _ALL: Final = (
     _by_key("min_by", collection.least_by, costs.per_element),
     _by_key("sort_by", collection.sort_by, costs.per_element),
     _by_key("unique_by", collection.unique_by, costs.per_element),
-    _written("map", (_EACH,), Outputs.ONE, None, costs.mapped, reads_elements, calls.mapping),
-    _written("with_entries", (_EACH,), Outputs.ONE, None, costs.with_entries, reads_all, calls.entry_mapping),
+    _written("map", (_EACH,), Outputs.ONE, None, costs.mapped, Reads.ELEMENTS, calls.mapping),
+    _written("with_entries", (_EACH,), Outputs.ONE, None, costs.with_entries, Reads.ALL, calls.entry_mapping),
     # of outputs
-    _written("add", (_ONCE,), Outputs.ONE, total, costs.summed, reads_outputs, calls.addition),
-    _written("all", (_EACH,), Outputs.ONE, None, costs.decided, reads_truth, calls.decision),
-    _written("all", (_ONCE, _EACH), Outputs.ONE, None, costs.decided, reads_truth, calls.decision),
-    _written("any", (_EACH,), Outputs.ONE, None, costs.decided, reads_truth, calls.decision),
-    _written("any", (_ONCE, _EACH), Outputs.ONE, None, costs.decided, reads_truth, calls.decision),
-    _written("first", (_ONCE,), Outputs.EACH, None, costs.one_of, reads_source, calls.first),
-    _written("last", (_ONCE,), Outputs.EACH, None, costs.one_of, reads_source, calls.last),
-    _written("IN", (_ONCE,), Outputs.ONE, collection.among, costs.among, reads_all, calls.membership),
-    _written("isempty", (_ONCE,), Outputs.ONE, None, costs.answered, reads_presence, calls.emptiness),
+    _written("add", (_ONCE,), Outputs.ONE, total, costs.summed, Reads.OUTPUTS, calls.addition),
+    _written("all", (_EACH,), Outputs.ONE, None, costs.decided, Reads.TRUTH, calls.decision),
+    _written("all", (_ONCE, _EACH), Outputs.ONE, None, costs.decided, Reads.TRUTH, calls.decision),
+    _written("any", (_EACH,), Outputs.ONE, None, costs.decided, Reads.TRUTH, calls.decision),
+    _written("any", (_ONCE, _EACH), Outputs.ONE, None, costs.decided, Reads.TRUTH, calls.decision),
+    _written("first", (_ONCE,), Outputs.EACH, None, costs.one_of, Reads.FIRST, calls.first),
+    _written("last", (_ONCE,), Outputs.EACH, None, costs.one_of, Reads.FIRST, calls.last),
+    _written("IN", (_ONCE,), Outputs.ONE, collection.among, costs.among, Reads.ALL, calls.membership),
+    _written("isempty", (_ONCE,), Outputs.ONE, None, costs.answered, Reads.PRESENCE, calls.emptiness),
     # choosing and failing
-    _written("empty", (), Outputs.ANY, None, CONSTANT, reads_nothing, calls.nothing),
-    _written("error", (Argument.TEXT,), Outputs.ONE, None, CONSTANT, reads_nothing, calls.failure),
-    _written("not", (), Outputs.ONE, None, CONSTANT, reads_nothing, calls.negation),
-    _written("select", (_ONCE,), Outputs.ANY, None, costs.selected, reads_condition, calls.selection),
+    _written("empty", (), Outputs.ANY, None, CONSTANT, Reads.NOTHING, calls.nothing),
+    _written("error", (Argument.TEXT,), Outputs.ONE, None, CONSTANT, Reads.NOTHING, calls.failure),
+    _written("not", (), Outputs.ONE, None, CONSTANT, Reads.NOTHING, calls.negation),
+    _written("select", (_ONCE,), Outputs.ANY, None, costs.selected, Reads.SELF, calls.selection),
     # of regular expressions
     *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, costs.TEST, calls.test, everywhere=False),
     *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, costs.MATCH, calls.matches, everywhere=False),

@@ -4,12 +4,17 @@ The analysis is conservative: a construct that is no path, no choice and no cond
 input.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
 from karta_interpreter.jq import Query
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.record import Projections, taken
+from karta_interpreter.jq.inprocess.record import Reads
 from karta_interpreter.jq.syntax import Node
-from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.projection import Projection, take_each
+
+Projections: TypeAlias = tuple[Projection, ...]
 
 
 def take_outputs(projection: Projection, *queries: Query | None) -> None:
@@ -63,5 +68,37 @@ def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR091
         case ast.Object(entries):
             return taken(part for each in entries for part in reach(each.key, inputs) + reach(each.value, inputs))
         case ast.Call(name, arguments) if function := FUNCTIONS.get((name, len(arguments))):
-            return function.reads(reach, arguments, inputs)
+            return _called(function.reads, arguments, inputs)
     return taken(inputs)
+
+
+def _called(reads: Reads, arguments: Sequence[Node], inputs: Projections) -> Projections:
+    match reads:
+        case Reads.ALL:
+            return taken(inputs)
+        case Reads.SELF:
+            for condition in arguments:
+                reach(condition, inputs)
+            return inputs
+        case Reads.FIRST:
+            return reach(arguments[0], inputs)
+        case Reads.PRESENCE:
+            reach(arguments[0], inputs)
+        case Reads.OUTPUTS:
+            taken(reach(arguments[0], inputs))
+        case Reads.ELEMENTS:
+            taken(reach(arguments[0], _elements(inputs)))
+        case Reads.TRUTH:
+            *source, condition = arguments
+            reach(condition, reach(source[0], inputs) if source else _elements(inputs))
+    return ()
+
+
+def taken(parts: Iterable[Projection]) -> Projections:
+    """Mark all of some parts as read. What is computed from them is no part of the input."""
+    take_each(parts)
+    return ()
+
+
+def _elements(parts: Projections) -> Projections:
+    return tuple(part.each() for part in parts)

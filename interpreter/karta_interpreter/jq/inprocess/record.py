@@ -1,24 +1,16 @@
 """The record of a function that runs in process. All that the compiler and the analyses know of it stands there."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from karta_interpreter.jq.inprocess.costs import Cost
 from karta_interpreter.jq.inprocess.writer import Sink
-from karta_interpreter.jq.syntax import Call, Node
-from karta_interpreter.k8s.projection import Projection, take_each
+from karta_interpreter.jq.syntax import Call
 
 if TYPE_CHECKING:
     from karta_interpreter.jq.inprocess.emitter import Emitter
-
-Projections: TypeAlias = tuple[Projection, ...]
-Reach: TypeAlias = Callable[[Node, Projections], Projections]
-"""`karta_interpreter.jq.inprocess.reads.reach`, which marks what an argument reads."""
-
-Reads: TypeAlias = Callable[[Reach, Sequence[Node], Projections], Projections]
-"""Marks what a call with these arguments reads; returns the parts of the input that its outputs are."""
 
 Write: TypeAlias = Callable[["Emitter", Call, str, Sink], None]
 """Writes the Python of a call for an input, and of what is done with each output."""
@@ -50,6 +42,27 @@ class Outputs(Enum):
     ANY = auto()
 
 
+class Reads(Enum):
+    """What a call reads of its input, and which parts of that its outputs are; mostly none."""
+
+    ALL = auto()
+    """All of it, to compute new values."""
+    NOTHING = auto()
+    """Its type at most."""
+    SELF = auto()
+    """The input is the output, if there is one. Arguments are conditions."""
+    FIRST = auto()
+    """What the argument reads; the outputs are among its outputs."""
+    PRESENCE = auto()
+    """What the argument reads to have outputs."""
+    OUTPUTS = auto()
+    """All outputs of the argument, to compute a new value."""
+    ELEMENTS = auto()
+    """All outputs of the argument for each element, to put them into a new value."""
+    TRUTH = auto()
+    """Whether the last argument is true for each element, or for each output of the first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function of jq.
@@ -77,62 +90,3 @@ class Function:
 def called(name: str, arity: int) -> str:
     """The name of an implementation in the Python of an expression."""
     return f"jq_{name}_{arity}"
-
-
-def reads_all(_reach: Reach, _arguments: Sequence[Node], inputs: Projections) -> Projections:
-    """All of the input, to compute new values."""
-    return taken(inputs)
-
-
-def reads_nothing(_reach: Reach, _arguments: Sequence[Node], _inputs: Projections) -> Projections:
-    """No part of the input: its type is known without."""
-    return ()
-
-
-def reads_output(_reach: Reach, _arguments: Sequence[Node], inputs: Projections) -> Projections:
-    """The input is the output, if there is one."""
-    return inputs
-
-
-def reads_condition(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
-    """``select(condition)``: the input is the output where the condition, which reads it, is true."""
-    reach(arguments[0], inputs)
-    return inputs
-
-
-def reads_source(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
-    """The outputs are among those of the argument."""
-    return reach(arguments[0], inputs)
-
-
-def reads_presence(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
-    """Only whether the argument has outputs."""
-    reach(arguments[0], inputs)
-    return ()
-
-
-def reads_outputs(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
-    """All of the argument's outputs, to compute a new value."""
-    return taken(reach(arguments[0], inputs))
-
-
-def reads_elements(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
-    """All of the argument's outputs for each element, to put them into a new value."""
-    return reads_outputs(reach, arguments, _elements(inputs))
-
-
-def reads_truth(reach: Reach, arguments: Sequence[Node], inputs: Projections) -> Projections:
-    """``any`` and ``all``: whether the last argument is true for each element, or for each output of the first."""
-    *source, condition = arguments
-    reach(condition, reach(source[0], inputs) if source else _elements(inputs))
-    return ()
-
-
-def taken(parts: Iterable[Projection]) -> Projections:
-    """Mark all of some parts as read. What is computed from them is no part of the input."""
-    take_each(parts)
-    return ()
-
-
-def _elements(parts: Projections) -> Projections:
-    return tuple(part.each() for part in parts)

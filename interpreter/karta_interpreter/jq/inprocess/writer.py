@@ -72,6 +72,11 @@ class Module:
         return space
 
 
+def by_name(*functions: Callable[..., Any]) -> dict[str, Any]:
+    """Functions and types by their own names."""
+    return {function.__name__: function for function in functions}
+
+
 def _names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     for constant in code.co_consts:

@@ -6,15 +6,7 @@ from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
 from karta_interpreter.errors import QuerySyntaxError
-from karta_interpreter.jq.syntax import (
-    ArrayPattern,
-    Literal,
-    Node,
-    ObjectPattern,
-    Pattern,
-    Span,
-    VariablePattern,
-)
+from karta_interpreter.jq.syntax import ArrayPattern, Literal, Node, ObjectPattern, Pattern, Span, VariablePattern
 from karta_interpreter.jq.syntax.lexer import Kind, Token, tokenize
 
 NESTING_LIMIT = 128
