@@ -1,17 +1,15 @@
 """Python for conditions, and for the constructs that choose by them."""
 
 import re
-from abc import ABC
 from collections.abc import Callable
 from typing import Final
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.flow import DEEPEST, Flow, is_empty
-from karta_interpreter.jq.inprocess.writer import Sink, is_name, truth, untruth
+from karta_interpreter.jq.inprocess.writer import DEEPEST, Sink, Writer, is_empty, is_name, truth, untruth
 from karta_interpreter.jq.syntax import Node
 
 
-class Choices(Flow, ABC):
+class Choices(Writer):
     """Writes conditions, and the constructs that choose by them."""
 
     def condition(self, node: Node, here: str) -> str:

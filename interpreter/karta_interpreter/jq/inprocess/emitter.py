@@ -13,11 +13,10 @@ from karta_interpreter.jq.inprocess.choices import (
     is_integer,
     is_text,
 )
-from karta_interpreter.jq.inprocess.flow import is_empty
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import Outputs, called
 from karta_interpreter.jq.inprocess.values import is_number, normal
-from karta_interpreter.jq.inprocess.writer import Sink, truth
+from karta_interpreter.jq.inprocess.writer import Sink, is_empty, truth
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import split_path
 from karta_interpreter.jq.syntax.traversal import children, is_merge, terms_of
