@@ -10,7 +10,7 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import interpret
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 from karta_interpreter.wire import Request, encode_failure, encode_results
 from tests.catalogue.entries import entries
 

@@ -11,7 +11,7 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, load_documents
 from karta_interpreter.operations import Operation
-from karta_interpreter.suites import Case, find_suites, load_suite
+from karta_interpreter.suites.suite import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import NOTHING_KNOWN, Known, resolved
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 
 _known: dict[str, Known] = {}
 

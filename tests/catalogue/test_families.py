@@ -7,7 +7,7 @@ from karta_interpreter.k8s.fields import generation
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Operation, interpret
 from karta_interpreter.operations.aggregate.generation import observed_generation
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 from tests.catalogue.knowledge import knowing
 
 _FEWEST: Mapping[Operation, int] = {

@@ -9,7 +9,7 @@ from karta_interpreter.k8s.values import JSON, Path
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 from karta_interpreter.wire import Request, encode_results
 from tests.counting import calls
 

@@ -19,7 +19,7 @@ from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.status import match_status
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.registration import operations_for
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 

@@ -8,7 +8,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status
 from karta_interpreter.operations import Call, Operation, interpret
 from karta_interpreter.operations.call import StatusItem
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 

@@ -10,7 +10,7 @@ from typing import Any
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, interpret
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 from tests.catalogue.knowledge import knowing
 
 JUNK = [

@@ -9,7 +9,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status
 from karta_interpreter.karta.status_rules import Matcher
 from karta_interpreter.operations import Operation
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 from tests.catalogue.statuses import STATUSES
 
 

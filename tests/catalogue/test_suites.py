@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Operation
-from karta_interpreter.suites import Case, run
+from karta_interpreter.suites import run
+from karta_interpreter.suites.suite import Case
 
 
 def test_the_answers_are_the_expected_ones(definition: Definition, cases: Sequence[Case]) -> None:

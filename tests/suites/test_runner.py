@@ -5,7 +5,8 @@ import yaml
 
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.suites import Outcome, read_suite, run
+from karta_interpreter.suites import Outcome, run
+from karta_interpreter.suites.suite import read_suite
 
 _KARTA = """
 apiVersion: run.ai/v1alpha1

@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter.errors import SuiteError
 from karta_interpreter.operations import Operation, StatusItem
-from karta_interpreter.suites import Case, find_suites, load_suite, read_suite
+from karta_interpreter.suites.suite import Case, find_suites, load_suite, read_suite
 
 _JOB = "{apiVersion: batch/v1, kind: Job}"
 

@@ -15,7 +15,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
 from karta_interpreter.lua.customization import KIND
 from karta_interpreter.operations import Call, Operation, StatusItem
-from karta_interpreter.suites import find_suites, read_suite
+from karta_interpreter.suites.suite import find_suites, read_suite
 
 _DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
 _MEMBERS = ("member1", "member2")

@@ -20,19 +20,9 @@ from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.suites import (
-    Case,
-    Outcome,
-    Report,
-    Totals,
-    by_kind,
-    find_suites,
-    home_of,
-    judge,
-    judge_refusal,
-    load_suite,
-)
+from karta_interpreter.suites import Outcome, Report, Totals, by_kind, judge, judge_refusal
 from karta_interpreter.suites.comparison import compared
+from karta_interpreter.suites.suite import Case, find_suites, home_of, load_suite
 
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 

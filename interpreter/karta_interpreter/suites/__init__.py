@@ -1,23 +1,146 @@
 """Golden suites: Karmada's own test format for interpreters, read, run against a definition and compared.
 
-A suite is a YAML file with one case per document (``thirdparty_test.go`` of Karmada). Here belong reading one,
-running it and saying what came out differently; the answers themselves come from `karta_interpreter.operations`.
+A suite is a YAML file with one case per document (``thirdparty_test.go`` of Karmada). Here cases are run, judged and
+counted kind by kind; the answers themselves come from `karta_interpreter.operations`.
 """
 
-from karta_interpreter.suites.report import Outcome, Report, Totals, by_kind, judge, judge_refusal, run
-from karta_interpreter.suites.suite import Case, find_suites, home_of, load_suite, read_suite
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-__all__ = [
-    "Case",
-    "Outcome",
-    "Report",
-    "Totals",
-    "by_kind",
-    "find_suites",
-    "home_of",
-    "judge",
-    "judge_refusal",
-    "load_suite",
-    "read_suite",
-    "run",
-]
+from karta_interpreter.errors import InterpretationError, SuiteError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.operations import DEFAULT_OPTIONS, Options, Results, interpret
+from karta_interpreter.suites.comparison import differences
+from karta_interpreter.suites.suite import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a case: ``failures`` has each difference from what was expected.
+
+    ``results`` is the answer, None where there was an error instead.
+    """
+
+    case: Case
+    failures: tuple[str, ...] = ()
+    results: Results | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case gave what it expects."""
+        return not self.failures
+
+
+def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) -> Outcome:
+    """Answer a case from a definition and compare."""
+    try:
+        return judge(case, interpret(definition, case.call, options, reader=Known.of(case.references)))
+    except InterpretationError as error:
+        return judge_refusal(case, str(error))
+
+
+def judge(case: Case, results: Results) -> Outcome:
+    """Compare an answer with what a case expects.
+
+    As in Karmada's harness, every expected result must be there, and a result that the case does not mention is
+    not looked at.
+    """
+    if case.error is None:
+        return Outcome(case, _failures(case.expected, results), results)
+    return Outcome(case, (f'expected an error that says "{case.error}", got {_names(results)}',), results)
+
+
+def judge_refusal(case: Case, message: str) -> Outcome:
+    """Judge an error in place of an answer: a failure, unless the case expects an error with this text."""
+    if case.error is None:
+        return Outcome(case, (f"error: {message}",))
+    if case.error not in message:
+        return Outcome(case, (f'expected an error that says "{case.error}", got the error: {message}',))
+    return Outcome(case)
+
+
+def _failures(expected: Results, results: Results) -> tuple[str, ...]:
+    failures: list[str] = []
+    for name, value in expected.items():
+        if name in results:
+            failures += differences(name, value, results[name])
+        else:
+            failures.append(f"{name}: expected {value!r}, but there is no such result ({_names(results)})")
+    return tuple(failures)
+
+
+def _names(results: Results) -> str:
+    return ", ".join(results) or "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many cases there were and how many of them failed."""
+
+    cases: int = 0
+    failed: int = 0
+
+    @property
+    def passed(self) -> int:
+        """How many cases gave what they expect."""
+        return self.cases - self.failed
+
+    @classmethod
+    def of(cls, outcomes: Iterable[Outcome]) -> "Totals":
+        """Count outcomes.
+
+        >>> Totals.of([])
+        Totals(cases=0, failed=0)
+        """
+        verdicts = [outcome.passed for outcome in outcomes]
+        return cls(len(verdicts), verdicts.count(False))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of a run: of every case, and of suites that could not be read.
+
+    ``fail_only`` leaves cases that passed out of what is shown; they count nevertheless.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    unreadable: tuple[SuiteError, ...] = ()
+    fail_only: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether every suite could be read and every case gave what it expects."""
+        return not self.unreadable and all(outcome.passed for outcome in self.outcomes)
+
+    @property
+    def totals(self) -> Totals:
+        """All cases, counted."""
+        return Totals.of(self.outcomes)
+
+    @property
+    def kinds(self) -> dict[GVK, Totals]:
+        """The cases of each kind, counted, in the order of kinds."""
+        return {gvk: Totals.of(outcomes) for gvk, outcomes in by_kind(self.outcomes).items()}
+
+    @property
+    def shown(self) -> tuple[Outcome, ...]:
+        """The outcomes to show."""
+        return tuple(outcome for outcome in self.outcomes if not (self.fail_only and outcome.passed))
+
+
+def by_kind(outcomes: Iterable[Outcome]) -> dict[GVK, list[Outcome]]:
+    """The outcomes of each kind, in the order of kinds; within one as they came."""
+    found: dict[GVK, list[Outcome]] = {}
+    for outcome in outcomes:
+        found.setdefault(kind_of(outcome.case), []).append(outcome)
+    return dict(sorted(found.items()))
+
+
+def kind_of(case: Case) -> GVK:
+    """The kind that a case is about; an empty one when its object has none."""
+    try:
+        return GVK.of(case.call.object)
+    except InterpretationError:
+        return GVK("", "", "")

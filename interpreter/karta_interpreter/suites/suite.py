@@ -11,7 +11,7 @@
 """
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,24 +21,14 @@ from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.operations import Call, Operation, StatusItem
 
-_KEYS = frozenset(
-    {
-        "name",
-        "description",
-        "desiredObj",
-        "observedObj",
-        "statusItems",
-        "inputReplicas",
-        "operation",
-        "references",
-        "output",
-        "filepath",
-    }
+_KEYS = (
+    *("name", "description", "desiredObj", "observedObj", "statusItems"),
+    *("inputReplicas", "operation", "references", "output", "filepath"),
 )
 _TESTDATA = "testdata"
-_ITEM_KEYS = frozenset({"clusterName", "status", "applied", "appliedMessage", "health"})
-_HEAD_KEYS = frozenset({"apiVersion", "kind", "metadata"})
-"""Some of Karmada's own cases give an item the head of the member's object, which says nothing there either."""
+_ITEM_KEYS = ("clusterName", "status", "applied", "appliedMessage", "health")
+_HEAD_KEYS = ("apiVersion", "kind", "metadata")
+"""Some of Karmada's own cases give an item the head of the member's object, which has no effect there either."""
 
 RESULTS: Mapping[Operation, frozenset[str]] = {
     Operation.INTERPRET_REPLICA: frozenset({"replica", "requires"}),
@@ -110,128 +100,114 @@ def read_suite(text: str, source: str = "suite") -> tuple[Case, ...]:
 
 def _case(document: Document) -> Case:
     fields = document.value
+    try:
+        return _read(document, fields)
+    except InterpretationError as error:
+        name = fields.get("name") if isinstance(fields, dict) else None
+        case = f'case "{name}": ' if isinstance(name, str) and name else ""
+        raise SuiteError(f"{document.source}:{document.line}: {case}{error}") from error
+
+
+def _read(document: Document, fields: JSON) -> Case:
     if not isinstance(fields, dict):
-        raise _problem(document, f"a case must be an object, but is {type_name(fields)}")
-    _refuse_unknown(document, "case", fields, _KEYS)
-    name = _text(document, "name")
-    operation = _operation(document)
-    expected, error = _output(document, operation)
+        raise InterpretationError(f"a case must be an object, but is {type_name(fields)}")
+    _reject_unknown("case", fields, _KEYS)
+    name = _text(fields, "name")
+    operation = _operation(_text(fields, "operation"))
+    expected, error = _output(fields, operation)
     return Case(
         name=name,
-        description=_text(document, "description", default=""),
-        call=_call(document, operation),
+        description=_text(fields, "description", default=""),
+        call=_call(fields, operation),
         expected=expected,
         error=error,
         source=document.source,
         line=document.line,
-        references=_references(document),
+        references=_references(fields),
     )
 
 
-def _call(document: Document, operation: Operation) -> Call:
-    desired, observed = _object(document, "desiredObj"), _object(document, "observedObj")
+def _operation(name: str) -> Operation:
+    found = next((operation for operation in Operation if operation.lower() == name.lower()), None)
+    if found is None:
+        raise InterpretationError(f'operation "{name}" is none of {", ".join(Operation)}')
+    return found
+
+
+def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
+    output = _typed(fields, "output", dict, {})
+    if "error" in output:
+        if len(output) > 1 or not isinstance(output["error"], str):
+            raise InterpretationError("output.error must be a string and the only output")
+        return {}, output["error"]
+    _reject_unknown(f"output of {operation}", output, RESULTS[operation] | {"error"})
+    return output, None
+
+
+def _call(fields: Object, operation: Operation) -> Call:
+    desired, observed = _typed(fields, "desiredObj", dict), _typed(fields, "observedObj", dict)
     if operation is Operation.RETAIN:
         if desired is None or observed is None:
-            raise _problem(document, "Retain needs both desiredObj and observedObj")
+            raise InterpretationError("Retain needs both desiredObj and observedObj")
         return Call(operation, desired, observed=observed)
     if desired is not None and observed is not None:
-        raise _problem(document, f"{operation} takes one object: give desiredObj or observedObj, not both")
+        raise InterpretationError(f"{operation} takes one object: give desiredObj or observedObj, not both")
     subject = desired if desired is not None else observed
     if subject is None:
-        raise _problem(document, f"{operation} needs desiredObj or observedObj")
-    return Call(operation, subject, replicas=_replicas(document, operation), items=_items(document))
+        raise InterpretationError(f"{operation} needs desiredObj or observedObj")
+    return Call(operation, subject, replicas=_replicas(fields, operation), items=_items(fields))
 
 
-def _replicas(document: Document, operation: Operation) -> int | None:
+def _replicas(fields: Object, operation: Operation) -> int | None:
     if operation is not Operation.REVISE_REPLICA:
         return None
     # Go's zero value: Karmada's harness asks for 0 replicas when a case has no number.
-    replicas = document.value.get("inputReplicas", 0)
+    replicas = fields.get("inputReplicas", 0)
     if isinstance(replicas, bool) or not isinstance(replicas, int):
-        raise _problem(document, f"inputReplicas must be an integer, but is {type_name(replicas)}")
+        raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
     return replicas
 
 
-def _references(document: Document) -> tuple[Object, ...]:
-    references = _given(document, "references", [])
-    if not isinstance(references, list):
-        raise _problem(document, f"references must be a list, but is {type_name(references)}")
+def _items(fields: Object) -> tuple[StatusItem, ...]:
+    items = enumerate(_typed(fields, "statusItems", list, []))
+    return tuple(_item(item, f"statusItems[{index}]") for index, item in items)
+
+
+def _item(item: JSON, place: str) -> StatusItem:
+    if isinstance(item, dict):
+        _reject_unknown(place, [key for key in item if key not in _HEAD_KEYS], _ITEM_KEYS)
+    return StatusItem.of(item, place)
+
+
+def _references(fields: Object) -> tuple[Object, ...]:
+    references = _typed(fields, "references", list, [])
     for index, reference in enumerate(references):
         try:
             GVK.of(reference if isinstance(reference, dict) else {})
         except InterpretationError as error:
-            raise _problem(document, f"references[{index}]: {error}") from error
+            raise InterpretationError(f"references[{index}]: {error}") from error
     return tuple(references)
 
 
-def _items(document: Document) -> tuple[StatusItem, ...]:
-    items = _given(document, "statusItems", [])
-    if not isinstance(items, list):
-        raise _problem(document, f"statusItems must be a list, but is {type_name(items)}")
-    return tuple(_item(document, index, item) for index, item in enumerate(items))
-
-
-def _item(document: Document, index: int, item: JSON) -> StatusItem:
-    where = f"statusItems[{index}]"
-    if isinstance(item, dict):
-        _refuse_unknown(document, where, {key: item[key] for key in item if key not in _HEAD_KEYS}, _ITEM_KEYS)
-    try:
-        return StatusItem.of(item, where)
-    except InterpretationError as error:
-        raise _problem(document, str(error)) from error
-
-
-def _output(document: Document, operation: Operation) -> tuple[dict[str, JSON], str | None]:
-    output = _given(document, "output", {})
-    if not isinstance(output, dict):
-        raise _problem(document, f"output must be an object, but is {type_name(output)}")
-    if "error" in output:
-        if len(output) > 1 or not isinstance(output["error"], str):
-            raise _problem(document, "output.error must be a string and the only output")
-        return {}, output["error"]
-    _refuse_unknown(document, f"output of {operation}", output, RESULTS[operation] | {"error"})
-    return output, None
-
-
-def _operation(document: Document) -> Operation:
-    name = _text(document, "operation")
-    for operation in Operation:
-        if operation.lower() == name.lower():
-            return operation
-    raise _problem(document, f'operation "{name}" is none of {", ".join(Operation)}')
-
-
-def _object(document: Document, key: str) -> dict[str, JSON] | None:
-    value = document.value.get(key)
-    if value is not None and not isinstance(value, dict):
-        raise _problem(document, f"{key} must be an object, but is {type_name(value)}")
-    return value
-
-
-def _given(document: Document, key: str, default: JSON) -> JSON:
+def _typed(fields: Object, key: str, expected: type, default: JSON = None) -> JSON:
     """The value of a key; null is as good as none."""
-    value = document.value.get(key)
+    value = fields.get(key)
+    if value is not None and type(value) is not expected:
+        raise InterpretationError(f"{key} must be {type_name(expected())}, but is {type_name(value)}")
     return default if value is None else value
 
 
-def _text(document: Document, key: str, *, default: str | None = None) -> str:
-    value = document.value.get(key, default)
+def _text(fields: Object, key: str, *, default: str | None = None) -> str:
+    value = fields.get(key, default)
     if not isinstance(value, str) or (default is None and not value):
-        raise _problem(document, f"{key} must be a string that is not empty")
+        raise InterpretationError(f"{key} must be a string that is not empty")
     return value
 
 
-def _refuse_unknown(document: Document, where: str, fields: Mapping[str, JSON], known: Iterable[str]) -> None:
+def _reject_unknown(where: str, fields: Collection[str], known: Collection[str]) -> None:
     """A misspelt key would make a case pass that checks nothing."""
-    known = sorted(known)
     for key in fields:
         if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f'did you mean "{close[0]}"?' if close else f"there are: {', '.join(known)}"
-            raise _problem(document, f'{where} has the unknown key "{key}"; {hint}')
-
-
-def _problem(document: Document, message: str) -> SuiteError:
-    name = document.value.get("name") if isinstance(document.value, dict) else None
-    case = f'case "{name}": ' if isinstance(name, str) and name else ""
-    return SuiteError(f"{document.source}:{document.line}: {case}{message}")
+            close = difflib.get_close_matches(key, sorted(known), n=1)
+            hint = f'did you mean "{close[0]}"?' if close else f"there are: {', '.join(sorted(known))}"
+            raise InterpretationError(f'{where} has the unknown key "{key}"; {hint}')

@@ -19,7 +19,7 @@ from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.loading import catalogue_files
 from karta_interpreter.karta.schema_types import PodQuery, Schema
-from karta_interpreter.suites import find_suites, load_suite
+from karta_interpreter.suites.suite import find_suites, load_suite
 from tests.conformance.mutation import mutate
 
 Place = tuple[str | None, ...]
