@@ -2,24 +2,25 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 
 from karta_interpreter.findings import Finding, warning
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.registration.discovery import Served, find_served, served_versions
 from karta_interpreter.registration.endpoint import Endpoint
 from karta_interpreter.registration.operations import are_safe, operations_for
-from karta_interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.sources.snapshot import Snapshot
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterWebhookConfiguration"
 NAME = "karta-interpreter"
 """The name of the object, and of the field manager that writes it."""
 
-_PLACE = ("spec", "structureDefinition", "rootComponent", "kind")
+_PATH = ("spec", "structureDefinition", "rootComponent", "kind")
 
 
 def webhook_configuration(
@@ -38,10 +39,11 @@ def webhook_configuration(
     A kind whose definition is broken and has no last good version keeps the operations it has in ``present``, the
     object as it is now: calls that fail are better than a workload that Karmada no longer knows how to divide.
     """
+    broken = {each.gvk for each in snapshot.quarantined} - snapshot.entries.keys()
     kept = {
         gvk: operations
-        for gvk, operations in _kept(snapshot, present).items()
-        if are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
+        for gvk, operations in registered_operations(present or {}).items()
+        if gvk in broken and are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
     }
     found = {
         gvk: operations_for(entry.definition, find_served(served, gvk), multiple_pod_templates=multiple_pod_templates)
@@ -58,7 +60,14 @@ def webhook_configuration(
                 "name": names[gvk],
                 "clientConfig": endpoint.client_config(),
                 "interpreterContextVersions": ["v1alpha1"],
-                "rules": [_rule(gvk, operations[gvk])],
+                "rules": [
+                    {
+                        "apiGroups": [gvk.group],
+                        "apiVersions": [gvk.version],
+                        "kinds": [gvk.kind],
+                        "operations": [str(operation) for operation in operations[gvk]],
+                    }
+                ],
                 "timeoutSeconds": timeout_seconds,
             }
             for gvk in sorted(operations)
@@ -68,37 +77,19 @@ def webhook_configuration(
 
 def left_out(snapshot: Snapshot, served: Mapping[GVK, Served] | None = None) -> tuple[Finding, ...]:
     """A warning for each definition whose kind cannot be registered."""
+    known = {gvk: find_served(served, gvk) for gvk in snapshot.kinds()} if served else {}
     return tuple(
-        replace(finding, source=snapshot.entries[gvk].definition.source)
-        for gvk in snapshot.kinds()
-        for finding in _objections(gvk, snapshot.entries[gvk], served)
+        _not_served(snapshot.entries[gvk].definition, served_versions(served or {}, gvk))
+        for gvk, found in known.items()
+        if found and not found.served
     )
 
 
-def _objections(gvk: GVK, entry: Entry, served: Mapping[GVK, Served] | None) -> Iterator[Finding]:
-    name = entry.definition.name
-    known = find_served(served, gvk)
-    if served is not None and known is not None and not known.served:
-        versions = ", ".join(served_versions(served, gvk)) or "none"
-        message = (
-            f"definition {name} is not registered: the API server does not serve {gvk} (versions it serves: {versions})"
-        )
-        yield warning("version-not-served", _PLACE, message, "write a version that the CRD serves, or serve this one")
-
-
-def _rule(gvk: GVK, operations: tuple[str, ...]) -> JSON:
-    return {
-        "apiGroups": [gvk.group],
-        "apiVersions": [gvk.version],
-        "kinds": [gvk.kind],
-        "operations": [str(operation) for operation in operations],
-    }
-
-
-def _kept(snapshot: Snapshot, present: Object | None) -> dict[GVK, tuple[str, ...]]:
-    broken = {each.gvk for each in snapshot.quarantined if each.gvk is not None} - snapshot.entries.keys()
-    registered = registered_operations(present or {})
-    return {gvk: registered[gvk] for gvk in broken if gvk in registered}
+def _not_served(definition: Definition, versions: list[str]) -> Finding:
+    serves = f"the API server does not serve {definition.gvk} (versions it serves: {', '.join(versions) or 'none'})"
+    message = f"definition {definition.name} is not registered: {serves}"
+    found = warning("version-not-served", _PATH, message, "write a version that the CRD serves, or serve this one")
+    return replace(found, source=definition.source)
 
 
 def registered_operations(configuration: Object) -> dict[GVK, tuple[str, ...]]:
@@ -127,15 +118,11 @@ def webhook_names(kinds: Iterable[GVK]) -> dict[GVK, str]:
     >>> webhook_names([GVK("", "v1", "Pod")])[GVK("", "v1", "Pod")]
     'pod.v1.core.karta-interpreter.io'
     """
-    plain = {gvk: _plain(gvk) for gvk in kinds}
+    plain = {gvk: f"{gvk.kind}.{gvk.version}.{gvk.group or 'core'}.{_SUFFIX}".lower() for gvk in kinds}
     uses = Counter(plain.values())
     return {
         gvk: name if uses[name] == 1 and _QUALIFIED.fullmatch(name) else _digest(gvk) for gvk, name in plain.items()
     }
-
-
-def _plain(gvk: GVK) -> str:
-    return f"{gvk.kind}.{gvk.version}.{gvk.group or 'core'}.{_SUFFIX}".lower()
 
 
 def _digest(gvk: GVK) -> str:

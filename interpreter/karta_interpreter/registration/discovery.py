@@ -24,19 +24,10 @@ class Served:
     namespaced: bool = True
 
 
-_COUNTERS = Served(observes_generation=True)
-_OTHERS = Served(observes_generation=False)
-
+_APPS = [GVK("apps", "v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")]
+_OTHERS = [GVK("", "v1", "Pod"), GVK("batch", "v1", "CronJob"), GVK("batch", "v1", "Job")]
 BUILT_IN: Mapping[GVK, Served] = MappingProxyType(
-    {
-        GVK("", "v1", "Pod"): _OTHERS,
-        GVK("apps", "v1", "DaemonSet"): _COUNTERS,
-        GVK("apps", "v1", "Deployment"): _COUNTERS,
-        GVK("apps", "v1", "ReplicaSet"): _COUNTERS,
-        GVK("apps", "v1", "StatefulSet"): _COUNTERS,
-        GVK("batch", "v1", "CronJob"): _OTHERS,
-        GVK("batch", "v1", "Job"): _OTHERS,
-    }
+    dict.fromkeys(_APPS, Served(observes_generation=True)) | dict.fromkeys(_OTHERS, Served(observes_generation=False))
 )
 """The workloads of Kubernetes itself, for which there is no CRD."""
 
@@ -70,9 +61,7 @@ def _other_versions(kinds: Mapping[GVK, Served], gvk: GVK) -> list[GVK]:
 
 def _versions(crd: Object) -> Iterator[tuple[GVK, Served]]:
     spec = crd.get("spec")
-    group, kind = edit.get(spec, ("group",)), edit.get(spec, ("names", "kind"))
-    namespaced = edit.get(spec, ("scope",)) != "Cluster"
-    versions = edit.get(spec, ("versions",))
+    group, kind, versions = (edit.get(spec, path) for path in (("group",), ("names", "kind"), ("versions",)))
     for version in versions if isinstance(versions, list) else ():
         name = edit.get(version, ("name",))
         if isinstance(group, str) and isinstance(kind, str) and isinstance(name, str):
@@ -82,7 +71,7 @@ def _versions(crd: Object) -> Iterator[tuple[GVK, Served]]:
                     served=edit.get(version, ("served",)) is True,
                     status_subresource=isinstance(edit.get(version, ("subresources", "status")), dict),
                     observes_generation=_observes_generation(edit.get(version, ("schema", "openAPIV3Schema"))),
-                    namespaced=namespaced,
+                    namespaced=edit.get(spec, ("scope",)) != "Cluster",
                 ),
             )
 

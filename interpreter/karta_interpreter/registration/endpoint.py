@@ -17,7 +17,6 @@ PATH = "/interpret"
 
 _LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _SERVICE = re.compile(rf"(?P<namespace>{_LABEL})/(?P<name>{_LABEL})(:(?P<port>[0-9]{{1,5}}))?")
-_LARGEST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Endpoint:
         """
         match = _SERVICE.fullmatch(text)
         port = int(match["port"] or 443) if match else 0
-        if not match or not 0 < port <= _LARGEST_PORT:
+        if not match or not 0 < port < 2**16:
             raise ServeError(f'"{text}" is not a Service: write namespace/name or namespace/name:port')
         return cls(Service(match["namespace"], match["name"], port), certificates(ca_bundle))
 

@@ -4,7 +4,7 @@ Karmada asks the first webhook that matches and takes its answer, or its error, 
 registered that add something to what Karmada does without us.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Component, Definition
@@ -25,12 +25,14 @@ def operations_for(
     served = served or Served()
     if not served.served:
         return ()
-    found = {
-        *_counting(definition, multiple_pod_templates=multiple_pod_templates),
-        *_watching(definition, served),
-        *_bringing(definition, served),
-    }
-    answered = [each for each in Operation if each in found and definition.answers(each)]
+    left_out = set() if served.namespaced else {Operation.INTERPRET_DEPENDENCY}
+    left_out |= set() if served.status_subresource else {Operation.AGGREGATE_STATUS}
+    if multiple_pod_templates and definition.answers(Operation.INTERPRET_COMPONENT) and _has_components(definition):
+        left_out |= {Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA}
+    else:
+        left_out.add(Operation.INTERPRET_COMPONENT)
+    added = (_added_by_karta(definition, served) | definition.scripts.operations) - left_out
+    answered = [each for each in Operation if each in added and definition.answers(each)]
     if are_safe(definition.gvk, answered, multiple_pod_templates=multiple_pod_templates):
         return tuple(answered)
     return tuple(each for each in answered if each is not Operation.REVISE_REPLICA)
@@ -49,14 +51,26 @@ def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: b
     return Operation.REVISE_REPLICA not in operations or not (has_components or answered_by_karmada)
 
 
-def _counting(definition: Definition, *, multiple_pod_templates: bool) -> Iterator[Operation]:
-    if multiple_pod_templates and definition.answers(Operation.INTERPRET_COMPONENT) and _has_components(definition):
-        yield Operation.INTERPRET_COMPONENT
-        return
-    if _has_pods(definition) or _has_script(definition, Operation.INTERPRET_REPLICA):
-        yield Operation.INTERPRET_REPLICA
-    if _can_revise(definition) or _has_script(definition, Operation.REVISE_REPLICA):
-        yield Operation.REVISE_REPLICA
+def _added_by_karta(definition: Definition, served: Served) -> set[str]:
+    """The operations for which the Karta adds something, if Karmada asks them of a kind that is served so."""
+    annotations, components = definition.annotations, definition.components
+    has_pods = any(component.pods for component in components)
+    scalable = [component for component in components if _is_scalable(component)]
+    steered = any(component.suspend or component.resume or component.max_replicas for component in components)
+    elastic = annotations.elastic
+    added = {
+        Operation.INTERPRET_COMPONENT: True,
+        Operation.INTERPRET_REPLICA: has_pods,
+        Operation.REVISE_REPLICA: any(elastic is None or component.name in elastic for component in scalable),
+        Operation.RETAIN: annotations.retain or scalable or steered,
+        Operation.AGGREGATE_STATUS: True,
+        # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.
+        Operation.INTERPRET_STATUS: served.observes_generation is not False or definition.gvk in SELECTS_STATUS,
+        Operation.INTERPRET_HEALTH: definition.status or annotations.health,
+        # Karmada follows the dependencies of namespaced objects only.
+        Operation.INTERPRET_DEPENDENCY: annotations.dependencies or has_pods,
+    }
+    return {operation for operation, adds in added.items() if adds}
 
 
 def _has_components(definition: Definition) -> bool:
@@ -68,57 +82,14 @@ def _has_components(definition: Definition) -> bool:
     """
     if definition.gvk in REVISES_REPLICA:
         return False
-    if _has_script(definition, Operation.INTERPRET_COMPONENT):
+    if definition.scripts.of(Operation.INTERPRET_COMPONENT):
         return True
     with_pods = [component for component in definition.components if component.pods]
     several = len(with_pods) > 1 or any(component.instance_ids for component in with_pods)
     return several or (bool(with_pods) and definition.gvk in INTERPRETS_COMPONENT)
 
 
-def _has_pods(definition: Definition) -> bool:
-    return any(component.pods for component in definition.components)
-
-
-def _has_script(definition: Definition, operation: Operation) -> bool:
-    return bool(definition.scripts.of(operation))
-
-
-def _can_revise(definition: Definition) -> bool:
-    elastic = definition.annotations.elastic
-    return any(_is_scalable(each) for each in definition.components if elastic is None or each.name in elastic)
-
-
 def _is_scalable(component: Component) -> bool:
     """Whether a number of pods can be written somewhere: a literal such as ``1`` has no place."""
     counts = (component.replicas, component.min_replicas)
     return component.pods is not None and any(takes_number(count) for count in counts if count)
-
-
-def _watching(definition: Definition, served: Served) -> Iterator[Operation]:
-    if served.status_subresource:
-        yield Operation.AGGREGATE_STATUS
-    # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.
-    adds = served.observes_generation is not False or definition.gvk in SELECTS_STATUS
-    if adds or _has_script(definition, Operation.INTERPRET_STATUS):
-        yield Operation.INTERPRET_STATUS
-    judges = definition.status or definition.annotations.health
-    if judges or _has_script(definition, Operation.INTERPRET_HEALTH):
-        yield Operation.INTERPRET_HEALTH
-
-
-def _bringing(definition: Definition, served: Served) -> Iterator[Operation]:
-    if _can_retain(definition) or _has_script(definition, Operation.RETAIN):
-        yield Operation.RETAIN
-    # Karmada follows the dependencies of namespaced objects only.
-    needs = definition.annotations.dependencies or _has_pods(definition)
-    if served.namespaced and (needs or _has_script(definition, Operation.INTERPRET_DEPENDENCY)):
-        yield Operation.INTERPRET_DEPENDENCY
-
-
-def _can_retain(definition: Definition) -> bool:
-    if definition.annotations.retain:
-        return True
-    return any(
-        component.suspend or component.resume or component.max_replicas or _is_scalable(component)
-        for component in definition.components
-    )
