@@ -41,9 +41,8 @@ class Rig:
         registrar = Registrar(
             self.api,
             self.store,
-            lambda: self.endpoint,
+            lambda: self.endpoint if ready() else None,
             Registration(**settings),
-            ready=ready,
         )
         task = asyncio.create_task(registrar.run())
         try:

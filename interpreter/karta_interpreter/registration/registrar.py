@@ -5,10 +5,11 @@ import base64
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 
 from karta_interpreter.errors import ClusterError
+from karta_interpreter.findings import count
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
@@ -45,20 +46,12 @@ async def _is_there(request: Awaitable[Object]) -> bool:
     return True
 
 
-def advice(error: ClusterError) -> str:
-    """The advice for a request for a configuration that fails, beyond the error's own text."""
-    if error.status == HTTPStatus.NOT_FOUND:
-        return "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
-    return ""
-
-
 _logger = logging.getLogger(__name__)
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PACE = Pace()
 _DEBOUNCE = 0.3
 _LONG = 10.0
-_BURST = 5
-_MINUTE = 60.0
+_WRONG_SERVER = "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +71,25 @@ class Registrar:
     """Applies the configuration whenever it is not what it should be.
 
     Every replica does so, identically: there is no leader. What another writer changes is put back, but only so
-    often: one that insists is reported. Nothing is applied before the store has definitions and ``ready`` reports that
-    these are all; ``endpoint`` is asked each time, call `wake` when its answer has changed. ``refresh`` is awaited
-    before something is put back: another replica may know of a new authority a moment before this one does.
-    ``in_step``: the configuration was as it should be when it was last read. Admission webhooks
-    of the same name get the CA, too.
+    often: one that insists is logged. Nothing is applied before the store has definitions and ``endpoint`` returns one;
+    it is asked each time, call `wake` when its answer has changed. ``refresh`` is awaited before something is put back:
+    another replica may know of a new CA a moment before this one does. ``in_step``: the configuration was as it should
+    be when it was last read. Admission webhooks of the same name get the CA, too.
     """
 
     def __init__(
         self,
         api: ApiServer,
         store: Store,
-        endpoint: Callable[[], Endpoint],
+        endpoint: Callable[[], Endpoint | None],
         registration: Registration = Registration(),
         *,
-        ready: Callable[[], bool] = lambda: True,
         refresh: Callable[[], Awaitable[None]] = _nothing_new,
     ) -> None:
         self._api = api
         self._store = store
         self._endpoint = endpoint
         self._registration = registration
-        self._ready = ready
         self._refresh = refresh
         self.in_step = False
         self._woken = asyncio.Event()
@@ -110,7 +100,7 @@ class Registrar:
         self._became: JSON = None
         self._started = 0.0
         self._failures = 0
-        self._patience = RateLimit(_BURST, _MINUTE)
+        self._rate_limit = RateLimit(burst=5, seconds=60.0)
         self._messages = Messages()
 
     def wake(self) -> None:
@@ -150,19 +140,13 @@ class Registrar:
 
     async def _turn(self) -> float | None:
         """Do what is to be done now; return after how many seconds to look again even if nothing happens."""
-        if not self._can_tell():
+        endpoint = self._known_endpoint()
+        if not endpoint:
             return _DEBOUNCE
-        snapshot, served, endpoint = self._store.snapshot, self._served(), self._endpoint()
+        snapshot, served = self._store.snapshot, self._served()
         present = self._present.objects.get(self._registration.name)
-        desired = webhook_configuration(
-            snapshot,
-            endpoint,
-            served,
-            name=self._registration.name,
-            multiple_pod_templates=self._registration.multiple_pod_templates,
-            timeout_seconds=self._registration.timeout_seconds,
-            present=present,
-        )
+        options = asdict(self._registration)
+        desired = webhook_configuration(snapshot, endpoint, served, present=present, **options)
         for finding in left_out(snapshot, served):
             self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
         if self._is_in_step(present, desired):
@@ -177,28 +161,27 @@ class Registrar:
                 return seconds
         return await self._apply(desired)
 
-    def _can_tell(self) -> bool:
-        """Whether it is known what to register, and what is registered."""
+    def _known_endpoint(self) -> Endpoint | None:
+        """Return the endpoint once it is known what to register, and what is registered."""
         for collection in (self._present, self._crds):
             if not collection.listed and not collection.is_refused:
                 if collection.problem:
                     self._messages.log("apply", logging.ERROR, f"cannot register: {collection.problem}")
-                return False
+                return None
         if self._present.problem and self._present.problem.status == HTTPStatus.FORBIDDEN:
             self._messages.log("present", logging.WARNING, f"changes by others go unnoticed: {self._present.problem}")
         if self._crds.problem and self._crds.is_refused:
             message = f"kinds are registered without a look at their CRDs: {self._crds.problem}"
             self._messages.log("crds", logging.WARNING, message)
-        if self._store.snapshot.generation and self._ready():
-            return True
-        if asyncio.get_running_loop().time() - self._started > _LONG:
-            self._messages.log(
-                "apply", logging.WARNING, "nothing is registered yet: definitions or certificate are not there"
-            )
-        return False
+        endpoint = self._endpoint() if self._store.snapshot.generation else None
+        if endpoint is None and asyncio.get_running_loop().time() - self._started > _LONG:
+            message = "nothing is registered yet: definitions or certificate are not there"
+            self._messages.log("apply", logging.WARNING, message)
+        return endpoint
 
     def _authority(self) -> bytes:
-        return self._endpoint().ca_bundle if self._ready() else b""
+        endpoint = self._endpoint()
+        return endpoint.ca_bundle if endpoint else b""
 
     def _served(self) -> Mapping[GVK, Served] | None:
         if not self._crds.listed:
@@ -218,19 +201,21 @@ class Registrar:
             answer = await self._api.apply(path, desired, manager=NAME)
         except ClusterError as error:
             self._failures += 1
-            self._messages.log("apply", logging.ERROR, f"cannot register: {error}{advice(error)}")
+            advice = _WRONG_SERVER if error.status == HTTPStatus.NOT_FOUND else ""
+            self._messages.log("apply", logging.ERROR, f"cannot register: {error}{advice}")
             return _PACE.pause(self._failures)
         self._failures = 0
         self.in_step = True
         self._applied, self._became = desired, _essence(answer)
         self._present.put(answer)
-        self._messages.log("apply", logging.INFO, f"registered {_count(desired)} as {self._registration.name}")
+        kinds = count(len(desired["webhooks"]), "kind")
+        self._messages.log("apply", logging.INFO, f"registered {kinds} as {self._registration.name}")
         return None
 
     def _put_back(self, present: Object | None, desired: Object) -> float:
         """Return 0 when what another writer has changed may be put back, else the seconds until then."""
         name, change = self._registration.name, rival(present, desired)
-        seconds = self._patience.take(asyncio.get_running_loop().time())
+        seconds = self._rate_limit.take(asyncio.get_running_loop().time())
         if not seconds:
             self._messages.forget("rival")
             _logger.warning("%s is put back: %s", name, change)
@@ -247,8 +232,3 @@ def _essence(configuration: Object) -> JSON:
     """The part of the object that matters; labels and annotations of others do not."""
     manager = edit.get(configuration, ("metadata", "labels", "app.kubernetes.io/managed-by"))
     return [manager, configuration.get("webhooks") or []]
-
-
-def _count(configuration: Object) -> str:
-    kinds = len(configuration["webhooks"])
-    return f"{kinds} kind{'' if kinds == 1 else 's'}"

@@ -101,14 +101,13 @@ class ControlPlane:
             self._settings.multiple_pod_templates_scheduling,
             self._settings.webhook_timeout,
         )
-        self._registrar = Registrar(
-            self._api,
-            store,
-            lambda: self._endpoint(authority() or b""),
-            registration,
-            ready=lambda: authority() is not None and (self.cluster is None or self.cluster.synced),
-            refresh=refresh,
-        )
+
+        def endpoint() -> Endpoint | None:
+            present = authority()
+            is_known = present is not None and (self.cluster is None or self.cluster.synced)
+            return self._endpoint(present or b"") if is_known else None
+
+        self._registrar = Registrar(self._api, store, endpoint, registration, refresh=refresh)
         return self._registrar
 
     def is_trusted(self, authority: bytes) -> bool:
