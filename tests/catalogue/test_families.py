@@ -6,7 +6,7 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.fields import generation
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Operation, interpret
-from karta_interpreter.operations.aggregate.generation import observed_generation
+from karta_interpreter.operations.interpret_status import observed_generation
 from karta_interpreter.suites.suite import Case
 from tests.catalogue.knowledge import knowing
 

@@ -8,7 +8,7 @@ from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status, status_match_reads
-from karta_interpreter.operations.aggregate.generation import observed_generation
+from karta_interpreter.operations.interpret_status import observed_generation
 
 _TROUBLE = frozenset({Status.FAILED, Status.DEGRADED})
 _AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})

@@ -1,13 +1,21 @@
 """InterpretStatus: what of a live object's status Karmada keeps and later aggregates."""
 
+import re
+from typing import Final
+
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.fields import annotation, generation
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition
 
-TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation"
+TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"
 """The annotation in which Karmada tells a member's object the generation of its template."""
+
+BOOKKEEPING: Final = ("generation", "resourceTemplateGeneration")
+"""The fields that InterpretStatus adds for AggregateStatus; they are no part of a workload's status."""
+
+_DIGITS = re.compile(r"[0-9]{1,19}")
 
 
 def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
@@ -26,14 +34,8 @@ def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
         return status
     if not definition.annotations.observes_generation:
         return {field: value for field, value in status.items() if field != "observedGeneration"}
-    bookkeeping: dict[str, JSON] = {}
-    current = generation(obj)
-    if current is not None:
-        bookkeeping["generation"] = current
-    template_generation = annotation(obj, TEMPLATE_GENERATION)
-    if template_generation is not None:
-        bookkeeping["resourceTemplateGeneration"] = _as_generation(template_generation)
-    return {**status, **bookkeeping}
+    added = dict(zip(BOOKKEEPING, (generation(obj), _template_generation(obj)), strict=True))
+    return {**status, **{field: value for field, value in added.items() if value is not None}}
 
 
 def status_reads(_: Definition, projection: Projection) -> None:
@@ -42,8 +44,24 @@ def status_reads(_: Definition, projection: Projection) -> None:
     projection.at("metadata", "annotations", TEMPLATE_GENERATION).take_all()
 
 
-def _as_generation(text: str) -> int:
+def observed_generation(status: JSON) -> int | None:
+    """Return the generation that a status was written for, None without one.
+
+    It is a number, but for a few kinds that write the number as text (Argo Rollouts, whose versions before 1.0 have a
+    hash there). Other text is ignored.
+
+    >>> observed_generation({"observedGeneration": 3}), observed_generation({"observedGeneration": "3"})
+    (3, 3)
+    """
+    observed = status.get("observedGeneration") if isinstance(status, dict) else None
+    if isinstance(observed, str) and _DIGITS.fullmatch(observed):
+        return int(observed)
+    return observed if isinstance(observed, int) and not isinstance(observed, bool) else None
+
+
+def _template_generation(obj: Object) -> int | None:
+    text = annotation(obj, TEMPLATE_GENERATION)
     try:
-        return int(text)
+        return None if text is None else int(text)
     except ValueError as error:
         raise InterpretationError(f"annotation {TEMPLATE_GENERATION} must be a number, but is {text!r}") from error

@@ -14,10 +14,9 @@ from karta_interpreter.k8s.projection import Projection, take_each
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import Definition, ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
+from karta_interpreter.lua.dependencies import united
 from karta_interpreter.operations.list_matching import Correspondence, matching_reads
-from karta_interpreter.operations.queueing import is_queued, keep_queued, queue_reads
 from karta_interpreter.operations.revise_replica import revision_reads
-from karta_interpreter.operations.union import filled, identity, respelled, united
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""

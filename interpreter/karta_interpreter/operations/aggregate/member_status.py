@@ -1,7 +1,6 @@
 """What each member cluster reports, made ready to be merged."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,9 +9,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition, Status, match_status
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern
 from karta_interpreter.operations.call import StatusItem
-
-BOOKKEEPING = ("generation", "resourceTemplateGeneration")
-"""The fields that InterpretStatus adds for AggregateStatus; they are no part of a workload's status."""
+from karta_interpreter.operations.interpret_status import BOOKKEEPING
 
 _WORST_FIRST = (
     Status.FAILED,
@@ -26,13 +23,10 @@ _WORST_FIRST = (
     Status.COMPLETED,
 )
 _RANK = {status: rank for rank, status in enumerate(_WORST_FIRST)}
-
-
 _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The status of one cluster as far as it is merged, and what the definition makes of the whole of it."""
 
     cluster: str
@@ -56,14 +50,6 @@ class Part(NamedTuple):
     report: Report
     value: JSON
 
-    def at(self, key: str) -> "Part":
-        """Return the same cluster's value of a field inside this one."""
-        return Part(self.report, self.value.get(key))
-
-    def or_empty(self) -> "Part":
-        """Return the part with an empty object for none."""
-        return Part(self.report, {}) if self.value is None else self
-
 
 def reports_of(definition: Definition, template: Object, items: Iterable[StatusItem]) -> list[Report]:
     """Return the reports to merge, in the order of cluster names.
@@ -71,32 +57,28 @@ def reports_of(definition: Definition, template: Object, items: Iterable[StatusI
     A cluster without a status is left out, unless all others have completed: the workload as a whole has not, as long
     as one of its clusters has not reported.
     """
-    ordered = sorted(items, key=lambda item: item.cluster)
-    reports = [_report(definition, template, item) for item in ordered]
+    reports = [_report(definition, template, item) for item in sorted(items, key=lambda item: item.cluster)]
     reporting = [report for report in reports if report.status]
-    if reporting and all(Status.COMPLETED in report.matched for report in reporting):
-        return reports
-    return reporting
+    is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
+    return reports if is_completed else reporting
 
 
 def _report(definition: Definition, template: Object, item: StatusItem) -> Report:
-    status = _status_of(item)
-    if not status:
+    if not isinstance(item.status, dict | None):
+        found = type(item.status).__name__
+        raise InterpretationError(f"the status of cluster {item.cluster} must be an object, but is a {found}", code=400)
+    if not item.status:
         return Report(item.cluster, {}, (Status.UNDEFINED,))
-    of_object = status.get("generation")
-    status = {key: value for key, value in status.items() if key not in BOOKKEEPING}
-    matched = match_status(definition, _as_reported(template, status, of_object)).matched
+    status: JSON = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
+    # The member's object as far as it is known: without a generation that it does not report.
+    metadata = template.get("metadata")
+    known = metadata if isinstance(metadata, dict) else {}
+    metadata = {**known, "generation": item.status.get("generation")}
+    matched = match_status(definition, {**template, "metadata": metadata, "status": status}).matched
     for path, rule in definition.annotations.aggregate.items():
         if rule in _REMOVED:
             status = _without(status, path[1:])
     return Report(item.cluster, status, matched)
-
-
-def _as_reported(template: Object, status: Object, generation: JSON) -> Object:
-    """Return the member's object as far as it is known: without a generation that it does not report."""
-    metadata = template.get("metadata")
-    known = metadata if isinstance(metadata, dict) else {}
-    return {**template, "metadata": {**known, "generation": generation}, "status": status}
 
 
 def _without(value: JSON, path: PathPattern) -> JSON:
@@ -110,14 +92,3 @@ def _without(value: JSON, path: PathPattern) -> JSON:
     if rest:
         return {**value, step: _without(value[step], rest)}
     return {key: kept for key, kept in value.items() if key != step}
-
-
-def _status_of(item: StatusItem) -> dict[str, JSON]:
-    if item.status is None:
-        return {}
-    if not isinstance(item.status, dict):
-        raise InterpretationError(
-            f"the status of cluster {item.cluster} must be an object, but is a {type(item.status).__name__}",
-            code=400,
-        )
-    return item.status

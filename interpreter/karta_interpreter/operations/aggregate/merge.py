@@ -44,7 +44,7 @@ class Merging:
     def __init__(self, definition: Definition) -> None:
         self._name = definition.name
         self._rules = definition.annotations.aggregate
-        self._polarity = Polarity.of(definition.status)
+        self._polarity = Polarity(definition.status)
 
     def status(self, reports: Sequence[Report]) -> dict[str, JSON]:
         """Return the merged status of two or more reports."""
@@ -63,7 +63,8 @@ class Merging:
         if kinds <= {int, float}:
             return total(values)
         if kinds == {dict}:
-            return self._objects(path, [part.or_empty() for part in parts]) or (None if any(values) else {})
+            objects = [Part(part.report, part.value or {}) for part in parts]
+            return self._objects(path, objects) or (None if any(values) else {})
         if kinds == {list}:
             return self._lists(path, parts)
         return _text(path, parts, values)
@@ -71,7 +72,7 @@ class Merging:
     def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
         rule = self._rules[path]
         if rule in WORST_FIRST:
-            present = sorted(present, key=_severity)
+            present = sorted(present, key=lambda part: part.report.severity)
         try:
             return reduce_values(rule, [part.value for part in present])
         except InterpretationError as error:
@@ -85,7 +86,7 @@ class Merging:
         merged: dict[str, JSON] = {}
         for key in keys:
             whose = between if between and key in _REVISION else parts
-            found = [part.at(key) for part in whose if not is_map or key in part.value]
+            found = [Part(part.report, part.value.get(key)) for part in whose if not is_map or key in part.value]
             merged[key] = self._value((*path, key), found)
         return {key: value for key, value in merged.items() if value is not None}
 
@@ -94,41 +95,29 @@ class Merging:
         elements = [element for part in lists for element in part.value]
         if are_conditions([element for element in elements if element is not None]):
             return merge_conditions(self._polarity, lists)
-        if all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
-            return self._named((*path, None), lists)
-        return _unrepeated(elements)
-
-    def _named(self, path: PathPattern, parts: Sequence[Part]) -> list[JSON]:
+        if not all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
+            unrepeated: dict[str, JSON] = {}  # hundreds of clusters may have hundreds of elements each
+            for element in elements:
+                unrepeated.setdefault(json.dumps(element, sort_keys=True), element)
+            return list(unrepeated.values())
         named: dict[str, list[Part]] = {}
-        for part in parts:
+        for part in lists:
             for element in part.value:
                 named.setdefault(element["name"], []).append(Part(part.report, element))
-        return [self._objects(path, same) for same in named.values()]
+        return [self._objects((*path, None), same) for same in named.values()]
 
 
 def _between_revisions(parts: Sequence[Part]) -> list[Part]:
     """Return the worst cluster that goes from one revision to another, and those that do the same."""
-    rolling = [part for part in parts if _is_between_revisions(*_revisions(part))]
+    rolling: list[tuple[tuple[str, str], Part]] = []
+    for part in parts:
+        current, update = part.value.get("currentRevision"), part.value.get("updateRevision")
+        if isinstance(current, str) and isinstance(update, str) and current != update:
+            rolling.append(((current, update), part))
     if not rolling:
         return []
-    revisions = min((part.report.severity, _revisions(part)) for part in rolling)[1]
-    return [part for part in rolling if _revisions(part) == revisions]
-
-
-def _is_between_revisions(current: JSON, update: JSON) -> bool:
-    return isinstance(current, str) and isinstance(update, str) and current != update
-
-
-def _revisions(part: Part) -> tuple[JSON, JSON]:
-    return part.value.get("currentRevision"), part.value.get("updateRevision")
-
-
-def _unrepeated(elements: Sequence[JSON]) -> list[JSON]:
-    """Return what is new of a list; hundreds of clusters may have hundreds of elements each."""
-    found: dict[str, JSON] = {}
-    for element in elements:
-        found.setdefault(json.dumps(element, sort_keys=True), element)
-    return list(found.values())
+    _, worst = min((part.report.severity, revisions) for revisions, part in rolling)
+    return [part for revisions, part in rolling if revisions == worst]
 
 
 def _text(path: PathPattern, parts: Sequence[Part], values: Sequence[JSON]) -> JSON:
@@ -141,8 +130,4 @@ def _text(path: PathPattern, parts: Sequence[Part], values: Sequence[JSON]) -> J
         return latest(values)
     if all(part.value == values[0] for part in parts):
         return values[0]
-    return min(parts, key=_severity).value
-
-
-def _severity(part: Part) -> tuple[int, ...]:
-    return part.report.severity
+    return min(parts, key=lambda part: part.report.severity).value

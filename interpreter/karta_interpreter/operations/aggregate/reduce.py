@@ -11,23 +11,11 @@ from karta_interpreter.k8s.quantity import Quantity, parse_duration
 from karta_interpreter.k8s.values import JSON, type_name
 from karta_interpreter.karta.annotations import AggregateRule
 
-UNLIMITED = 2**31 - 1
+_UNLIMITED = 2**31 - 1
 _LARGEST = 2**64 - 1
 
 WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
 """The rules that take the values of the clusters that are worst off first."""
-
-
-_COMPUTING = frozenset(
-    {
-        AggregateRule.SUM,
-        AggregateRule.COUNTER,
-        AggregateRule.MAX,
-        AggregateRule.MIN,
-        AggregateRule.LATEST,
-        AggregateRule.EARLIEST,
-    }
-)
 
 
 def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
@@ -38,11 +26,10 @@ def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
     >>> reduce_values(AggregateRule.SUM, ["500m", "1500m", ""])
     '2'
     """
-    if rule in _COMPUTING:
-        values = [value for value in values if value != ""]
-        if not values:
-            return None
-    return _REDUCTIONS[rule](values)
+    if rule not in _COMPUTATIONS:
+        return _SELECTIONS[rule](values)
+    values = [value for value in values if value != ""]
+    return _COMPUTATIONS[rule](values) if values else None
 
 
 def total(numbers: Sequence[JSON]) -> JSON:
@@ -53,8 +40,8 @@ def total(numbers: Sequence[JSON]) -> JSON:
     >>> total([1, 2]), total([2147483647, 2147483647])
     (3, 2147483647)
     """
-    if UNLIMITED in numbers:
-        return UNLIMITED
+    if _UNLIMITED in numbers:
+        return _UNLIMITED
     try:
         found: int | float = sum(numbers)
     except OverflowError:
@@ -141,40 +128,31 @@ def _sum(values: Sequence[JSON]) -> JSON:
     return str(reduce(add, map(_quantity, values)))
 
 
-def _truths(values: Sequence[JSON]) -> Sequence[bool]:
+def _all(values: Sequence[JSON], kind: type, otherwise: str) -> Sequence[JSON]:
+    """Return the values, which have to be of one type."""
     for value in values:
-        if not isinstance(value, bool):
-            raise _misfit(value, "neither true nor false")
+        if not isinstance(value, kind):
+            raise _misfit(value, otherwise)
     return values
 
 
-def _union(values: Sequence[JSON]) -> dict[str, JSON]:
-    for value in values:
-        if not isinstance(value, dict):
-            raise _misfit(value, "not an object")
-    return {key: value[key] for value in reversed(values) for key in value}
-
-
-def _concat(values: Sequence[JSON]) -> list[JSON]:
-    for value in values:
-        if not isinstance(value, list):
-            raise _misfit(value, "not a list")
-    return [element for value in values for element in value]
-
-
-_REDUCTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
+_COMPUTATIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.SUM: _sum,
     AggregateRule.COUNTER: _sum,
     AggregateRule.MAX: lambda values: max(values, key=_amount),
     AggregateRule.MIN: lambda values: min(values, key=_amount),
-    AggregateRule.ANY: lambda values: any(_truths(values)),
-    AggregateRule.ALL: lambda values: all(_truths(values)),
-    AggregateRule.FIRST: lambda values: values[0],
-    AggregateRule.WORST: lambda values: values[0],
-    AggregateRule.UNION: _union,
-    AggregateRule.CONCAT: _concat,
     AggregateRule.LATEST: latest,
     AggregateRule.EARLIEST: earliest,
+}
+_SELECTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
+    AggregateRule.ANY: lambda values: any(_all(values, bool, "neither true nor false")),
+    AggregateRule.ALL: lambda values: all(_all(values, bool, "neither true nor false")),
+    AggregateRule.FIRST: lambda values: values[0],
+    AggregateRule.WORST: lambda values: values[0],
+    AggregateRule.UNION: lambda values: {
+        key: value[key] for value in reversed(_all(values, dict, "not an object")) for key in value
+    },
+    AggregateRule.CONCAT: lambda values: [part for value in _all(values, list, "not a list") for part in value],
     AggregateRule.OMIT: lambda _: None,
     AggregateRule.DROP: lambda _: None,
 }

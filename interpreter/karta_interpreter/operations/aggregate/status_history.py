@@ -1,41 +1,141 @@
-"""Keeps the monotonic fields of the template's previous status: counters, starts, omitted fields."""
+"""What the template's present status allows in the next one.
 
-from collections.abc import Sequence
+The annotation ``outcomes`` names the conditions that end a workload for good, each with the one that announces it. API
+servers may hold a status to them: what was announced has to come, and what has ended has no pods left. Therefore
+
+- a bad end is announced as soon as one cluster announces it or has come to it, and then stays announced;
+- the end itself comes when the parts in all clusters have ended, a good one together with its announcement;
+- a time of completion appears only with an end that the clusters themselves have come to.
+
+Clusters come and go, and with them what they reported. Counters do not fall, omitted fields stay, and
+``observedGeneration`` is put in the template's own terms. The start of a kind with outcomes stays until the template is
+suspended, as API servers demand of a Job; any other kind may start again, in another cluster or after a failed attempt.
+"""
+
+from collections.abc import Mapping, Sequence
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.fields import generation
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta import Definition
+from karta_interpreter.karta import Definition, Status, match_status
 from karta_interpreter.karta.annotations import AggregateRule
-from karta_interpreter.operations.aggregate.generation import agreed_generation
+from karta_interpreter.karta.status import status_match_reads
+from karta_interpreter.operations.aggregate.conditions import Polarity, are_conditions
 from karta_interpreter.operations.aggregate.reduce import is_end, is_number, is_start, is_time, latest
 from karta_interpreter.operations.call import StatusItem
+from karta_interpreter.operations.interpret_status import observed_generation
+
+_ENDED = frozenset({Status.COMPLETED, Status.FAILED})
+_ADDS_UP = frozenset({AggregateRule.SUM, AggregateRule.COUNTER})
+_OF_A_CLUSTER = frozenset({AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP})
+
+_Conditions = Mapping[str, Object]
+"""Conditions by their types."""
 
 
-def continued(
-    definition: Definition, template: Object, status: dict[str, JSON], items: Sequence[StatusItem]
+def has_ended(definition: Definition, status: JSON) -> bool:
+    """Return whether a status has come to one of the definition's outcomes."""
+    outcomes = definition.annotations.outcomes
+    return bool(outcomes) and not outcomes.keys().isdisjoint(_true_conditions(status))
+
+
+def next_status(
+    definition: Definition, template: Object, merged: dict[str, JSON], items: Sequence[StatusItem]
 ) -> dict[str, JSON]:
-    """Return a merged status as the one that follows the template's present status.
-
-    Clusters come and go, and with them what they reported. Counters do not fall, omitted fields stay, and
-    ``observedGeneration`` is put in the template's own terms. The start of a kind with outcomes stays until the
-    template is suspended, as API servers demand of a Job; any other kind may start again, in another cluster or after
-    a failed attempt.
-    """
+    """Return a merged status as the one that follows the template's present status."""
     before = template.get("status")
     known: Object = before if isinstance(before, dict) else {}
-    status = _with_generation(status, known, template, items)
+    status = _with_outcome(definition, merged, known, items)
+    # A member counts its generations for itself; they mean nothing here.
+    observed = _agreed_generation(items, generation(template))
+    observed = known if observed is None else {"observedGeneration": observed}
+    status = {key: value for key, value in status.items() if key != "observedGeneration"}
+    status |= {key: value for key, value in observed.items() if key == "observedGeneration"}
     if definition.annotations.outcomes:
-        moved = {
-            key: value for key, value in known.items() if is_start(key) and is_time(value) and status.get(key) != value
-        }
-        if moved and not is_suspended(definition, template):
-            status = _with_starts(status, moved)
+        status = _with_starts(definition, template, status, known)
     return _with_known(definition, status, known)
 
 
-def is_suspended(definition: Definition, template: Object) -> bool:
+def _with_outcome(
+    definition: Definition, merged: dict[str, JSON], before: Object, items: Sequence[StatusItem]
+) -> dict[str, JSON]:
+    """Return the merged status with the outcome that it may show."""
+    outcomes = definition.annotations.outcomes
+    if not outcomes:
+        return merged
+    reported = _true_conditions(merged)
+    over = bool(items) and all(has_ended(definition, item.status) for item in items)
+    outcome = _outcome(definition, reported, _true_conditions(before), over=over)
+    others = [one for one in _conditions(merged) if one["type"] not in {*outcomes, *outcomes.values()}]
+    status = {**merged, "conditions": [*others, *outcome.values()]} if outcome or _conditions(merged) else merged
+    if any(name in outcome and name in reported for name in outcomes):
+        return status
+    return {key: value for key, value in status.items() if not (is_end(key) and is_time(value))}
+
+
+def _outcome(definition: Definition, reported: _Conditions, before: _Conditions, *, over: bool) -> _Conditions:
+    """Return the announcement and, when it has come, the end: of what was announced, else of what is bad.
+
+    ``over`` is true when the parts in all clusters have ended.
+    """
+    outcomes, polarity = definition.annotations.outcomes, Polarity(definition.status)
+    failing = [name for name in outcomes if polarity.fails(name, "True")]
+    bound = [name for name in outcomes if outcomes[name] in before]
+    bad = [name for name in failing if name in reported or outcomes[name] in reported]
+    for name in (*bound, *bad, *(name for name in outcomes if name in reported)):
+        announcement = outcomes[name]
+        found = reported.get(announcement) or reported.get(name) or before[announcement]
+        announced = {announcement: {**found, "type": announcement}}
+        comes = over and (name in reported or name in failing)
+        return announced | {name: {**reported.get(name, found), "type": name}} if comes else announced
+    return {}
+
+
+def _true_conditions(status: JSON) -> _Conditions:
+    return {condition["type"]: condition for condition in _conditions(status) if condition["status"] == "True"}
+
+
+def _conditions(status: JSON) -> list[Object]:
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    if not isinstance(conditions, list):
+        return []
+    conditions = [condition for condition in conditions if condition is not None]
+    return conditions if are_conditions(conditions) else []
+
+
+def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON:
+    """Return the template's generation, as the members write theirs, when all have caught up with it; else None.
+
+    As Karmada's native interpreter has it (``native/aggregatestatus.go``): a member is current when its controller
+    observed the member object's generation, and that object was made from the template's generation. No member has
+    when there is none.
+    """
+    if not items or current is None or not all(_has_caught_up(item.status, current) for item in items):
+        return None
+    return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
+
+
+def _has_caught_up(status: JSON, current: int) -> bool:
+    observed = observed_generation(status)
+    if observed is None:
+        return False
+    own, of_template = status.get("generation"), status.get("resourceTemplateGeneration")
+    return isinstance(own, int) and isinstance(of_template, int) and observed >= own and of_template >= current
+
+
+def _with_starts(definition: Definition, template: Object, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
+    """API servers refuse a Job whose start moves or goes while it is to run, or that has ended before it."""
+    starts = {key: value for key, value in known.items() if is_start(key) and is_time(value)}
+    if all(status.get(key) == value for key, value in starts.items()) or _is_suspended(definition, template):
+        return status
+    starts = {key: value for key, value in starts.items() if status.get(key) != value}
+    ends = {key: value for key, value in status.items() if is_end(key) and is_time(value)}
+    return {**status, **starts, **{key: latest([end, *starts.values()]) for key, end in ends.items()}}
+
+
+def _is_suspended(definition: Definition, template: Object) -> bool:
     """Return whether a template has everywhere the values that the definition writes to suspend it."""
     try:
         places = [(path, action.value) for action in definition.suspend for path in action.path.paths(template)]
@@ -44,34 +144,56 @@ def is_suspended(definition: Definition, template: Object) -> bool:
     return bool(places) and all(get(template, path) == value for path, value in places)
 
 
-def _with_generation(
-    status: dict[str, JSON], known: Object, template: Object, items: Sequence[StatusItem]
-) -> dict[str, JSON]:
-    """A member counts its generations for itself; they mean nothing here."""
-    others = {key: value for key, value in status.items() if key != "observedGeneration"}
-    agreed = agreed_generation(items, generation(template))
-    if agreed is not None:
-        return {**others, "observedGeneration": agreed}
-    if "observedGeneration" in known:
-        return {**others, "observedGeneration": known["observedGeneration"]}
-    return others
-
-
-def _with_starts(status: dict[str, JSON], starts: Object) -> dict[str, JSON]:
-    """API servers refuse a Job whose start moves or goes while it is to run, or that has ended before it."""
-    ends = {key: value for key, value in status.items() if is_end(key) and is_time(value)}
-    return {**status, **starts, **{key: latest([end, *starts.values()]) for key, end in ends.items()}}
-
-
 def _with_known(definition: Definition, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
     """Put back counters that would fall or go, a 0 too, and what no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
         place = tuple(step for step in path if step is not None)
-        parent = get(status, place[:-1])
-        if len(place) < len(path) or not (parent is None or isinstance(parent, dict)):
+        if len(place) < len(path) or not isinstance(get(status, place[:-1]), dict | None):
             continue
         value, now = get(known, place), get(status, place)
         falls = is_number(value) and (now is None or (is_number(now) and now < value))
         if value is not None and (rule is AggregateRule.OMIT or (rule is AggregateRule.COUNTER and falls)):
             status = set_value(status, place, value)
     return status
+
+
+def has_outcome(definition: Definition, template: Object) -> bool:
+    """Return whether a template that runs to completion has completed or failed, which stays true without clusters.
+
+    One with announced outcomes has not, before it has come to one (`has_ended`).
+    """
+    if definition.annotations.outcomes or not Polarity(definition.status).completes:
+        return False
+    return not _ENDED.isdisjoint(match_status(definition, template).matched)
+
+
+def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
+    """Return what is left of a status when no cluster reports.
+
+    - Counters are 0, as the sum over no cluster is; Karmada's native interpreter writes them, too.
+    - Nothing is true, no condition holds, lists are empty, and text from which the definition derives a status goes.
+    - Objects and what belongs to one cluster go.
+    - Other text and times stay, because CRDs require some, and what has happened has happened.
+    """
+    rules, projection = definition.annotations.aggregate, Projection()
+    status_match_reads(definition, projection)
+    read = projection.at("status")
+    is_read = projection.is_whole or read.is_whole
+    left = {key: _left(rules.get(("status", key)), value) for key, value in status.items()}
+    return {
+        key: value
+        for key, value in left.items()
+        if value is not None and not (isinstance(value, str) and (is_read or key in read.fields))
+    }
+
+
+def _left(rule: AggregateRule | None, value: JSON) -> JSON:
+    if rule in _OF_A_CLUSTER or isinstance(value, dict):
+        return None
+    if isinstance(value, bool):
+        return False
+    if is_number(value):
+        return 0
+    if isinstance(value, list):
+        return []
+    return "0" if rule in _ADDS_UP and value and not is_time(value) else value
