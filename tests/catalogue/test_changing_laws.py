@@ -13,7 +13,7 @@ from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import pod_sets, scale_locations
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.operations.retain import RETAIN_REPLICAS
+from karta_interpreter.operations.retain import RETAIN_REPLICAS, is_queued
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 

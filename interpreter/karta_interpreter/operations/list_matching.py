@@ -1,16 +1,22 @@
-"""Which place of a template is which place of the member's object."""
+"""Which part of a template is which part of the member's object, and what becomes of their values together."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
-from itertools import zip_longest
-from typing import NamedTuple
+from itertools import chain, zip_longest
+from typing import TypeAlias
 
+from karta_interpreter.errors import QuantityError
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.quantity import Quantity
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import Component, Definition, PodTemplate
+
+Key: TypeAlias = Callable[[JSON], str]
 
 _NOTHING = object()
 _NAME = "name"
@@ -71,36 +77,25 @@ class Correspondence:
 
     def _index(self, elements: Path, index: int, names: "_Names", place: Path) -> int | None:
         """Return the template's index for the observed object's; an element with an id is none without one."""
-        if (elements, index) in self._moves:
-            return self._moves[elements, index]
-        if (elements, index) in self._taken:
-            return None
+        moves, taken = self._ids
+        if (elements, index) in moves or (elements, index) in taken:
+            return moves.get((elements, index))
         name = get(self._observed, (*elements, index, _NAME))
         return names.index(place, name, index) if isinstance(name, str) and name else index
 
     @cached_property
-    def _taken(self) -> frozenset[tuple[Path, int]]:
-        """The lists of the template and the indices in them that have an id."""
-        return frozenset((elements, index) for named in self._named for (elements, _), index in named.ours.items())
-
-    @cached_property
-    def _moves(self) -> Mapping[tuple[Path, int], int | None]:
-        """The lists of the observed object and the indices in them that have an id, and those of the template."""
+    def _ids(self) -> tuple[Mapping[tuple[Path, int], int | None], set[tuple[Path, int]]]:
+        """The template's index for each list and index of the observed object with an id, and those of the template."""
         moves: dict[tuple[Path, int], int | None] = {}
-        for named in self._named:
-            for (elements, name), index in named.theirs.items():
-                found = named.ours.get((elements, name))
+        taken: set[tuple[Path, int]] = set()
+        for component in self._definition.components:
+            ours = dict(_named_elements(component, self._desired))
+            taken.update((elements, index) for (elements, _), index in ours.items())
+            for (elements, name), index in dict(_named_elements(component, self._observed)).items():
+                found = ours.get((elements, name))
                 if found is not None or (elements, index) not in moves:
                     moves[elements, index] = found
-        return moves
-
-    @cached_property
-    def _named(self) -> Sequence["_Named"]:
-        return [
-            _Named(dict(_named_elements(component, self._desired)), dict(_named_elements(component, self._observed)))
-            for component in self._definition.components
-            if component.instance_ids
-        ]
+        return moves, taken
 
 
 class _Names:
@@ -108,27 +103,17 @@ class _Names:
 
     def __init__(self, template: Object) -> None:
         self._template = template
-        self._lists: dict[Path, Mapping[JSON, int]] = {}
+        self._lists: dict[Path, Mapping[str, int]] = {}
 
     def index(self, elements: Path, name: str, index: int) -> int | None:
         """Return which element has a name; it may be the one at an index that has none."""
         if elements not in self._lists:
-            self._lists[elements] = self._named(elements)
+            listed = get(self._template, elements)
+            names = [get(each, (_NAME,)) for each in (listed if isinstance(listed, list) else ())]
+            self._lists[elements] = {each: at for at, each in enumerate(names) if isinstance(each, str) and each}
         found = self._lists[elements].get(name)
         has_other = found is None and bool(get(self._template, (*elements, index, _NAME)))
         return None if has_other else index if found is None else found
-
-    def _named(self, elements: Path) -> Mapping[JSON, int]:
-        listed = get(self._template, elements)
-        names = ((get(each, (_NAME,)), index) for index, each in enumerate(listed if isinstance(listed, list) else ()))
-        return {name: index for name, index in names if isinstance(name, str) and name}
-
-
-class _Named(NamedTuple):
-    """The elements of a component's instances in the template and in the observed object, by list and id."""
-
-    ours: Mapping[tuple[Path, str], int]
-    theirs: Mapping[tuple[Path, str], int]
 
 
 def _has_elements(obj: Object, place: Path) -> bool:
@@ -160,13 +145,65 @@ def _named_elements(component: Component, obj: Object) -> Iterator[tuple[tuple[P
 def matching_reads(definition: Definition, projection: Projection) -> None:
     """Mark what `Correspondence` reads to match the elements of all lists that are marked: their ids and names."""
     take_outputs(projection, *(component.instance_ids for component in definition.components))
-    _take_names(projection)
+    pending = [projection]
+    while pending:
+        part = pending.pop()
+        pending += part.fields.values()
+        if part.elements is not None:
+            part.elements.take(_NAME)
+            pending.append(part.elements)
 
 
-def _take_names(projection: Projection) -> None:
-    below = list(projection.fields.values())
-    if projection.elements is not None:
-        projection.elements.take(_NAME)
-        below.append(projection.elements)
-    for part in below:
-        _take_names(part)
+def filled(ours: JSON, theirs: JSON) -> JSON:
+    """Return the template's value; the member's stands where the template has none, also inside of objects.
+
+    >>> filled({"disk": "nvme", "pool": None}, {"disk": "hdd", "pool": "a100"})
+    {'disk': 'nvme', 'pool': 'a100'}
+    """
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return {**theirs, **{key: filled(value, theirs.get(key)) for key, value in ours.items()}}
+    return theirs if ours is None else ours
+
+
+def identity(value: JSON) -> str:
+    """Return a key that only equal values have."""
+    return json.dumps(value, sort_keys=True)
+
+
+def united(ours: JSON, theirs: JSON, key: Key = identity, is_kept: Callable[[JSON], bool] = lambda _: True) -> JSON:
+    """Return the elements of both lists, those with the same key filled: first the member's, then what is new.
+
+    So a list to which the member has added stays in its order. Elements of the member that are not kept are only the
+    template's.
+
+    >>> united([{"key": "gpu"}, {"key": "new"}], [{"key": "spot"}, {"key": "gpu"}])
+    [{'key': 'spot'}, {'key': 'gpu'}, {'key': 'new'}]
+    """
+    if not isinstance(theirs, list) or not isinstance(ours, list | None):
+        return filled(ours, theirs)
+    waiting: dict[str, list[int]] = {}
+    for index, element in enumerate(ours or ()):
+        waiting.setdefault(key(element), []).append(index)
+    found: list[JSON] = []
+    for element in theirs:
+        same = waiting.get(key(element))
+        our = ours[same.pop(0)] if ours and same else None
+        if is_kept(element):
+            found.append(filled(our, element))
+        elif our is not None:
+            found.append(our)
+    return [*found, *(ours[index] for index in sorted(chain.from_iterable(waiting.values())) if ours)]
+
+
+def respelled(ours: JSON, theirs: JSON) -> JSON:
+    """Return the template's value with the member's spelling of quantities that are equal.
+
+    >>> respelled({"cpu": 1, "memory": "2Gi"}, {"cpu": "1", "memory": "1Gi"})
+    {'cpu': '1', 'memory': '2Gi'}
+    """
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return {key: respelled(value, theirs.get(key)) for key, value in ours.items()}
+    if {type(ours), type(theirs)} <= {str, int, float}:
+        with suppress(QuantityError):
+            return theirs if Quantity.parse(ours) == Quantity.parse(theirs) else ours
+    return ours

@@ -1,7 +1,12 @@
-"""Retain: what a member cluster changed and Karmada must not undo."""
+"""Retain: what a member cluster changed and Karmada must not undo.
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+That of a workload in a queue such as Kueue is whether it runs, and what the queue has added to its pods. Kueue adds to
+the pod templates what the flavors ask for that it has assigned, and takes it away when it suspends the workload
+(``Merge`` and ``RestorePodSpec`` in ``pkg/podset``). Its own gate is there in either case (``pkg/workloadslicing``).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Location, Query
@@ -12,16 +17,17 @@ from karta_interpreter.k8s.edit import get, remove, set_value
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.projection import Projection, take_each
 from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta import Definition, ScaleLocation, leaves_count_unset, scale_locations
+from karta_interpreter.karta import Component, Definition, ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.lua.dependencies import united
-from karta_interpreter.operations.list_matching import Correspondence, matching_reads
+from karta_interpreter.operations.list_matching import Correspondence, filled, identity, matching_reads, respelled
 from karta_interpreter.operations.revise_replica import revision_reads
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
 
-_Instance = tuple[str, str]
+_Scales = Mapping[tuple[str, str], ScaleLocation]
+"""Counts by component and instance: the names of pod sets depend on what else there is in the object."""
 
 
 def retain(definition: Definition, desired: Object, observed: Object) -> Object:
@@ -32,26 +38,35 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
     (``objectwatcher.go`` compares the result with the member).
     """
-    member = _Member(definition, observed)
+
+    @cache  # a template can mend what cannot be read of the member
+    def member() -> _Scales:
+        return _scales(definition, observed)
+
     try:
         places = Correspondence(definition, desired, observed)
-        retained = _retain_scale(definition, _retain_switches(definition, places, desired), member)
+        retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed, member)
         if is_queued(definition, desired):
-            retained = keep_queued(definition, places, retained, observed)
-        listed = _retain_listed(definition, places, retained)
+            retained = _keep_queued(definition, places, retained, observed)
+        listed = retained
+        for rule in definition.annotations.retain:
+            listed = _take(rule, places, listed) if isinstance(rule, Retained) else _adapt(rule, places, listed)
         # A part that the annotation has filled in may leave counts unset, too.
-        retained = listed if listed is retained else _retain_scale(definition, listed, member)
+        return listed if listed is retained else _retain_scale(definition, listed, observed, member)
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error
-    return retained
 
 
 def retain_reads(definition: Definition, projection: Projection) -> None:
     """Mark what Retain reads of both objects."""
     projection.at("metadata", "labels", RETAIN_REPLICAS).take_all()
     revision_reads(definition, projection)
-    take_outputs(projection, *_switches(definition))
-    queue_reads(definition, projection)
+    for component in definition.components:
+        take_outputs(projection, *_switches(component))
+    if definition.suspend:
+        for name in definition.annotations.queue_labels:
+            projection.at("metadata", "labels", name).take_all()
+    take_outputs(projection, *(fields.query for fields in definition.queued))
     for rule in definition.annotations.retain:
         take_outputs(projection, rule.place)
         if isinstance(rule, Unset) and rule.value and (owner := owner_of(rule.place.node)):
@@ -59,10 +74,46 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     matching_reads(definition, projection)
 
 
-def _retain_listed(definition: Definition, places: Correspondence, template: Object) -> Object:
-    for rule in definition.annotations.retain:
-        template = _take(rule, places, template) if isinstance(rule, Retained) else _adapt(rule, places, template)
-    return template
+def _switches(component: Component) -> Iterator[Query]:
+    yield from dict.fromkeys(action.path for action in (*component.suspend, *component.resume))
+
+
+def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
+    retained = desired
+    for query in dict.fromkeys(query for component in definition.components for query in _switches(component)):
+        if None in places.values(query, retained):
+            for place, value in places.shared(query, retained):
+                if get(retained, place) is None:
+                    retained = set_value(retained, place, value)
+    return retained
+
+
+def is_queued(definition: Definition, obj: Object) -> bool:
+    """Return whether an object has the label of a queue, in a kind that can be suspended."""
+    return bool(definition.suspend) and any(label(obj, name) for name in definition.annotations.queue_labels)
+
+
+def _keep_queued(definition: Definition, places: Correspondence, template: Object, observed: Object) -> Object:
+    """Return the template with the member's switches and what the queue has added to its pods.
+
+    A member without a switch means the value that resumes. The template's own values prevail in its pods: a queue only
+    adds what is not there.
+    """
+    kept = template
+    for component in definition.components:
+        resumed = {action.path: action.value for action in component.resume}
+        for query in _switches(component):
+            for place, value in places.shared(query, kept, resumed.get(query)):
+                kept = set_value(kept, place, value)
+    suspends = [(action.path, action.value) for action in definition.suspend]
+    is_held = all(found == value for path, value in suspends for found in path.evaluate(observed))
+    for fields in definition.queued:
+        if is_held and not fields.while_held:
+            continue
+        for place, value in places.shared(fields.query, kept, strict=False):
+            if isinstance(get(kept, place[: -fields.missing]), dict):
+                kept = set_value(kept, place, united(get(kept, place), value))
+    return kept
 
 
 def _take(rule: Retained, places: Correspondence, template: Object) -> Object:
@@ -98,64 +149,28 @@ def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
     return filled(ours, theirs)
 
 
-def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
-    retained = desired
-    for query in dict.fromkeys(_switches(definition)):
-        if None in places.values(query, retained):
-            for place, value in places.shared(query, retained):
-                if get(retained, place) is None:
-                    retained = set_value(retained, place, value)
-    return retained
+def _scales(definition: Definition, obj: Object) -> _Scales:
+    return {(scale.pod_set.component, scale.pod_set.instance): scale for scale in scale_locations(definition, obj)}
 
 
-def _switches(definition: Definition) -> Iterator[Query]:
-    for component in definition.components:
-        for action in (*component.suspend, *component.resume):
-            yield action.path
-
-
-class _Member:
-    """The member's object and its counts, read once and only if needed: a template can mend what cannot be read."""
-
-    def __init__(self, definition: Definition, obj: Object) -> None:
-        self.object = obj
-        self._definition = definition
-
-    @cached_property
-    def scales(self) -> Mapping[_Instance, ScaleLocation]:
-        return {_instance(scale): scale for scale in scale_locations(self._definition, self.object)}
-
-
-def _retain_scale(definition: Definition, desired: Object, member: _Member) -> Object:
+def _retain_scale(definition: Definition, desired: Object, observed: Object, member: Callable[[], _Scales]) -> Object:
     leaves_replicas = label(desired, RETAIN_REPLICAS) == "true"
     if not leaves_replicas and not leaves_count_unset(definition, desired):
         return desired
     retained = desired
-    for scale in scale_locations(definition, desired):
-        theirs = member.scales.get(_instance(scale))
-        if theirs is None:
-            continue
-        for place, source in _pairs(scale, theirs):
+    for instance, scale in _scales(definition, desired).items():
+        for place, source in _pairs(scale, member().get(instance)):
             target = _counterpart(place.path, source.path)
             is_left = leaves_replicas and target == place.path
             # A bound that the template dropped is gone: kept, it could never be lifted again.
             if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
-                value = source.raw(member.object)
+                value = source.raw(observed)
                 written = retained if value is None else set_value(retained, target, value)
-                if target == place.path or target in _counted(definition, written):
+                # Some fields count only beside certain others.
+                counts = (scale.count for scale in scale_locations(definition, written))
+                if target == place.path or any(count is not None and count.path == target for count in counts):
                     retained = written
     return retained
-
-
-def _counted(definition: Definition, obj: Object) -> set[Path]:
-    """Return the places of the pod counts: some fields count only beside certain others."""
-    counts = (scale.count for scale in scale_locations(definition, obj))
-    return {count.path for count in counts if count is not None}
-
-
-def _instance(scale: ScaleLocation) -> _Instance:
-    """The names of pod sets are no use here: they depend on what else there is in the object."""
-    return scale.pod_set.component, scale.pod_set.instance
 
 
 def _counterpart(place: Path, source: Path) -> Path:
@@ -179,8 +194,10 @@ def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
     return unset and get(desired, target[:-1]) is not None
 
 
-def _pairs(scale: ScaleLocation, member: ScaleLocation) -> Iterator[tuple[Location, Location]]:
+def _pairs(scale: ScaleLocation, member: ScaleLocation | None) -> Iterator[tuple[Location, Location]]:
     """Yield the places of the same meaning in both objects; beside replicas, bounds do not count."""
+    if member is None:
+        return
     pairs = [(scale.replicas, member.replicas)]
     if scale.replicas is None:
         pairs = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
