@@ -98,7 +98,7 @@ def _turned(several: Iterable[T], number_of_round: int) -> list[T]:
 def _microseconds(known: Scripts, operation: str, text: bytes, seconds: float) -> float:
     several = known.of(operation)
     with as_the_server_collects_garbage():
-        return microseconds(lambda: answer(several, object=orjson.loads(text)), seconds, _processor_time)
+        return microseconds(lambda: answer(several, object=orjson.Fragment(text)), seconds, _processor_time)
 
 
 def _processor_time() -> float:

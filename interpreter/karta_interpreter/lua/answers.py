@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from orjson import Fragment
+
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.dependencies import united
 from karta_interpreter.lua.machine.worker import Job, run_job
@@ -15,8 +17,8 @@ Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 def answer(
     scripts: Sequence[Script],
     *,
-    object: Object,  # noqa: A002 - the name that Karmada and its scripts have for it
-    observed: Object | None = None,
+    object: Object | Fragment,  # noqa: A002 - the name that Karmada and its scripts have for it
+    observed: Object | Fragment | None = None,
     replicas: int | None = None,
     items: Sequence[JSON] | None = None,
     own: Own | None = None,
@@ -24,8 +26,8 @@ def answer(
 ) -> dict[str, JSON]:
     """The answer of the scripts of one operation, by Karmada's result names; requirements may be None.
 
-    Retain needs ``observed`` and ReviseReplica ``replicas``; AggregateStatus takes ``items`` as Karmada writes them,
-    None where an object has none yet: scripts then get nil.
+    A fragment is JSON text that is known to be valid. Retain needs ``observed`` and ReviseReplica ``replicas``;
+    AggregateStatus takes ``items`` as Karmada writes them, None where an object has none yet: scripts then get nil.
     InterpretDependency runs every script, any other operation has one. ``own`` is what ``require("karta")`` offers,
     ``on_print`` gets every line that a script prints. Raises LuaSyntaxError, LuaRunError with the line of the script,
     and LuaLimitError.
@@ -51,7 +53,7 @@ def _answer(
 
 
 def _arguments(
-    operation: str, object_: Object, observed: Object | None, replicas: int | None, items: Sequence[JSON] | None
+    operation: str, object_: JSON, observed: JSON, replicas: int | None, items: Sequence[JSON] | None
 ) -> tuple[JSON, ...]:
     if operation == "Retain":
         return object_, observed

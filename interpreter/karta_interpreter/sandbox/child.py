@@ -34,7 +34,7 @@ class Channel:
 
     def __init__(self) -> None:
         # With a buffer that takes most requests in one read.
-        self._requests, self._answers = open(0, "rb", 1 << 16), sys.stdout.buffer  # noqa: SIM115 - to the end
+        self._requests, self._answers = open(0, "rb", 1 << 16), sys.stdout.buffer  # noqa: SIM115 - open to the end
         self.seconds = 0.0
         """The seconds of the last message that was received."""
 

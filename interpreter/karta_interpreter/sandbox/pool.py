@@ -51,11 +51,12 @@ class Pool:
         Raises SandboxError when no process gets free in time. An exception in the block stops the process.
         """
         end = time.monotonic() + seconds
-        granted = threading.Event()
-        place = self.places.request(owner, granted.set)
+        waiting = threading.Lock()
+        waiting.acquire()
+        place = self.places.request(owner, waiting.release)
         try:
-            if not granted.wait(seconds):
-                raise _every_process_is_busy()
+            if not waiting.acquire(timeout=seconds):
+                raise every_process_is_busy()
             left = max(end - time.monotonic(), 0.001)
             with self.held() as process:
                 yield process, left
@@ -79,7 +80,7 @@ class Pool:
         except BaseException as error:
             self.places.release(place)
             if isinstance(error, TimeoutError):
-                raise _every_process_is_busy() from None
+                raise every_process_is_busy() from None
             raise
         try:
             return await asyncio.wrap_future(talking.result)
@@ -222,6 +223,6 @@ class _Talking(Generic[T]):
                 process.kill()
 
 
-def _every_process_is_busy() -> SandboxError:
+def every_process_is_busy() -> SandboxError:
     """The error of a request for which no process gets free in time."""
     return SandboxError("every process is busy", StopCause.BUSY)

@@ -6,7 +6,7 @@ import orjson
 
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.kube import KUBE
-from karta_interpreter.lua.machine.host import Own, spelled_values
+from karta_interpreter.lua.machine.host import Own
 from karta_interpreter.lua.machine.runtime import Call, Runtime
 
 _MACHINES: list[Runtime] = []
@@ -20,8 +20,7 @@ def call(
     results: int = 9,
 ) -> Call:
     """A call of the function F of a script."""
-    data = orjson.dumps(arguments)
-    return Call(text, "F", spelled_values(arguments, data), results, own or {}, on_print, is_ascii=data.isascii())
+    return Call(text, "F", list(map(orjson.dumps, arguments)), results, own or {}, on_print)
 
 
 def function(body: str, *arguments: JSON, **own: Callable[..., tuple[JSON, ...]]) -> Call:

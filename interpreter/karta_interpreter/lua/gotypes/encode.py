@@ -1,4 +1,4 @@
-"""Writing a value of a Go type, as ``encoding/json`` does: fields in their order, keys sorted, empty ones left out."""
+"""Writing a value of a Go type, as ``encoding/json`` does: fields in their order, empty ones left out."""
 
 from collections.abc import Callable
 from functools import cache
@@ -39,10 +39,8 @@ def _list(write: _Writer | None) -> _Writer | None:
     return (lambda value: [write(element) for element in value]) if write else None
 
 
-def _map(write: _Writer | None) -> _Writer:
-    if write:
-        return lambda value: {key: write(value[key]) for key in sorted(value)}
-    return lambda value: {key: value[key] for key in sorted(value)}
+def _map(write: _Writer | None) -> _Writer | None:
+    return (lambda value: {key: write(item) for key, item in value.items()}) if write else None
 
 
 def _struct(name: str) -> _Writer:

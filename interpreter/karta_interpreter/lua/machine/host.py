@@ -2,16 +2,21 @@
 
 Scripts get to none of these functions: they call functions of Lua that call them. The machine hands over each byte of a
 string as one character, for a string of Lua need not be UTF-8; such text is called `spelled` here.
+
+A value on its way to a script is JSON text. An object of it is given to Lua as a number, and one level of the object is
+decoded when the script first reads a field of it: most scripts read a small part of what they get.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
+import msgspec
 import orjson
 
 from karta_interpreter.errors import InterpreterError
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.machine import dates
 from karta_interpreter.lua.machine.formatting import sprintf
 from karta_interpreter.lua.machine.numbers import written
@@ -28,6 +33,10 @@ ToLua: TypeAlias = Callable[[JSON], Any]
 
 _MOST_SAID: Final = 256 * 1024
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
+_NULL: Final = b"null"
+_BRACE, _BRACKET, _EMPTY = ord("{"), ord("["), len("{}")
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class Host:
@@ -36,10 +45,11 @@ class Host:
     def __init__(self, kube: Kube, to_lua: ToLua) -> None:
         self.own: Own = {}
         self.say: Say | None = None
-        self._kube, self._to_lua = kube, to_lua
-        self._said, self._is_ascii = 0, True
-        self._lent: list[Object] = []
-        self._rests: dict[int, dict[str, JSON]] = {}
+        self._kube = {name: _as_several(function) for name, function in kube.items()}
+        self._to_lua = to_lua
+        self._said = 0
+        self._lent: list[bytes] = []
+        self._rests: dict[int, dict[str, msgspec.Raw]] = {}
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
         """Every function, by the name that ``host`` has in Lua."""
@@ -56,23 +66,27 @@ class Host:
         yield "say", self._print
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self.own)
-        yield "call_kube", lambda name, *given: self._call(lambda *values: (self._kube[name](*values),), given)
+        yield "call_kube", lambda name, *given: self._call(self._kube[name], given)
         yield "call_own", lambda name, *given: self._call(self.own[name], given)
 
-    def begin(self, own: Own, say: Say | None, *, is_ascii: bool) -> None:
-        """Begin a run; ``is_ascii`` is false where texts of its arguments are spelled."""
-        self.own, self.say, self._is_ascii = own, say, is_ascii
+    def begin(self, own: Own, say: Say | None) -> None:
+        """Begin a run."""
+        self.own, self.say = own, say
         self._lent, self._rests, self._said = [], {}, 0
 
-    def give(self, value: JSON) -> tuple[Any, str | None]:
-        """A value as Lua takes it, and its kind, for objects are given as numbers."""
-        if type(value) is dict:
-            return (self._lend(value), "object") if value else (self._to_lua(value), None)
-        if type(value) is list:
-            if value and all(type(item) is dict and item for item in value):
-                return self._to_lua(list(map(self._lend, value))), "objects"
-            return self._to_lua(value), None
-        return value, None
+    def give(self, text: bytes) -> tuple[Any, str | None]:
+        """A value as Lua takes it, and its kind, for objects are given as numbers; a null is nil."""
+        first = text[0]
+        if first == _BRACE and len(text) > _EMPTY:
+            return self._lend(text), "object"
+        if first == _BRACKET:
+            items = [item for item in map(bytes, _LIST.decode(text)) if item != _NULL]
+            if items and all(item[0] == _BRACE and len(item) > _EMPTY for item in items):
+                return self._to_lua(list(map(self._lend, items))), "objects"
+        value = orjson.loads(text)
+        if type(value) is str:
+            return spelled(value), None
+        return (self._to_lua(_spelled_table(value)) if type(value) in (dict, list) else value), None
 
     def given_values(self, given: Sequence[Any], empty: JSON) -> list[JSON]:
         """The values that ``json.lua`` gives as kinds and values; ``empty`` stands for an empty table."""
@@ -82,8 +96,7 @@ class Host:
         if kind == "table":
             return orjson.loads(decoded(value)) if value != "[]" else type(empty)()
         if kind == "lent":
-            lent = self._lent[value - 1]
-            return lent if self._is_ascii else orjson.loads(orjson.dumps(lent).decode().encode("latin-1"))
+            return orjson.loads(_text_without_nulls(self._lent[value - 1]))
         if kind == "string":
             return decoded(value)
         if kind == "number":
@@ -92,25 +105,28 @@ class Host:
             return FUNCTION
         return NoJson(decoded(value)) if kind == "problem" else value
 
-    def _lend(self, value: Object) -> int:
-        self._lent.append(value)
+    def _lend(self, text: bytes) -> int:
+        self._lent.append(text)
         return len(self._lent)
 
-    def _rest(self, number: int) -> dict[str, JSON]:
+    def _rest(self, number: int) -> dict[str, msgspec.Raw]:
         """The fields of an object that are not converted, to be changed."""
         rest = self._rests.get(number)
         if rest is None:
-            rest = self._rests[number] = dict(self._lent[number - 1])
+            rest = self._rests[number] = _OBJECT.decode(self._lent[number - 1])
         return rest
 
-    def _take(self, number: int, name: str) -> tuple[Any, str | None]:
-        return self.give(self._rest(number).pop(name, None))
+    def _take(self, number: int, name: str) -> tuple[Any, str | None] | None:
+        field = self._rest(number).pop(name if name.isascii() else _unspelled(name), None)
+        return None if field is None else self.give(bytes(field))
 
     def _names(self, number: int) -> Any:  # noqa: ANN401 - a table of the machine's
-        return self._to_lua([*self._rest(number)])
+        return self._to_lua(list(map(spelled, self._rest(number))))
 
     def _rest_json(self, number: int) -> str:
-        return orjson.dumps(self._rests.get(number, self._lent[number - 1])).decode()[1:-1]
+        rest = self._rests.get(number)
+        text = self._lent[number - 1] if rest is None else msgspec.json.encode(rest)
+        return _text_without_nulls(text)[1:-1].decode("latin-1")
 
     def _call(self, function: Callable[..., Sequence[JSON]], given: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function: true and its results, or false and a message."""
@@ -118,8 +134,7 @@ class Host:
             results = function(*self.given_values(given, {}))
         except InterpreterError as error:
             return False, spelled(str(error))
-        values = spelled_values(results, orjson.dumps(results))
-        return True, *(part for value in values for part in self.give(value))
+        return True, *chain.from_iterable([self.give(orjson.dumps(result)) for result in results])
 
     def _print(self, text: str) -> None:
         """Pass on what a script prints, up to a length."""
@@ -134,9 +149,7 @@ def decoded(text: str) -> str:
     >>> decoded("gr\u00c3\u00bcn \u00ff") == "gr\u00fcn \ufffd"
     True
     """
-    if text.isascii():
-        return text
-    return _ESCAPED.sub("\ufffd", text.encode("latin-1").decode("utf-8", "surrogateescape"))
+    return text if text.isascii() else _ESCAPED.sub("\ufffd", _unspelled(text))
 
 
 def spelled(text: str) -> str:
@@ -144,23 +157,33 @@ def spelled(text: str) -> str:
     return text if text.isascii() else text.encode().decode("latin-1")
 
 
-def spelled_values(values: Sequence[JSON], text: bytes) -> Sequence[JSON]:
-    """JSON values spelled and without nulls inside of them; ``text`` is what they are in, as `orjson` writes it.
-
-    That has no escapes but those of control characters, quotes and backslashes, so its bytes can be read one by one.
-    """
-    if not text.isascii():
-        values = orjson.loads(orjson.dumps(values).decode("latin-1"))
-    return list(map(without_nulls, values)) if b"null" in text else values
+def _unspelled(text: str) -> str:
+    """The text that spelled bytes are, with a surrogate for each one that is no part of UTF-8."""
+    return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def without_nulls(value: JSON) -> JSON:
+def _spelled_table(value: JSON) -> JSON:
+    """A value without nulls and with its texts spelled; `orjson` escapes nothing beyond ASCII."""
+    value = _without_nulls(value)
+    text = orjson.dumps(value)
+    return value if text.isascii() else orjson.loads(text.decode("latin-1"))
+
+
+def _text_without_nulls(text: bytes) -> bytes:
+    return orjson.dumps(_without_nulls(orjson.loads(text))) if _NULL in text else text
+
+
+def _without_nulls(value: JSON) -> JSON:
     """A value without the fields and elements that are null, as Lua has it."""
     if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [without_nulls(item) for item in value if item is not None]
+        return [_without_nulls(item) for item in value if item is not None]
     return value
+
+
+def _as_several(function: Callable[..., JSON]) -> Callable[..., tuple[JSON, ...]]:
+    return lambda *values: (function(*values),)
 
 
 def upper(text: str) -> str:

@@ -53,19 +53,14 @@ class TooLargeError(Exception):
 
 
 class Call(NamedTuple):
-    """A function of a script, what it is called with, how many results count, what it may call, and who hears it.
-
-    The arguments are spelled and have no nulls inside of them: see `spelled_values`; ``is_ascii`` where that changed
-    nothing.
-    """
+    """A function of a script, its arguments as JSON text, how many results count, and what it may call."""
 
     text: str
     function: str
-    arguments: Sequence[JSON]
+    arguments: Sequence[bytes]
     results: int
     own: Own
     say: Say | None = None
-    is_ascii: bool = True
 
 
 class Runtime:
@@ -91,7 +86,7 @@ class Runtime:
         TooLargeError and MemoryError.
         """
         chunk = self._chunk(call.text)
-        self._host.begin(call.own, call.say, is_ascii=call.is_ascii)
+        self._host.begin(call.own, call.say)
         try:
             outcome, *details = self._machine.run(
                 chunk,

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import orjson
 
 from karta_interpreter.errors import LuaError, LuaRunError
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.kube import KUBE
 from karta_interpreter.lua.lint import lint
-from karta_interpreter.lua.machine.host import spelled_values
 from karta_interpreter.lua.machine.runtime import Call, Runtime, TooLargeError
 from karta_interpreter.lua.results import read_results
 from karta_interpreter.lua.script import SLOTS
@@ -48,16 +48,29 @@ class Service:
             conversation.send(b"S", None)
 
     def _result(self, conversation: "_Conversation", data: bytes) -> JSON:
-        kind, text, operation, *rest = orjson.loads(data)
-        if kind == "lint":
-            return [list(each) for each in lint(operation, text, self._runtime.names)]
-        arguments, names, prints = rest
-        own = {name: partial(conversation.ask, name) for name in names}
-        slot = SLOTS[operation]
-        given = spelled_values(arguments, data)
-        say = partial(conversation.send, b"P") if prints else None
-        call = Call(text, slot.function, given, slot.results, own, say, is_ascii=data.isascii())
+        request = _REQUEST.decode(data)
+        operation = request.operation
+        if request.kind == "lint":
+            return [list(each) for each in lint(operation, request.text, self._runtime.names)]
+        own = {name: partial(conversation.ask, name) for name in request.names}
+        slot, arguments = SLOTS[operation], list(map(bytes, request.arguments))
+        say = partial(conversation.send, b"P") if request.prints else None
+        call = Call(request.text, slot.function, arguments, slot.results, own, say)
         return read_results(operation, self._runtime.run(call), _references(operation, arguments))
+
+
+class _Request(msgspec.Struct, array_like=True):
+    """A request; the arguments are not decoded here, and a request to lint has none."""
+
+    kind: str
+    text: str
+    operation: str
+    arguments: list[msgspec.Raw] = []
+    names: list[str] = []
+    prints: bool = False
+
+
+_REQUEST: Final = msgspec.json.Decoder(_Request)
 
 
 class _Conversation:
@@ -85,11 +98,10 @@ class _Conversation:
             self._channel.flush()  # what was printed is there even if the process is killed
 
 
-def _references(operation: str, arguments: Sequence[JSON]) -> Sequence[JSON]:
+def _references(operation: str, arguments: Sequence[bytes]) -> Sequence[JSON]:
     """The objects that decide which empty tables of the result are lists; Karmada gives them for two operations."""
-    if operation == "Retain":
-        return arguments
-    return arguments[:1] if operation == "ReviseReplica" else ()
+    count = {"Retain": 2, "ReviseReplica": 1}.get(operation, 0)
+    return list(map(orjson.loads, arguments[:count]))
 
 
 def start() -> "Answer":
