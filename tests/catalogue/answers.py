@@ -1,4 +1,4 @@
-"""Write a digest of every answer to the cases of all suites; run twice by `test_same_bytes`.
+"""Digests of every answer to the cases of all suites; also a program that writes them, for `test_same_bytes`.
 
 An argument "back" answers the cases in the reverse order.
 """
@@ -15,14 +15,13 @@ from karta_interpreter.wire import Request, encode_failure, encode_results
 from tests.catalogue.entries import entries
 
 
-def main(order: str) -> None:
-    """Write one line per case: where it stands, its operation, and the digest of the bytes of its answer."""
+def answers(order: str) -> list[str]:
+    """Return one line per case: where it stands, its operation, and the digest of the bytes of its answer."""
     asked = [(entry.definition, case) for entry in entries() if entry.definition for case in entry.cases]
-    answers = [(case, _answer(definition, case)) for definition, case in asked[:: -1 if order == "back" else 1]]
-    lines = [
-        f"{case.source}:{case.line} {case.call.operation} {hashlib.sha256(body).hexdigest()}" for case, body in answers
+    answered = [(case, _answer(definition, case)) for definition, case in asked[:: -1 if order == "back" else 1]]
+    return [
+        f"{case.source}:{case.line} {case.call.operation} {hashlib.sha256(body).hexdigest()}" for case, body in answered
     ]
-    sys.stdout.write("\n".join(sorted(lines)))
 
 
 def _answer(definition: Definition, case: Case) -> bytes:
@@ -34,4 +33,4 @@ def _answer(definition: Definition, case: Case) -> bytes:
 
 
 if __name__ == "__main__":
-    main(sys.argv[-1])
+    sys.stdout.write("\n".join(answers(sys.argv[-1])))
