@@ -23,6 +23,9 @@ from tests.waiting import HANG
 Run = Callable[..., Result]
 Stderr = AbstractContextManager[int]
 
+# Loading the catalogue is half of the work of a start, and tests of the catalogue do it.
+SERVE = [sys.executable, "-m", "karta_interpreter", "serve", "--no-catalogue"]
+
 
 @pytest.fixture
 def settings(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
@@ -130,7 +133,7 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
 
 def test_a_server_that_cannot_start_says_why() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", str(taken.getsockname()[1])]
+        command = [*SERVE, "--port", str(taken.getsockname()[1])]
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG)
 
     assert (result.returncode, result.stdout) == (1, "")
@@ -203,28 +206,32 @@ STDERRS = [
 
 @pytest.mark.parametrize("stderr", STDERRS)
 def test_a_server_starts_and_ends_in_order_whatever_stderr_is(stderr: Callable[[], Stderr]) -> None:
-    port = _free_port()
-    command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", str(port), "--grace-period", "0"]
-    with stderr() as handle, subprocess.Popen([*command, "--plain-http"], stderr=handle) as server:
+    with _reserved_port() as port, stderr() as handle:
+        command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
+        server = subprocess.Popen(command, stderr=handle)
         try:
             assert _answers(server, port)
             server.send_signal(signal.SIGTERM)
             assert server.wait(HANG) == 0
         finally:
             server.kill()
+            server.wait()
 
 
 @pytest.mark.parametrize("stderr", STDERRS)
 def test_a_server_that_cannot_start_ends_whatever_stderr_is(stderr: Callable[[], Stderr]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, stderr() as handle:
-        command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", str(taken.getsockname()[1])]
+        command = [*SERVE, "--port", str(taken.getsockname()[1])]
         assert subprocess.run(command, stderr=handle, check=False, timeout=HANG).returncode == 1
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-    return port
+@contextmanager
+def _reserved_port() -> Iterator[int]:
+    """A port that no other process gets by chance: bound here, so that only a server that asks for it listens on it."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
 
 
 def _answers(server: "subprocess.Popen[bytes]", port: int) -> bool:
