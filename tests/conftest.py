@@ -1,4 +1,7 @@
-"""How all tests run: nothing about them depends on how fast the machine is, or on luck."""
+"""How all tests run: nothing about them depends on how fast the machine is, or on luck.
+
+`EXAMPLES=1000 make test` tries each law with so many examples; every run tries others.
+"""
 
 import gc
 import os
@@ -12,7 +15,10 @@ from tests.waiting import Clock
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
 # Hypothesis' own, as for CI, stays what it is otherwise.
 _MATTERS_OF_CHANCE = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
-settings.register_profile("suite", settings.default, deadline=None, suppress_health_check=_MATTERS_OF_CHANCE)
+_EXAMPLES = int(os.environ.get("EXAMPLES", "50"))
+settings.register_profile(
+    "suite", settings.default, deadline=None, max_examples=_EXAMPLES, suppress_health_check=_MATTERS_OF_CHANCE
+)
 settings.load_profile("suite")
 
 # On a busy machine the process for an expression takes longer to start than the expression may.

@@ -4,7 +4,7 @@ from functools import cache
 from math import ceil
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.gvk import GVK
@@ -16,7 +16,6 @@ from karta_interpreter.sources.files import find_in_catalogue
 _TEMPLATE = {"spec": {"containers": [{"name": "main"}]}}
 _LARGEST = 2**31 - 1
 
-_settings = settings(max_examples=100, deadline=None)
 
 counts = st.integers(0, 6)
 unset = st.none()
@@ -50,14 +49,12 @@ def _pods_at_once(job: Object) -> int:
     return parallelism if completions is None else min(parallelism, completions)
 
 
-@_settings
 @given(_fields(parallelism=counts, completions=counts))
 def test_job(spec: Object) -> None:
     (pods,) = _pod_sets("batch/v1", "Job", {**spec, "template": _TEMPLATE})
     assert pods.replicas == _pods_at_once(spec)
 
 
-@_settings
 @given(st.lists(st.tuples(_fields(replicas=counts), _fields(parallelism=counts, completions=counts)), max_size=3))
 def test_jobset(entries: list[tuple[Object, Object]]) -> None:
     jobs = [
@@ -70,7 +67,6 @@ def test_jobset(entries: list[tuple[Object, Object]]) -> None:
     }
 
 
-@_settings
 @given(_fields(replicas=counts), _fields(size=st.integers(1, 6)), st.booleans())
 def test_leaderworkerset(spec: Object, template: Object, has_leader: bool) -> None:
     leader = {"leaderTemplate": _TEMPLATE} if has_leader else {}
@@ -104,7 +100,6 @@ def _desired_replicas(group: Object) -> int:
     return replicas * _or(group.get("numOfHosts"), 1)
 
 
-@_settings
 @given(st.lists(worker_groups, max_size=3))
 def test_raycluster(groups: list[Object]) -> None:
     named = [{**group, "groupName": f"group-{index}", "template": _TEMPLATE} for index, group in enumerate(groups)]
@@ -114,7 +109,6 @@ def test_raycluster(groups: list[Object]) -> None:
     assert [pods.replicas for pods in workers] == [_desired_replicas(group) for group in groups]
 
 
-@_settings
 @given(st.lists(worker_groups, max_size=3))
 def test_the_bounds_of_raycluster_are_pods(groups: list[Object]) -> None:
     named = [{**group, "groupName": f"group-{index}", "template": _TEMPLATE} for index, group in enumerate(groups)]
@@ -132,7 +126,6 @@ def _bounds(group: Object) -> tuple[int, int]:
 _ROLES = ("Chief", "Master", "PS", "Worker", "Evaluator")
 
 
-@_settings
 @given(st.dictionaries(st.sampled_from(_ROLES), st.tuples(_fields(replicas=counts), st.sampled_from([str, str.lower]))))
 def test_tfjob(roles: dict[str, tuple[Object, Any]]) -> None:
     specs = {written(role): {**section, "template": _TEMPLATE} for role, (section, written) in roles.items()}
@@ -142,7 +135,6 @@ def test_tfjob(roles: dict[str, tuple[Object, Any]]) -> None:
     }
 
 
-@_settings
 @given(st.lists(st.tuples(_fields(replicas=counts), st.booleans()), min_size=1, max_size=3))
 def test_volcano_job(tasks: list[tuple[Object, bool]]) -> None:
     named = [
@@ -156,7 +148,6 @@ def test_volcano_job(tasks: list[tuple[Object, bool]]) -> None:
     ]
 
 
-@_settings
 @given(
     _fields(replicas=counts),
     st.lists(_fields(replicas=counts), min_size=1, max_size=3),
@@ -181,7 +172,6 @@ def test_podcliqueset(spec: Object, cliques: list[Object], group: Object, groupe
     }
 
 
-@_settings
 @given(_fields(replicas=st.integers(1, 6)), _fields(size=st.integers(1, 4)))
 def test_nimservice(spec: Object, nodes: Object) -> None:
     whole = {**spec, "image": {"repository": "nim"}, "multiNode": nodes}
@@ -189,7 +179,6 @@ def test_nimservice(spec: Object, nodes: Object) -> None:
     assert pods.replicas == _or(spec.get("replicas"), 1) * _or(nodes.get("size"), 1)
 
 
-@_settings
 @given(st.lists(st.tuples(_fields(replicas=counts), unset | _fields(nodeCount=st.integers(2, 4))), max_size=3))
 def test_dynamographdeployment(parts: list[tuple[Object, Object | None]]) -> None:
     written = [{**part, "multinode": nodes} for part, nodes in parts]
@@ -204,7 +193,6 @@ def test_dynamographdeployment(parts: list[tuple[Object, Object | None]]) -> Non
     assert [pods.replicas for pods in beta] == wanted
 
 
-@_settings
 @given(_fields(parallelism=st.integers(1, 9)), unset | st.integers(1, 4), _fields(replicas=st.integers(1, 6)))
 def test_flinkdeployment(job: Object, slots: int | None, task_manager: Object) -> None:
     configuration = {} if slots is None else {"taskmanager.numberOfTaskSlots": str(slots)}

@@ -4,7 +4,7 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.gvk import GVK
@@ -94,7 +94,6 @@ def _flink() -> Definition:
     return found.definition
 
 
-@settings(max_examples=300, deadline=None)
 @given(_templates, _templates, st.sampled_from(["", "7"]), st.booleans())
 def test_flink_task_managers(common: Object, role: Object, storage: str, by_name: bool) -> None:
     expected = _pod(common, role, storage, by_name=by_name)

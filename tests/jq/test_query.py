@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import jq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from karta_interpreter.errors import (
     QueryEvaluationError,
@@ -294,7 +294,6 @@ _PATHS = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
 @given(objects)
 def test_paths_are_those_of_libjq(value: JSON) -> None:
     for text in _PATHS:
@@ -329,7 +328,6 @@ def test_assign_refuses_what_is_no_place() -> None:
         Query.compile(".a // 1").assign({}, True)
 
 
-@settings(max_examples=100, deadline=None)
 @given(plain_expressions, objects)
 def test_every_expression_has_an_answer_or_an_error_with_its_text_or_its_own_words(node: Node, value: JSON) -> None:
     query = Query.compile(render(node))

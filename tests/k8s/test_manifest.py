@@ -5,7 +5,7 @@ import json
 import orjson
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import ManifestError
@@ -222,7 +222,6 @@ COLLECTIONS = st.lists(VALUES, max_size=4) | st.dictionaries(TEXTS, VALUES, max_
 
 
 @given(COLLECTIONS, st.sampled_from([None, 1, "\t"]), st.booleans())
-@settings(max_examples=150, deadline=None)
 def test_any_json_reads_as_json(document: JSON, indent: int | str | None, ascii_only: bool) -> None:
     assert value(json.dumps(document, indent=indent, ensure_ascii=ascii_only)) == document
 
@@ -236,7 +235,6 @@ YAML_VALUES = st.recursive(
 
 
 @given(st.dictionaries(WORDS, YAML_VALUES, min_size=1, max_size=4), st.booleans())
-@settings(max_examples=100, deadline=None)
 def test_what_pyyaml_writes_is_read_back(document: JSON, flow: bool) -> None:
     written = yaml.safe_dump(document, default_flow_style=flow, allow_unicode=True, default_style='"')
     assert value(written) == document

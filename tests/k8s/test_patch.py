@@ -5,7 +5,7 @@ import json
 
 import jsonpatch
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.patch import diff
@@ -26,7 +26,6 @@ def text(document: JSON) -> str:
 
 
 @given(DOCUMENTS, DOCUMENTS)
-@settings(max_examples=200, deadline=None)
 def test_applying_the_difference_gives_the_other_document(before: JSON, after: JSON) -> None:
     original = text(before)
     patch = diff(before, after)
@@ -35,7 +34,6 @@ def test_applying_the_difference_gives_the_other_document(before: JSON, after: J
 
 
 @given(DOCUMENTS)
-@settings(max_examples=100, deadline=None)
 def test_equal_documents_have_no_difference(document: JSON) -> None:
     assert diff(document, copy.deepcopy(document)) == []
 

@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QuantityError
@@ -168,7 +168,6 @@ NUMBERS = st.from_regex(r"[0-9]{1,6}(\.[0-9]{0,12})?", fullmatch=True)
 
 
 @given(st.sampled_from(["", "-"]), NUMBERS, st.sampled_from(sorted(FACTORS)))
-@settings(max_examples=200)
 def test_parsing_is_exact_to_the_nano_and_survives_writing(sign: str, number: str, suffix: str) -> None:
     amount = math.ceil(Fraction(number.rstrip(".")) * FACTORS[suffix] * 10**9)
     quantity = Quantity.parse(sign + number + suffix)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.findings import Severity
@@ -86,7 +86,6 @@ def test_the_toy_is_sound() -> None:
     assert [loaded.findings for loaded in load_documents(json.dumps(TOY), "toy")] == [()]
 
 
-@settings(max_examples=200, deadline=None)
 @given(CHANGES)
 def test_any_change(changes: list[tuple[Path, Any]]) -> None:
     raw = TOY

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.lua.empty_tables import mend_empties
@@ -95,13 +95,11 @@ def _through_lua(value: Any) -> Any:
     return [_through_lua(part) for part in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=150)
 @given(_OBJECTS, st.lists(_OBJECTS, max_size=2))
 def test_it_does_not_matter_what_an_empty_table_came_back_as(value: Any, references: list[Any]) -> None:
     assert mend_empties(value, references) == mend_empties(_through_lua(value), references)
 
 
-@settings(max_examples=150)
 @given(_OBJECTS, st.lists(_OBJECTS, max_size=2))
 def test_it_does_not_matter_what_is_shared(value: Any, references: list[Any]) -> None:
     copies = [_through_lua(reference) for reference in references]

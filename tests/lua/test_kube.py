@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import LuaRunError
@@ -40,7 +40,6 @@ def test_resource_add(quantities: tuple[str | None, ...], total: str) -> None:
     assert KUBE["resourceAdd"](*quantities) == total
 
 
-@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.sampled_from(["", "m", "k", "Ki", "Mi"])), max_size=5))
 def test_a_sum_does_not_depend_on_the_order(parts: list[tuple[int, str]]) -> None:
     texts = [f"{number}{suffix}" for number, suffix in parts]

@@ -4,7 +4,7 @@ import operator
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.operations.apportion import UNBOUNDED, ScaleTarget, share
@@ -56,7 +56,6 @@ targets = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(targets, min_size=1, max_size=5), st.integers(0, 400))
 def test_what_is_shared_adds_up_within_bounds(some: list[ScaleTarget], total: int) -> None:
     units = share(total, some)
@@ -75,7 +74,6 @@ few = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(few, min_size=1, max_size=4), st.integers(0, 120))
 def test_what_can_be_reached_is_reached(some: list[ScaleTarget], total: int) -> None:
     ways = product(*(range(one.least, one.most + 1) for one in some))
@@ -93,7 +91,6 @@ def test_many_groups_of_many_sizes_are_shared() -> None:
     assert sum(map(operator.mul, units, (one.step for one in some))) == total
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.builds(target, st.integers(0, 50)), min_size=1, max_size=6), st.integers(0, 1000))
 def test_single_steps_always_add_up_and_stay_within_one_of_proportion(some: list[ScaleTarget], total: int) -> None:
     units = share(total, some)

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.gvk import GVK
@@ -263,7 +263,6 @@ _STATES = (*_MODERN, _ended("Complete"), _left_behind("Failed"))
 reports_of_clusters = st.dictionaries(st.sampled_from(CLUSTERS), st.none() | st.just({}) | member_statuses())
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(reports_of_clusters, st.booleans()), min_size=1, max_size=6), st.booleans())
 def test_whatever_clusters_report_the_api_server_accepts(story: list[tuple[Reports, bool]], indexed: bool) -> None:
     status: Status = {}
@@ -274,7 +273,6 @@ def test_whatever_clusters_report_the_api_server_accepts(story: list[tuple[Repor
         status = result["status"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(CLUSTERS), member_statuses(), min_size=1))
 def test_a_job_that_has_ended_everywhere_has_ended(reports: Reports) -> None:
     ends = [said({"status": status}) & {"Complete", "Failed"} for status in reports.values()]
@@ -285,7 +283,6 @@ def test_a_job_that_has_ended_everywhere_has_ended(reports: Reports) -> None:
         assert result == ({"Failed"} if {"Failed"} in ends else {"Complete"})
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_the_statuses_that_are_drawn_are_what_a_cluster_accepts(data: st.DataObject) -> None:
     status = data.draw(member_statuses())

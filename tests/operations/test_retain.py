@@ -173,7 +173,7 @@ _services = st.dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=_CHECKS)
+@settings(suppress_health_check=_CHECKS)
 @given(_services, _services, st.booleans())
 def test_each_service_of_the_template_keeps_what_is_the_members(
     define: Define, ours: dict[str, Any], theirs: dict[str, Any], left: bool

@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.findings import error
@@ -100,7 +100,6 @@ _KINDS = st.builds(
 _SERVED = st.builds(Served, st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans())
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(_KINDS, _PARTS, max_size=4), st.dictionaries(_KINDS, _SERVED, max_size=4), st.booleans())
 def test_everything_is_admitted(
     kinds: Mapping[GVK, Mapping[str, Scale]], served: Mapping[GVK, Served], gate: bool

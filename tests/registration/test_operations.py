@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.gvk import GVK
@@ -239,7 +239,6 @@ def _definitions(draw: st.DrawFn) -> Definition:
     return karta.overridden(scripts(*scripted))
 
 
-@settings(max_examples=200, deadline=None)
 @given(_definitions(), _SERVED, st.booleans())
 def test_no_kind_is_ever_scaled_to_zero(definition: Definition, served: Served | None, gate: bool) -> None:
     ours = set(operations_for(definition, served, multiple_pod_templates=gate))

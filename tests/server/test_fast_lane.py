@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.client import as_others, get, post, question
@@ -198,7 +198,6 @@ def spelled(parts: Sequence[bytes], spell: Callable[[bytes], bytes]) -> list[byt
     return [bytes(next(whole) for _ in part) for part in parts]
 
 
-@settings(max_examples=200, deadline=None)
 @given(parts=conversations())
 def test_nobody_can_tell_which_way_an_answer_came(parts: list[bytes]) -> None:
     assert outcome(parts) == outcome(spelled(parts, as_others))

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import InterpretationError, RequestError
@@ -241,7 +241,6 @@ def damaged(draw: st.DrawFn) -> bytes:
     return body
 
 
-@settings(max_examples=300, deadline=None)
 @given(body=damaged())
 def test_damage_is_met_in_the_same_way(body: bytes) -> None:
     assert in_parts(body) == whole(body)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import RequestError
@@ -198,7 +198,6 @@ def damaged(draw: st.DrawFn) -> bytes:
         parent = child
 
 
-@settings(max_examples=200, deadline=None)
 @given(damaged() | st.binary(max_size=64) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_a_body_is_unreadable_or_a_call_or_a_problem_and_nothing_else(body: bytes) -> None:
     try:

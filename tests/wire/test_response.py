@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import InterpretationError
@@ -216,7 +216,6 @@ RESULTS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(OBJECTS, RESULTS)
 def test_an_answer_is_refused_here_or_accepted_by_karmada(
     obj: dict[str, Any], question: tuple[Operation, dict[str, Any]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import WorkloadError
@@ -281,7 +281,6 @@ MEMBERS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(MEMBERS), max_size=3), st.permutations(PODS))
 def test_the_order_of_pods_does_not_matter(members: list[Raw], pods: list[Raw]) -> None:
     def by_identity(groups: tuple[PodGroup, ...]) -> dict[Any, Any]:
@@ -290,7 +289,6 @@ def test_the_order_of_pods_does_not_matter(members: list[Raw], pods: list[Raw]) 
     assert by_identity(grouped(keyed(*members), pods)) == by_identity(grouped(keyed(*members), PODS))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(MEMBERS), min_size=1, max_size=3), st.sets(st.integers(0, len(PODS) - 1), min_size=1))
 def test_no_pod_is_in_two_groups(members: list[Raw], chosen: set[int]) -> None:
     pods = [PODS[index] for index in sorted(chosen)]

@@ -3,13 +3,11 @@
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter import Karta, PodChanges, Workload
 from karta_interpreter.workload.merging import POD_TEMPLATE, Named, Shape, Struct, merge
-
-LAW = settings(max_examples=60, deadline=None)
 
 TEXT = st.text("abxyz", min_size=1, max_size=3)
 LEAF = st.none() | st.booleans() | st.integers(0, 9) | TEXT
@@ -88,27 +86,23 @@ def own_fields(value: Any, shape: Shape, at: tuple[Any, ...] = ()) -> set[tuple[
 
 
 @given(old=MIXED, new=PLAIN)
-@LAW
 def test_the_new_value_is_read_back_but_for_what_it_cannot_know(old: Any, new: Any) -> None:
     assert without(merge(old, new, POD_TEMPLATE), POD_TEMPLATE) == new
 
 
 @given(old=MIXED, new=PLAIN)
-@LAW
 def test_nothing_of_its_own_is_lost_but_with_what_it_is_in(old: Any, new: Any) -> None:
     kept = {place for place in own_fields(old, POD_TEMPLATE) if _is_there(place[:-1], new)}
     assert own_fields(merge(old, new, POD_TEMPLATE), POD_TEMPLATE) == kept
 
 
 @given(old=MIXED, new=MIXED)
-@LAW
 def test_merging_again_changes_nothing(old: Any, new: Any) -> None:
     once = merge(old, new, POD_TEMPLATE)
     assert merge(once, new, POD_TEMPLATE) is once
 
 
 @given(old=MIXED, new=MIXED)
-@LAW
 def test_neither_value_is_touched(old: Any, new: Any) -> None:
     before = deepcopy((old, new))
     merge(old, new, POD_TEMPLATE)
@@ -132,7 +126,6 @@ def orchestra(sections: Any) -> Workload:
 
 
 @given(sections=SECTIONS)
-@LAW
 def test_c35_what_was_read_can_be_written_without_a_change(sections: Any) -> None:
     workload = orchestra(sections)
     section = workload.component("section")
@@ -141,7 +134,6 @@ def test_c35_what_was_read_can_be_written_without_a_change(sections: Any) -> Non
 
 
 @given(sections=SECTIONS, template=PLAIN, data=st.data())
-@LAW
 def test_an_update_is_read_back_and_leaves_all_others_as_they_are(sections: Any, template: Any, data: Any) -> None:
     workload = orchestra(sections)
     before = deepcopy(workload.object)
@@ -158,7 +150,6 @@ def test_an_update_is_read_back_and_leaves_all_others_as_they_are(sections: Any,
 
 
 @given(sections=SECTIONS, scheduler=TEXT, labels=st.dictionaries(TEXT, TEXT, max_size=2))
-@LAW
 def test_changes_of_pods_are_read_back_and_add_up(sections: Any, scheduler: str, labels: dict[str, str]) -> None:
     workload = orchestra(sections)
     changes = PodChanges(scheduler_name=scheduler, labels=labels)
@@ -174,7 +165,6 @@ def test_changes_of_pods_are_read_back_and_add_up(sections: Any, scheduler: str,
 
 
 @given(sections=SECTIONS, count=st.integers(0, 9), data=st.data())
-@LAW
 def test_a_count_is_read_back_and_leaves_all_others_as_they_are(sections: Any, count: int, data: Any) -> None:
     section = orchestra(sections).component("section")
     name = data.draw(st.sampled_from(section.instance_ids))
@@ -185,7 +175,6 @@ def test_a_count_is_read_back_and_leaves_all_others_as_they_are(sections: Any, c
 
 
 @given(sections=SECTIONS)
-@LAW
 def test_suspending_and_resuming_are_idempotent_and_touch_their_places_only(sections: Any) -> None:
     workload = orchestra(sections)
     suspended = workload.suspend()

@@ -3,7 +3,7 @@ from itertools import islice
 
 import jq
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.analysis import Verdict, Vetting, vet
@@ -566,7 +566,6 @@ def outputs(node: Node, value: JSON) -> Iterator[JSON]:
         return
 
 
-@settings(max_examples=200, deadline=None)
 @given(plain_expressions, objects)
 def test_what_is_plain_can_be_compiled_and_does_not_explode(node: Node, value: JSON) -> None:
     assume(vet(node).verdict is Verdict.PLAIN)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryEvaluationError, QueryWriteError
@@ -56,7 +56,6 @@ def located(text: str, value: JSON) -> list[Location | None]:
     return [location for _, location in outputs]
 
 
-@settings(max_examples=200, deadline=None)
 @given(plain_expressions, objects)
 @example(parse("map(.).a"), [1])
 def test_tracing_changes_no_output_and_locations_read_it(node: Node, value: JSON) -> None:
@@ -321,7 +320,6 @@ _groups = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(formulas, st.lists(_groups, min_size=1, max_size=3), st.data())
 def test_every_number_in_reach_can_be_written(formula: Formula, groups: list[JSON], data: st.DataObject) -> None:
     node = parse(f".groups[] | {formula.text}")
@@ -347,7 +345,6 @@ def _other(outputs: list[JSON] | None, index: int) -> list[JSON]:
     return [output for position, output in enumerate(outputs or []) if position != index]
 
 
-@settings(max_examples=300, deadline=None)
 @given(formulas, st.lists(_groups, min_size=1, max_size=3))
 def test_where_all_is_said_no_place_is_without_a_value(formula: Formula, groups: list[JSON]) -> None:
     query, value = Query.compile(f".groups[] | {formula.text}"), {"groups": groups}

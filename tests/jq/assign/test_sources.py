@@ -1,7 +1,7 @@
 """What an expression may be written over."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 from karta_interpreter.errors import QueryError
 from karta_interpreter.jq import Query
@@ -54,7 +54,6 @@ def test_variables_are_not_asked() -> None:
     assert not query.is_complete({"n": 1})
 
 
-@settings(max_examples=300, deadline=None)
 @given(plain_expressions, objects)
 @example(parse("[(.a // 1), (.b // 2)] | max"), {"a": 1})
 @example(parse(".a | [.b, .c] | min"), {"a": {"b": 1}})

@@ -1,7 +1,7 @@
 """Which expressions have exactly one output."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.inprocess.compiler import compile_list
@@ -44,7 +44,6 @@ def test_one_output(text: str, is_single: bool) -> None:
     assert (parse(text) in Singles()) is is_single
 
 
-@settings(max_examples=200, deadline=None)
 @given(plain_expressions, objects)
 def test_what_has_one_output_has_one_for_every_input(node: Node, value: JSON) -> None:
     if node in Singles():

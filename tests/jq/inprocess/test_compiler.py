@@ -3,7 +3,7 @@
 from itertools import islice
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.jq.inprocess.compiler import Outputs, compile_list, compile_one
@@ -38,13 +38,11 @@ def comparable(outputs: list[JSON] | None) -> list[JSON] | None:
     return None if outputs is None else [order_key(output) for output in outputs]
 
 
-@settings(max_examples=200, deadline=None)
 @given(plain_expressions, objects)
 def test_every_plain_expression_gives_what_libjq_gives(node: Node, value: JSON) -> None:
     assert comparable(run(node, value)) == comparable(libjq(node, value))
 
 
-@settings(max_examples=200, deadline=None)
 @given(plain_expressions, objects)
 def test_a_list_and_the_only_output_are_what_the_generator_gives(node: Node, value: JSON) -> None:
     expected, only = run(node, value), compile_one(node)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.inprocess.reads import reach
@@ -40,7 +40,6 @@ def outcome(node: Node, value: JSON) -> Any:
         return str(error)
 
 
-@settings(max_examples=300, deadline=None)
 @given(node=plain_expressions, value=objects)
 @example(node=parse(".a[] | select(.b) | .key"), value={"a": [{"b": {"c": 1}, "key": 2, "value": 3}], "b": 4})
 @example(node=parse("if .a then .b else empty end"), value={"a": {"b": 1}, "b": {"c": 2}})

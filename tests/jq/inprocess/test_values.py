@@ -5,7 +5,7 @@ import math
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryEvaluationError
@@ -49,7 +49,6 @@ def test_the_order_of_values_is_that_of_the_manual() -> None:
         assert values.equal(left, right) is (i == j), (left, right)
 
 
-@settings(max_examples=100, deadline=None)
 @given(objects, objects)
 def test_order_and_equality_are_those_of_libjq(left: JSON, right: JSON) -> None:
     first, second = (Index(Identity(), Literal(index)) for index in (0, 1))
@@ -57,7 +56,6 @@ def test_order_and_equality_are_those_of_libjq(left: JSON, right: JSON) -> None:
     assert libjq(Binary("==", first, second), [left, right]) == [values.equal(left, right)]
 
 
-@settings(max_examples=100, deadline=None)
 @given(objects)
 def test_text_is_that_of_libjq(value: JSON) -> None:
     assert libjq(Call("tojson"), value) == [values.to_json(value)]
@@ -148,6 +146,5 @@ def test_to_json(value: JSON, expected: str) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-@settings(max_examples=100, deadline=None)
 def test_the_text_of_a_number_is_that_number(number: float) -> None:
     assert float(values.number_text(number)) == number

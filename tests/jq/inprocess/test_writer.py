@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryRaisedError
@@ -57,7 +57,6 @@ def test_a_constant_is_what_it_was(value: JSON) -> None:
     assert (result, type(result)) == (value, type(value))
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text())
 def test_any_text_is_a_constant_in_ascii(text: str) -> None:
     assert _constant(text) == text

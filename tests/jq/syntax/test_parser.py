@@ -9,7 +9,7 @@ from typing import Any
 
 import jq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QuerySyntaxError
@@ -118,7 +118,6 @@ chains = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(PREFIXES), chains)
 def test_precedence_is_that_of_libjq(prefix: str, chain: list[tuple[str, str, str]]) -> None:
     text = f"{prefix}1 " + " ".join(f"{joint} {before}{operand}" for joint, before, operand in chain)

@@ -3,7 +3,7 @@ from typing import Any
 
 import jq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.jq.syntax import Call, Identity, Index, Iterate, Literal, Node, Try
@@ -13,14 +13,12 @@ from tests.jq.syntax.corpus import ACCEPTED
 from tests.jq.syntax.trees import trees
 
 
-@settings(max_examples=200, deadline=None)
 @given(trees)
 def test_reading_a_text_gives_the_tree_it_was_written_from(tree: Node) -> None:
     # repr, because == takes true for 1
     assert repr(parse(render(tree))) == repr(tree)
 
 
-@settings(max_examples=200, deadline=None)
 @given(trees)
 def test_libjq_finds_no_fault_with_the_grammar(tree: Node) -> None:
     assert "syntax error" not in complaint(render(tree))
@@ -40,7 +38,6 @@ def test_texts_of_all_kinds_come_back(text: str) -> None:
     assert repr(parse(render(tree))) == repr(tree)
 
 
-@settings(max_examples=100, deadline=None)
 @given(trees)
 def test_lenient_text_can_be_read(tree: Node) -> None:
     parse(render(tree, lenient=True))

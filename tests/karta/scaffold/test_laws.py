@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.gvk import GVK
@@ -51,13 +51,11 @@ def kind(schema: Any) -> CustomKind:
 
 
 @given(SCHEMAS, SCHEMAS)
-@settings(max_examples=150, deadline=None)
 def test_a_draft_can_be_loaded(spec: Any, status: Any) -> None:
     load_definition(draft(kind(fields(spec=spec, status=status))).karta)
 
 
 @given(JUNK)
-@settings(max_examples=150, deadline=None)
 def test_junk_is_no_schema_and_no_reason_to_fail(junk: Any) -> None:
     load_definition(draft(kind(junk if isinstance(junk, dict) else {"properties": {"spec": junk}})).karta)
 
@@ -101,7 +99,6 @@ def contents(draw: st.DrawFn, levels: list[str]) -> tuple[Any, int]:
 
 
 @given(workloads())
-@settings(max_examples=150, deadline=None)
 def test_a_draft_counts_the_pods_of_the_whole_workload(workload: tuple[Any, Any, int]) -> None:
     schema, obj, pods = workload
     definition = load_definition(draft(kind(schema)).karta)

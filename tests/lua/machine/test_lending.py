@@ -5,7 +5,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.values import JSON
@@ -82,25 +82,21 @@ def without_nulls(value: JSON) -> JSON:
 
 
 @given(st.lists(values, max_size=3))
-@settings(max_examples=150, deadline=None)
 def test_whatever_a_script_copies_went_through_the_conversion(arguments: list[JSON]) -> None:
     assert run(COPY, *arguments) == [converted(value) for value in arguments]
 
 
 @given(values)
-@settings(max_examples=100, deadline=None)
 def test_reading_everything_is_as_copying_it(value: JSON) -> None:
     assert run(WALK, value) == run(COPY, value)
 
 
 @given(objects)
-@settings(max_examples=100, deadline=None)
 def test_what_nobody_touched_comes_back_as_it_was_without_nulls(value: dict[str, JSON]) -> None:
     assert run(SAME, value) == [without_nulls(value) or []]
 
 
 @given(objects)
-@settings(max_examples=100, deadline=None)
 def test_touching_an_object_changes_nothing_below_it(value: dict[str, JSON]) -> None:
     (result,) = run(READ, value)
     assert (converted(result) or []) == converted(value)
