@@ -7,7 +7,7 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation, StatusItem
 from karta_interpreter.operations.dispatch import projection_of
-from karta_interpreter.suites import Case
+from karta_interpreter.suites.suite import Case
 from tests.both_ways import compare_answers, compare_projection, projection_decoder
 from tests.catalogue.entries import Entry, applies
 

@@ -19,8 +19,14 @@ from karta_interpreter.k8s.projection import Projection, take_each
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import Component, Definition, ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
-from karta_interpreter.lua.dependencies import united
-from karta_interpreter.operations.list_matching import Correspondence, filled, identity, matching_reads, respelled
+from karta_interpreter.operations.list_matching import (
+    Correspondence,
+    filled,
+    identity,
+    matching_reads,
+    respelled,
+    united,
+)
 from karta_interpreter.operations.revise_replica import revision_reads
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"

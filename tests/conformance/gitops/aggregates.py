@@ -15,8 +15,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition, PodTemplate
 from karta_interpreter.operations import Call, Operation, Results, StatusItem, interpret
-from karta_interpreter.operations.aggregate.member_status import BOOKKEEPING
-from karta_interpreter.operations.interpret_status import observed_generation
+from karta_interpreter.operations.interpret_status import BOOKKEEPING, observed_generation
 from karta_interpreter.suites.suite import Case
 from tests.catalogue.entries import Entry
 from tests.catalogue.knowledge import knowing

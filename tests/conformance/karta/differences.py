@@ -152,7 +152,7 @@ DIFFERENCES = (
         _refused_here("gives null, which says nothing|is of the instance '.*'; the object has none", _has_no_instances),
     ),
     Difference(
-        "A pod need not say of which replica it is.",
+        "A pod may lack the key of its replica.",
         _refused_there(_SILENT_POD, lambda fact: fact.ours.value is None),
     ),
     Difference(

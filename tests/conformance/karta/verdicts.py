@@ -13,8 +13,8 @@ REASONS: Mapping[str, str] = {
     r"|.* is (a function of jq that gojq .* does not have|not a format of .*)"
     "|the pattern of .*)": "Expressions are compiled when a definition is loaded.",
     "expression-refused: .* is not allowed: .*": (
-        "Files, environment, input, and whatever can run away are refused or run in a process of their own, half a "
-        "second at most."
+        "Files, environment, input, and expressions that can run without end are rejected, or run in a child process "
+        "for half a second at most."
     ),
 }
 """By a regular expression for rule and message."""
