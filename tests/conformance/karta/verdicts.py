@@ -12,7 +12,7 @@ REASONS: Mapping[str, str] = {
     r"expression-refused: (there is no (function|variable) .*|.* takes \d arguments?, not \d"
     r"|.* is (a function of jq that gojq .* does not have|not a format of .*)"
     "|the pattern of .*)": "Expressions are compiled when a definition is loaded.",
-    "expression-refused: .* is not allowed: .*": (
+    "expression-(refused|syntax): .* is not allowed: .*": (
         "Files, environment, input, and expressions that can run without end are rejected, or run in a child process "
         "for half a second at most."
     ),
