@@ -25,6 +25,7 @@
     ├── QuantityError                text that is not a Kubernetes quantity
     ├── ManifestError                YAML or JSON text that cannot be read; knows line and column
     ├── RequestError                 a webhook request that cannot be read at all
+    ├── ExportError                  a definition of which something else cannot be made; has the reason
     ├── ClusterError                 an API server that rejects or cannot be reached
     ├── SandboxError                 a child process that cannot answer; knows the cause
     ├── SuiteError                   a golden suite that cannot be read
@@ -164,6 +165,10 @@ class RequestError(InterpreterError):
     def __init__(self, message: str, *, status: int = 400) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ExportError(InterpreterError):
+    """A definition, or an operation of it, that another form cannot express; names field, expression and reason."""
 
 
 class ClusterError(InterpreterError):

@@ -17,13 +17,22 @@ from tests.conformance.bundle import Bundled, load_bundle
 from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
 from tests.conformance.differential import compare, generated_questions
 from tests.conformance.environment import environment_questions
+from tests.conformance.flux import health
 from tests.conformance.gitops import law
 from tests.conformance.gojq import parity
 from tests.conformance.known import stale
 from tests.conformance.peer import Peer
 from tests.conformance.report import show_failures
 from tests.conformance.suite import failures, judge, table
-from tests.conformance.toolchain import ToolchainError, build_gitops, build_gojq, build_program, has_go, karmada_source
+from tests.conformance.toolchain import (
+    ToolchainError,
+    build_flux,
+    build_gitops,
+    build_gojq,
+    build_program,
+    has_go,
+    karmada_source,
+)
 
 _MUTANTS = 24
 _MUTANTS_OF_WORKLOADS = 1 / 8
@@ -46,7 +55,7 @@ def main() -> int:
     begun = time.monotonic()
     try:
         version, folder = karmada_source()
-        program, gojq, gitops = build_program(), build_gojq(), build_gitops()
+        program, gojq, gitops, flux = build_program(), build_gojq(), build_gitops(), build_flux()
     except ToolchainError as error:
         _say(str(error))
         return 1
@@ -60,6 +69,7 @@ def main() -> int:
         found = list(_all(peer, bundle, version, options.mutants))
     found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
     found += _shown(_gitops(gitops))
+    found += _shown(_flux(flux, options.mutants))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
     return 1 if found else 0
 
@@ -120,6 +130,13 @@ def _gojq(program: Path, mutants: int) -> Iterator[str]:
 def _gitops(program: Path) -> Iterator[str]:
     _title("To GitOps: verdicts on aggregated statuses beside those on the members'")
     tally = law.compare(program)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _flux(program: Path, mutants: int) -> Iterator[str]:
+    _title("To Flux: exported health checks beside the statuses of Kartas")
+    tally = health.compare(program, mutants)
     _say(str(tally))
     yield from tally.failures()
 

@@ -10,6 +10,7 @@ _KARMADA = "github.com/karmada-io/karmada"
 _PROGRAM = Path(__file__).parent / "karmada"
 _GOJQ = Path(__file__).parent / "gojq"
 _GITOPS = Path(__file__).parent / "gitops"
+_FLUX = Path(__file__).parent / "flux"
 _GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
 
 
@@ -41,6 +42,11 @@ def build_gojq() -> Path:
 def build_gitops() -> Path:
     """Build the program that judges as Argo CD, kubectl and Flux do: the first time takes minutes."""
     return _build(_GITOPS, "gitops")
+
+
+def build_flux() -> Path:
+    """Build the program that judges by CEL expressions as Flux does."""
+    return _build(_FLUX, "flux")
 
 
 def _build(source: Path, name: str) -> Path:

@@ -1,22 +1,17 @@
 """``karta-interpreter catalog``: which kinds are interpreted, and how."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import Unpack
 
 import click
 
+from karta_interpreter.cli.definitions import chosen
 from karta_interpreter.cli.describe import Description
 from karta_interpreter.cli.options import Sources, load_sources, output, sources
-from karta_interpreter.cli.problem import UsageProblem
 from karta_interpreter.cli.render.descriptions import list_json, list_text, show_json, show_text
 from karta_interpreter.cli.render.document import to_json, written
-from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.suggestion import did_you_mean
-
-Thing = TypeVar("Thing")
 
 
 @click.group("catalog")
@@ -45,7 +40,7 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
-    descriptions = _chosen([(each, each.gvk, each.name) for each in _descriptions(given)], kinds)
+    descriptions = chosen([(each, each.gvk, each.name) for each in _descriptions(given)], kinds)
     _print(output, "\n".join(map(show_text, descriptions)), [show_json(description) for description in descriptions])
 
 
@@ -58,29 +53,18 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
     YAML is printed as it was written, with its comments. Without KIND all are printed.
     """
     known = [entry.definition for entry in load_catalogue().entries]
-    chosen = _chosen([(each, each.gvk, each.name) for each in known], kinds) if kinds else known
+    wanted = chosen([(each, each.gvk, each.name) for each in known], kinds) if kinds else known
     if output == "json":
-        items = [definition.manifest for definition in chosen]
+        items = [definition.manifest for definition in wanted]
         click.echo(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)
     else:
-        texts = [Path(definition.source).read_text(encoding="utf-8") for definition in chosen]
+        texts = [Path(definition.source).read_text(encoding="utf-8") for definition in wanted]
         click.echo("---\n".join(texts), nl=False)
 
 
 def _descriptions(given: Sources) -> list[Description]:
     snapshot = load_sources(given)
     return [Description.of(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
-
-
-def _chosen(things: Sequence[tuple[Thing, GVK, str]], kinds: Sequence[str]) -> list[Thing]:
-    """The things whose kind, ``apiVersion/Kind`` or definition is named, in their own order."""
-    wanted = {kind.lower() for kind in kinds}
-    names = [{text.lower() for text in (gvk.kind, f"{gvk.api_version}/{gvk.kind}", name)} for _, gvk, name in things]
-    for kind in kinds:
-        if not any(kind.lower() in each for each in names):
-            known = sorted({gvk.kind for _, gvk, _ in things})
-            raise UsageProblem(f"error: there is no definition for {kind}; {did_you_mean(kind, known)}")
-    return [thing for index, (thing, _, _) in enumerate(things) if names[index] & wanted]
 
 
 def _print(output: str, text: str, document: JSON) -> None:

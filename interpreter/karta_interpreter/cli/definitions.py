@@ -3,18 +3,23 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from karta_interpreter.cli.files import STDIN, check_path, read_stdin, read_texts
-from karta_interpreter.cli.problem import Problem
+from karta_interpreter.cli.problem import Problem, UsageProblem
 from karta_interpreter.cli.render.findings import findings_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
-from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of
+from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of, load_catalogue
 from karta_interpreter.sources.precedence import combine
 from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined
+from karta_interpreter.suggestion import did_you_mean
+
+Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +139,32 @@ def _unknown(gvk: GVK, given: Sequence[Given]) -> str:
     }
     defined = ", ".join(map(str, sorted(kinds))) or "nothing that can be used"
     return f"error: the given files have no definition for {gvk}; they define {defined}"
+
+
+def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Definition]:
+    """Return the definitions of the given files, or without any of the catalogue; with ``kinds`` only these.
+
+    Raises Problem when a given file has a definition with errors, which are printed on stderr.
+    """
+    if not paths:
+        found = [entry.definition for entry in load_catalogue().entries]
+    else:
+        layers = [read_given(path).layer for path in paths]
+        snapshot = combine(layers)
+        findings = [finding for each in snapshot.quarantined for finding in each.findings]
+        click.echo(findings_text([*snapshot.findings, *findings]), err=True, nl=False)
+        if snapshot.quarantined or not snapshot.entries:
+            raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used")
+        found = [snapshot.entries[gvk].definition for gvk in snapshot.kinds()]
+    return chosen([(each, each.gvk, each.name) for each in found], kinds) if kinds else found
+
+
+def chosen(things: Sequence[tuple[Thing, GVK, str]], kinds: Sequence[str]) -> list[Thing]:
+    """The things whose kind, ``apiVersion/Kind`` or definition is named, in their own order."""
+    wanted = {kind.lower() for kind in kinds}
+    names = [{text.lower() for text in (gvk.kind, f"{gvk.api_version}/{gvk.kind}", name)} for _, gvk, name in things]
+    for kind in kinds:
+        if not any(kind.lower() in each for each in names):
+            known = sorted({gvk.kind for _, gvk, _ in things})
+            raise UsageProblem(f"error: there is no definition for {kind}; {did_you_mean(kind, known)}")
+    return [thing for index, (thing, _, _) in enumerate(things) if names[index] & wanted]

@@ -5,6 +5,7 @@ from typing import Unpack
 
 import click
 
+from karta_interpreter.cli.export_health import flux_health_command
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import FILE, INPUT, Sources, load_sources, output, sources
 from karta_interpreter.cli.problem import Problem, UsageProblem
@@ -133,3 +134,6 @@ def json_schema_command() -> None:
     An editor with it completes fields and annotations, and underlines unknown ones as they are written.
     """
     click.echo(to_json(json_schema()), nl=False)
+
+
+command.add_command(flux_health_command)

@@ -1,0 +1,1 @@
+"""A Karta as something else: health checks of GitOps tools."""

@@ -1,0 +1,94 @@
+"""Health checks of Flux from the status definition of a Karta: ``healthCheckExprs`` of a Kustomization, in CEL.
+
+Flux reads them in the order inProgress, failed, current; what is none of them is in progress, and so is an object whose
+``status.observedGeneration`` is not its generation (``pkg/runtime/cel`` of Flux).
+"""
+
+from collections.abc import Iterable
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.cel import COMPARISON, NOT, OBJECT, OR, Cel, cel, joined, literal, truth
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status_rules import ConditionMatcher, ConditionsRule, Matcher, Status, StatusRules
+
+_FAILED = (Status.FAILED, Status.DEGRADED)
+_CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
+_TEXTS = {"true": "[true, 'true']", "false": "[false, 'false']"}
+"""Values whose text is that of a boolean."""
+
+
+def flux_health(definition: Definition) -> Object:
+    """Return the entry of ``healthCheckExprs`` for a definition.
+
+    Failed is what is Failed or Degraded, unless the definition counts that as healthy. Current is what is Running,
+    Completed or Suspended, or what the definition's own annotations count as healthy. A workload that waits for a
+    queue is healthy to Karmada, and in progress to Flux. Raises ExportError with the field, the expression and the
+    reason where CEL cannot say the same.
+    """
+    health = definition.annotations.health
+    rules = definition.status
+    if rules is None and health is None:
+        raise ExportError("statusDefinition: there is none, and nothing to judge health by")
+    named = definition.annotations.healthy_statuses
+    healthy = _CURRENT if named is None else tuple(sorted(named))
+    current = _written("annotation health", health) if health else _any_of(rules, healthy)
+    failed = _any_of(rules, [status for status in _FAILED if named is None or status not in named])
+    entry: Object = {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind, "current": current}
+    return entry if failed == "false" else {**entry, "failed": failed}
+
+
+def _any_of(rules: StatusRules | None, statuses: Iterable[Status]) -> str:
+    mappings = dict(rules.mappings) if rules else {}
+    ways = [_holds(rules, status, matcher) for status in statuses for matcher in mappings.get(status, ()) if rules]
+    return "\n|| ".join(way.within(OR) for way in ways) or "false"
+
+
+def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
+    parts = []
+    if matcher.phase:
+        if rules.phase is None:
+            raise ExportError(f"statusMappings.{status.lower()}.byPhase: there is no phaseDefinition")
+        phase = _value("phaseDefinition.path", rules.phase)
+        parts.append(Cel(f"{phase.text} == {literal(matcher.phase)}", binds=COMPARISON, boolean=True))
+    parts += [_condition(rules.conditions, expected) for expected in matcher.conditions]
+    if matcher.expression is not None:
+        field = f"statusMappings.{status.lower()}.byExpression"
+        parts.append(_equals(_value(field, matcher.expression), matcher.expected))
+    return joined("&&", parts)
+
+
+def _condition(rule: ConditionsRule | None, expected: ConditionMatcher) -> Cel:
+    if rule is None:
+        return Cel("false", boolean=True)
+    found = _value("conditionsDefinition.path", rule.query)
+    if not found.optional:
+        raise ExportError(f"conditionsDefinition.path `{rule.query.text}` is no path of fields")
+    wanted = (
+        (rule.type_field, expected.type),
+        (rule.status_field, expected.status),
+        (rule.reason_field, expected.reason),
+    )
+    tests = " && ".join(f"e.?{field}.orValue('') == {literal(value)}" for field, value in wanted if value)
+    return Cel(f"{found.optional}.orValue([]).exists(e, {tests})", boolean=True)
+
+
+def _equals(value: Cel, expected: str) -> Cel:
+    """Return whether the text of a value is the expected one."""
+    if value.boolean:
+        return value if expected == "true" else Cel(f"!{value.within(NOT - 1)}", binds=NOT, boolean=True)
+    if expected in _TEXTS:
+        return Cel(f"{value.within(COMPARISON)} in {_TEXTS[expected]}", binds=COMPARISON, boolean=True)
+    return Cel(f"{value.within(COMPARISON)} == {literal(expected)}", binds=COMPARISON, boolean=True)
+
+
+def _written(field: str, query: Query) -> str:
+    return truth(_value(field, query)).text
+
+
+def _value(field: str, query: Query) -> Cel:
+    try:
+        return cel(query.node, OBJECT)
+    except ExportError as error:
+        raise ExportError(f"{field} `{query.text}`: {error}") from error

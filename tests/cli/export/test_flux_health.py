@@ -1,0 +1,90 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path, karta: Callable[..., str]) -> None:
+    (files / "list.yaml").write_text(karta("List").replace("path: .status.phase", 'path: ".status.phases[0]"'))
+    (files / "broken.yaml").write_text(karta().replace("replicasPath: ", "replicasPath: )"))
+
+
+def test_a_definition_becomes_a_patch_of_a_kustomization(run: Run) -> None:
+    result = run("export", "flux-health", "-f", "karta.yaml")
+
+    assert result.exit_code == 0
+    assert yaml.safe_load(result.stdout) == {
+        "spec": {
+            "healthCheckExprs": [
+                {
+                    "apiVersion": "example.io/v1",
+                    "kind": "Job",
+                    "current": "status.?phase.orValue(null) == 'Running'",
+                    "failed": "status.?phase.orValue(null) == 'Failed'",
+                }
+            ]
+        }
+    }
+    assert result.stderr == "1 health check, 0 of 1 rejected\n"
+
+
+def test_kinds_of_the_catalogue_are_named_as_elsewhere(run: Run) -> None:
+    result = run("export", "flux-health", "nimcache", "ray.io/v1/RayCluster", "-o", "json")
+
+    exported = json.loads(result.stdout)["spec"]["healthCheckExprs"]
+    assert [each["kind"] for each in exported] == ["NIMCache", "RayCluster"]
+
+
+def test_one_that_is_asked_for_and_rejected_is_an_error(run: Run) -> None:
+    result = run("export", "flux-health", "-f", "karta.yaml", "-f", "list.yaml")
+
+    assert result.exit_code == 1
+    assert result.stdout.count("apiVersion") == 1
+    assert result.stderr.startswith("example.io/v1, Kind=List: phaseDefinition.path `.status.phases[0]`")
+    assert result.stderr.endswith("\n1 health check, 1 of 2 rejected\n")
+
+
+def test_all_of_the_catalogue_are_printed_but_those_of_two_versions(run: Run) -> None:
+    result = run("export", "flux-health")
+
+    kinds = [each["kind"] for each in yaml.safe_load(result.stdout)["spec"]["healthCheckExprs"]]
+    assert result.exit_code == 0
+    assert len(kinds) > 30
+    assert len(kinds) == len(set(zip(kinds, result.stdout.split("apiVersion: ")[1:], strict=True)))
+    assert "MPIJob" not in kinds
+    assert (
+        "kubeflow.org/v1, Kind=MPIJob: Flux reads one check for a group and kind, and v1 and v2beta1" in result.stderr
+    )
+    one = run("export", "flux-health", "kubeflow.org/v2beta1/MPIJob")
+    assert (one.exit_code, one.stdout.count("kind: MPIJob")) == (0, 1)
+
+
+def test_check_lists_every_definition(run: Run) -> None:
+    result = run("export", "flux-health", "--check", "-f", "karta.yaml", "-f", "list.yaml")
+
+    header, job, other = result.stdout.splitlines()
+    assert header.split() == ["APIVERSION", "KIND", "FLUX-HEALTH"]
+    assert job.split() == ["example.io/v1", "Job", "exported"]
+    assert other.split()[:3] == ["example.io/v1", "List", "phaseDefinition.path"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),
+        pytest.param(["-f", "none.yaml"], 1, "none.yaml: there is no definition in it", id="no file"),
+        pytest.param(["-f", "broken.yaml"], 1, "broken.yaml: there is no definition in it", id="with errors"),
+        pytest.param(["Other", "-f", "karta.yaml"], 2, "there is no definition for Other", id="not in the file"),
+    ],
+)
+def test_bad_input_prints_nothing(run: Run, arguments: list[str], code: int, message: str) -> None:
+    result = run("export", "flux-health", *arguments)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr

@@ -1,0 +1,126 @@
+"""Flux judges objects by the exported expressions as the Karta does: on the objects of all suites, and on changed ones.
+
+An expression fails where an object has no status, or a field of a type that no CRD lets through. Flux waits then, so it
+is never wrong to fail where the Karta does not find the object healthy, or the object was changed at random.
+"""
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from karta_interpreter.errors import ExportError, InterpretationError
+from karta_interpreter.export.flux_health import flux_health
+from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status import Status, match_status
+from karta_interpreter.operations.interpret_health import interpret_health
+from tests.catalogue.entries import Entry, entries
+from tests.conformance.mutation import mutate
+
+_TROUBLE = {Status.FAILED, Status.DEGRADED}
+_EXACT = 2**53
+_AT_WORK = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
+
+
+@dataclass
+class Tally:
+    """The verdicts that were compared, by verdict; the kinds that cannot be exported; the differences."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    kinds: int = 0
+    rejected: dict[str, str] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        counted = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.most_common())
+        rejected = ", ".join(self.rejected)
+        return f"{self.kinds} kinds, {self.verdicts.total()} verdicts: {counted}\nnot exported: {rejected}"
+
+    def failures(self) -> Iterator[str]:
+        """Yield what differs, and whether nothing was compared at all."""
+        yield from self.differences
+        for verdict in ("Current", "Failed", "InProgress"):
+            if not self.verdicts[verdict]:
+                yield f"no object is {verdict}: nothing was compared"
+
+
+def compare(program: Path, mutants: int) -> Tally:
+    """Ask Flux about every object that a definition has a case for, and about changed copies of it."""
+    tally = Tally()
+    asked: list[tuple[Definition, Object, bool]] = []
+    lines: list[str] = []
+    for entry in entries():
+        definition = entry.definition
+        assert definition
+        try:
+            checks = flux_health(definition)
+        except ExportError as error:
+            tally.rejected[str(definition.gvk)] = str(error)
+            continue
+        tally.kinds += 1
+        for obj, may_fail in _objects(entry, mutants):
+            asked.append((definition, obj, may_fail))
+            lines.append(json.dumps({"checks": checks, "object": obj}) + "\n")
+    done = subprocess.run([program], input="".join(lines), capture_output=True, text=True, check=True)
+    for (definition, obj, may_fail), line in zip(asked, done.stdout.splitlines(), strict=True):
+        answer = json.loads(line)
+        verdict = answer.get("status", "error")
+        tally.verdicts[verdict] += 1
+        expected = _expected(definition, obj)
+        fails = "error" in (verdict, expected)
+        if verdict != expected and not (fails and (may_fail or expected == "InProgress")):
+            text = json.dumps(obj)[:600]
+            tally.differences.append(f"{definition.gvk}: {expected} -> {verdict} {answer.get('error', '')}\n{text}")
+    return tally
+
+
+def _objects(entry: Entry, mutants: int) -> Iterator[tuple[Object, bool]]:
+    """Yield each object of a case and changed copies of it, and whether an expression may fail on it."""
+    cases = [obj for case in entry.cases for obj in (case.call.object, case.call.observed) if obj]
+    for number, obj in enumerate({json.dumps(obj): obj for obj in cases if "metadata" in obj}.values()):
+        yield obj, not {"spec", "status"} <= obj.keys()
+        for seed in range(mutants if "status" in obj else 0):
+            status = mutate({"status": obj["status"]}, number * mutants + seed).get("status")
+            if not _is_impossible(status):
+                yield {**obj, "status": status}, True
+
+
+def _is_impossible(status: JSON) -> bool:
+    """Return whether a status is one that no controller writes and no CRD lets through, and that CEL reads otherwise.
+
+    These are two conditions of one type, false in the place of a text, and integers that a float cannot hold.
+    """
+    conditions = get(status, ("conditions",))
+    types = [json.dumps(get(each, ("type",))) for each in conditions] if isinstance(conditions, list) else []
+    return len(types) > len(set(types)) or any(
+        value is False or (isinstance(value, int) and abs(value) > _EXACT) for value in _scalars(status)
+    )
+
+
+def _scalars(value: JSON) -> Iterator[JSON]:
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _scalars(part)
+    else:
+        yield value
+
+
+def _expected(definition: Definition, obj: Object) -> str:
+    """Return the verdict that Flux has to come to, by the statuses of the object."""
+    observed, current = get(obj, ("status", "observedGeneration")), get(obj, ("metadata", "generation"))
+    if type(observed) is int and type(current) is int and observed != current:
+        return "InProgress"
+    try:
+        matched = set(match_status(definition, obj).matched)
+        named = definition.annotations.healthy_statuses
+        if matched & (_TROUBLE - (named or set())):
+            return "Failed"
+        if definition.annotations.health is not None:
+            return "Current" if interpret_health(definition, obj) else "InProgress"
+    except InterpretationError:
+        return "error"
+    return "Current" if matched & (_AT_WORK if named is None else named) else "InProgress"

@@ -1,0 +1,113 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.flux_health import flux_health
+from karta_interpreter.karta.loading import load_definition
+
+PHASE = {"phaseDefinition": {"path": ".status.phase"}}
+CONDITIONS = {"conditionsDefinition": {"path": ".status.conditions"}}
+
+
+def _karta(status: Any, **annotations: str) -> Any:
+    kind = {"group": "example.io", "version": "v1", "kind": "Toy"}
+    root = {"name": "toy", "kind": kind, "specDefinition": {"podTemplateSpecPath": ".spec.template"}}
+    if status:
+        root["statusDefinition"] = status
+    return {
+        "apiVersion": "run.ai/v1alpha1",
+        "kind": "Karta",
+        "metadata": {"name": "toy", "annotations": {f"karta-interpreter.io/{k}": v for k, v in annotations.items()}},
+        "spec": {"structureDefinition": {"rootComponent": root}},
+    }
+
+
+def _checks(status: Any, **annotations: str) -> tuple[str, str | None]:
+    entry = flux_health(load_definition(_karta(status, **annotations)))
+    assert (entry["apiVersion"], entry["kind"]) == ("example.io/v1", "Toy")
+    return entry["current"], entry.get("failed")
+
+
+def test_phases_become_comparisons() -> None:
+    mappings = {"running": [{"byPhase": "Up"}], "completed": [{"byPhase": "Done"}], "failed": [{"byPhase": "Bad"}]}
+
+    current, failed = _checks({**PHASE, "statusMappings": mappings})
+
+    assert current == "status.?phase.orValue(null) == 'Up'\n|| status.?phase.orValue(null) == 'Done'"
+    assert failed == "status.?phase.orValue(null) == 'Bad'"
+
+
+def test_conditions_become_an_element_that_exists() -> None:
+    ready = [{"byConditions": [{"type": "Ready", "status": "True"}]}]
+
+    current, failed = _checks({**CONDITIONS, "statusMappings": {"running": ready, "initializing": [{"byPhase": ""}]}})
+
+    condition = "e.?type.orValue('') == 'Ready' && e.?status.orValue('') == 'True'"
+    assert current == f"status.?conditions.orValue([]).exists(e, {condition})"
+    assert failed is None  # no status of the definition is a failure
+
+
+def test_a_waiting_workload_is_in_progress_though_it_is_healthy() -> None:
+    mappings = {"initializing": [{"byPhase": "Queued"}], "completed": [{"byPhase": "Done"}]}
+
+    assert _checks({**PHASE, "statusMappings": mappings})[0] == "status.?phase.orValue(null) == 'Done'"
+
+
+def test_statuses_that_the_definition_counts_as_healthy_are_current() -> None:
+    mappings = {"degraded": [{"byPhase": "Slow"}], "failed": [{"byPhase": "Bad"}]}
+
+    current, failed = _checks({**PHASE, "statusMappings": mappings}, **{"healthy-statuses": "Degraded"})
+
+    assert current == "status.?phase.orValue(null) == 'Slow'"
+    assert failed == "status.?phase.orValue(null) == 'Bad'"
+
+
+def test_the_annotation_health_is_what_is_current() -> None:
+    current, _ = _checks({**PHASE, "statusMappings": {}}, health=".status.ok == true")
+
+    assert current == "status.?ok.orValue(null) == true"
+
+
+@pytest.mark.parametrize(
+    ("expected", "check"),
+    [
+        ("true", "status.?on.orValue(null) in [true, 'true']"),
+        ("Suspended", "status.?on.orValue(null) == 'Suspended'"),
+    ],
+)
+def test_the_text_of_a_value_is_compared(expected: str, check: str) -> None:
+    suspended = [{"byExpression": {"expression": ".status.on", "expectedResult": expected}}]
+
+    assert _checks({**PHASE, "statusMappings": {"suspended": suspended}})[0] == check
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        pytest.param(
+            {**PHASE, "statusMappings": {"running": [
+                {"byExpression": {"expression": ".status.list[0].on", "expectedResult": "true"}}]}},
+            "statusMappings.running.byExpression `.status.list[0].on`: `.status.list[0]` cannot be written in CEL",
+            id="field, expression and reason",
+        ),
+        pytest.param(
+            {"phaseDefinition": {"path": ".status.phases | first"}, "statusMappings": {"running": [{"byPhase": "x"}]}},
+            "phaseDefinition.path `.status.phases | first`",
+            id="the phase",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_exported_is_named(status: Any, message: str) -> None:
+    with pytest.raises(ExportError) as rejected:
+        flux_health(load_definition(_karta(status)))
+
+    assert message in str(rejected.value)
+
+
+def test_a_definition_without_statuses_has_no_health() -> None:
+    definition = load_definition(_karta({**PHASE, "statusMappings": {"running": [{"byPhase": "Up"}]}}))
+
+    with pytest.raises(ExportError, match="statusDefinition: there is none"):
+        flux_health(replace(definition, status=None))
