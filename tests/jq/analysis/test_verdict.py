@@ -7,7 +7,7 @@ from hypothesis import assume, given
 
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.analysis import Verdict, Vetting, vet
-from karta_interpreter.jq.analysis.builtins import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
+from karta_interpreter.jq.analysis.refusals import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
 from karta_interpreter.jq.inprocess.costs import SIZE_LIMIT
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import Argument, Function

@@ -101,43 +101,43 @@ class _Meter:
                 return INPUT
             case ast.Literal(value):
                 return text(value) if isinstance(value, str) else CONSTANT
-            case ast.Variable(name) if name in self._variables:
-                # It gives all of its value for every input.
-                reason = "is read once for every output of what stands before it"
-                return self._note(node, reason) if self._repeated else INPUT
             case ast.Index():
                 return self._index(node)
-            case ast.Slice(target, start, stop):
-                growth, keys = self.measure(target), self._all([bound for bound in (start, stop) if bound])
-                return replace(self._reach(node, growth, keys), cheap=False, small=growth.small)
-            case ast.Iterate(target):
-                return _iterated(target, self.measure(target))
             case ast.Pipe(left, right):
                 growth = self.measure(left)
                 return piped(growth, self.measure(right, repeated=growth.count is None))
-            case ast.Comma(left, right):
-                return joined(self._all([left, right]))
+            case ast.Call():
+                return self._call(node)
+            case ast.Iterate(target):
+                return _iterated(target, self.measure(target))
             case ast.Alternative(left, right):
                 return chosen(self._all([left, right]))
             case ast.Binary():
                 return self._binary(node)
-            case ast.Negate(body):
-                growth = self.measure(body)
-                return replace(growth, size=growth.outputs, small=True)
-            case ast.If():
-                return self._choice(node)
-            case ast.Try(body, None):
-                return self.measure(body)
-            case ast.Array(body):
-                return collected(self.measure(body)) if body else CONSTANT
             case ast.Object(entries):
                 growth = self._combine(node, self._all([part for each in entries for part in (each.key, each.value)]))
                 return replace(growth, size=growth.size + growth.outputs)
+            case ast.If():
+                return self._choice(node)
+            case ast.Array(body):
+                return collected(self.measure(body)) if body else CONSTANT
+            case ast.Variable(name) if name in self._variables:
+                # It gives all of its value for every input.
+                reason = "is read once for every output of what stands before it"
+                return self._note(node, reason) if self._repeated else INPUT
+            case ast.Slice(target, start, stop):
+                growth, keys = self.measure(target), self._all([bound for bound in (start, stop) if bound])
+                return replace(self._reach(node, growth, keys), cheap=False, small=growth.small)
+            case ast.Comma(left, right):
+                return joined(self._all([left, right]))
+            case ast.Negate(body):
+                growth = self.measure(body)
+                return replace(growth, size=growth.outputs, small=True)
+            case ast.Try(body, None):
+                return self.measure(body)
             case ast.Text(parts, None):
                 sizes = [text(part) if isinstance(part, str) else written(self.measure(part)) for part in parts]
                 return self._combine(node, sizes)
-            case ast.Call():
-                return self._call(node)
         return self._note(node, NOT_HERE)
 
     def _all(self, nodes: Iterable[Node]) -> list[Growth]:

@@ -1,16 +1,79 @@
 """Finds the constructs of an expression that are not allowed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.analysis.builtins import FORBIDDEN, FORMATS, ONLY_JQ, Function, arities, closest, is_known
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import Argument
 from karta_interpreter.jq.inprocess.regex import compile_pattern
 from karta_interpreter.jq.syntax import Node, Span
-from karta_interpreter.jq.syntax.traversal import children
+from karta_interpreter.jq.syntax.traversal import children, nodes_in
+
+Function: TypeAlias = tuple[str, int]
+"""Name and number of arguments."""
+
+
+def _functions(text: str) -> frozenset[Function]:
+    pairs = (function.split("/") for function in text.split())
+    return frozenset((name, int(arity)) for name, arity in pairs)
+
+
+BUILTINS: Final = _functions("""
+    abs/0 acos/0 acosh/0 add/0 add/1 all/0 all/1 all/2 any/0 any/1 any/2 arrays/0 ascii_downcase/0
+    ascii_upcase/0 asin/0 asinh/0 atan/0 atan2/2 atanh/0 booleans/0 bsearch/1 builtins/0 capture/1
+    capture/2 cbrt/0 ceil/0 combinations/0 combinations/1 contains/1 copysign/2 cos/0 cosh/0
+    delpaths/1 drem/2 empty/0 endswith/1 erf/0 erfc/0 error/0 error/1 exp/0 exp10/0 exp2/0 explode/0
+    expm1/0 fabs/0 fdim/2 finites/0 first/0 first/1 flatten/0 flatten/1 floor/0 fma/3 fmax/2 fmin/2
+    fmod/2 format/1 frexp/0 from_entries/0 fromdate/0 fromdateiso8601/0 fromjson/0 fromstream/1
+    gamma/0 getpath/1 gmtime/0 group_by/1 gsub/2 gsub/3 has/1 hypot/2 implode/0 in/1 IN/1 IN/2
+    INDEX/1 index/1 INDEX/2 indices/1 infinite/0 inside/1 isempty/1 isfinite/0 isinfinite/0 isnan/0
+    isnormal/0 iterables/0 j0/0 j1/0 jn/2 join/1 JOIN/2 JOIN/3 JOIN/4 keys/0 last/0 last/1 ldexp/2
+    length/0 lgamma/0 limit/2 localtime/0 log/0 log10/0 log1p/0 log2/0 logb/0 ltrim/0 ltrimstr/1
+    map/1 map_values/1 match/1 match/2 max/0 max_by/1 min/0 min_by/1 mktime/0 modf/0 nan/0
+    nearbyint/0 nextafter/2 nexttoward/2 normals/0 not/0 now/0 nth/1 nth/2 nulls/0 numbers/0
+    objects/0 path/1 pick/1 pow/2 remainder/2 reverse/0 rindex/1 rint/0 round/0 rtrim/0 rtrimstr/1
+    scalars/0 scalb/2 scalbln/2 scan/1 scan/2 select/1 setpath/2 significand/0 sin/0 sinh/0 skip/2
+    sort/0 sort_by/1 split/1 split/2 splits/1 splits/2 sqrt/0 startswith/1 strflocaltime/1
+    strftime/1 strings/0 strptime/1 sub/2 sub/3 tan/0 tanh/0 test/1 test/2 tgamma/0 to_entries/0
+    toboolean/0 todate/0 todateiso8601/0 tojson/0 tonumber/0 tostream/0 tostring/0 transpose/0
+    trim/0 trimstr/1 trunc/0 truncate_stream/1 type/0 unique/0 unique_by/1 until/2 utf8bytelength/0
+    values/0 while/2 with_entries/1 y0/0 y1/0 yn/2
+""")
+"""What both gojq 0.12.19 and jq 1.8 have, apart from what is forbidden.
+
+From jq's own ``builtins``, and from ``internalFuncs`` of func.go and builtin.jq of gojq.
+"""
+
+ONLY_JQ: Final = _functions("""
+    ascii/0 date/0 dateadd/2 datesub/2 get_jq_origin/0 get_prog_origin/0 have_decnum/0
+    have_literal_numbers/0 keys_unsorted/0 leaf_paths/0 lgamma_r/0 toarray/0
+""")
+"""Functions of one jq or another that gojq 0.12.19 does not have."""
+
+FORMATS: Final = frozenset(("text", "json", "html", "uri", "urid", "csv", "tsv", "sh", "base64", "base64d"))
+"""The formats, without their ``@``, of both gojq and jq."""
+
+_ENDLESS: Final = "its output may have no end or be very large"
+_INPUT: Final = "an expression has one input, the object"
+_OUTPUT: Final = "an expression has no other output than its results"
+_FILES: Final = "an expression has no files and no modules"
+
+FORBIDDEN: Final = {
+    "del": "an expression only reads",
+    **dict.fromkeys(("range", "paths", "recurse", "walk", "repeat"), _ENDLESS),
+    **dict.fromkeys(("input", "inputs", "input_filename", "input_line_number"), _INPUT),
+    **dict.fromkeys(("debug", "stderr", "halt", "halt_error"), _OUTPUT),
+    **dict.fromkeys(("get_search_list", "modulemeta"), _FILES),
+    "env": "an expression has no environment",
+}
+"""Functions that may not be called, with any number of arguments, and why.
+
+The first six are Karta's own; the others reach out of the expression, or would stop the process.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +84,9 @@ class Scope:
     variables: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
 
-    def bind(self, patterns: Iterable[ast.Pattern]) -> "Scope":
+    def bind(self, *patterns: ast.Pattern) -> "Scope":
         """The scope with the variables of patterns; those that only one alternative binds are null otherwise."""
-        names = (name for pattern in patterns for name in _variables(pattern))
-        return replace(self, variables=self.variables.union(names))
+        return replace(self, variables=self.variables.union(*map(_variables, patterns)))
 
     def define(self, define: ast.Define) -> "Scope":
         """The scope behind a definition, which is also that of a function that calls itself."""
@@ -36,23 +98,6 @@ class Scope:
         functions = own.functions.union((param.removeprefix("$"), 0) for param in define.params)
         values = (param[1:] for param in define.params if param.startswith("$"))
         return replace(own, functions=functions, variables=own.variables.union(values))
-
-    def label(self, name: str) -> "Scope":
-        """The scope with a label."""
-        return replace(self, labels=self.labels | {name})
-
-
-def keys(pattern: ast.Pattern) -> Iterator[Node]:
-    """The expressions that a pattern has for keys; they see no variable of the pattern itself."""
-    match pattern:
-        case ast.ArrayPattern(elements):
-            for element in elements:
-                yield from keys(element)
-        case ast.ObjectPattern(entries):
-            for key, value in entries:
-                if isinstance(key, Node):
-                    yield key
-                yield from keys(value)
 
 
 def _variables(pattern: ast.Pattern) -> Iterator[str]:
@@ -96,23 +141,25 @@ class _Search:
 
     def visit(self, node: Node, scope: Scope) -> None:
         """Check a node and all nodes below it."""
+        if isinstance(node, ast.Identity | ast.Literal):
+            return  # more than half of all nodes
         self._guess(node)
         self._judge(node, scope)
         match node:
             case ast.Bind(source, patterns, body):
-                self._visit_all(scope, source, *(key for pattern in patterns for key in keys(pattern)))
-                self.visit(body, scope.bind(patterns))
-            case ast.Reduce(source, pattern, init, update):
-                self._visit_all(scope, source, *keys(pattern), init)
-                self.visit(update, scope.bind([pattern]))
-            case ast.Foreach(source, pattern, init, update, extract):
-                self._visit_all(scope, source, *keys(pattern), init)
-                self._visit_all(scope.bind([pattern]), update, *([extract] if extract else []))
+                self._visit_all(scope, source, *nodes_in(patterns))
+                self.visit(body, scope.bind(*patterns))
+            case ast.Reduce(source, pattern, init, update) | ast.Foreach(source, pattern, init, update, None):
+                self._visit_all(scope, source, *nodes_in(pattern), init)
+                self.visit(update, scope.bind(pattern))
+            case ast.Foreach(source, pattern, init, update, Node() as extract):
+                self._visit_all(scope, source, *nodes_in(pattern), init)
+                self._visit_all(scope.bind(pattern), update, extract)
             case ast.Define():
                 self.visit(node.definition, scope.inside(node))
                 self.visit(node.body, scope.define(node))
             case ast.Label(name, body):
-                self.visit(body, scope.label(name))
+                self.visit(body, replace(scope, labels=scope.labels | {name}))
             case _:
                 self._visit_all(scope, *children(node))
 
@@ -125,7 +172,8 @@ class _Search:
             case ast.RecursiveDescent():
                 self._refuse(node, "..", "`..` is not allowed: its output may be very large", "name the path")
             case ast.Assign(operator):
-                self._assignment(node, operator)
+                hint = "to compare, write `==`" if operator == "=" else ""
+                self._refuse(node, operator, f"`{operator}` is not allowed: an expression only reads", hint)
             case ast.Call():
                 self._call(node, scope)
             case ast.Variable(name):
@@ -149,37 +197,29 @@ class _Search:
                 if call.span.start == left.span.end + 1:
                     self.hints[id(call)] = f'a name with a dash is written `["{start}-{rest}"]`'
 
-    def _assignment(self, node: Node, operator: str) -> None:
-        hint = "to compare, write `==`" if operator == "=" else ""
-        self._refuse(node, operator, f"`{operator}` is not allowed: an expression only reads", hint)
-
     def _call(self, node: ast.Call, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)
         if name in FORBIDDEN:
             self._refuse(node, name, f"`{name}` is not allowed: {FORBIDDEN[name]}")
-        elif not is_known((name, arity), scope.functions):
-            self._unknown(node, scope)
+        elif (name, arity) not in BUILTINS and (name, arity) not in scope.functions:
+            self._unknown(node, BUILTINS | scope.functions)
         elif error := _pattern_error(node):
             self._refuse(node, name, f"the pattern of `{name}` is no regular expression: {error}")
 
-    def _unknown(self, node: ast.Call, scope: Scope) -> None:
+    def _unknown(self, node: ast.Call, known: AbstractSet[Function]) -> None:
         name, arity = node.name, len(node.arguments)
-        known = arities(name, scope.functions)
-        if known:
-            takes = " or ".join(map(str, known)) + (" argument" if known == [1] else " arguments")
+        if taken := sorted(count for other, count in known if other == name):
+            takes = " or ".join(map(str, taken)) + (" argument" if taken == [1] else " arguments")
             self._refuse(node, name, f"`{name}` takes {takes}, not {arity}")
         elif (name, arity) in ONLY_JQ:
             self._refuse(node, name, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
         else:
-            self._refuse(node, name, f"there is no function `{name}`", self._meant(node, scope))
+            self._refuse(node, name, f"there is no function `{name}`", self._meant(node, known))
 
-    def _meant(self, node: ast.Call, scope: Scope) -> str:
-        if id(node) in self.hints:
-            return self.hints[id(node)]
-        if near := closest(node.name, scope.functions):
-            return f"did you mean `{near}`?"
+    def _meant(self, node: ast.Call, known: AbstractSet[Function]) -> str:
         is_path = not node.arguments and "::" not in node.name
-        return f"a field of the input is written `.{node.name}`" if is_path else ""
+        path = f"a field of the input is written `.{node.name}`" if is_path else ""
+        return self.hints.get(id(node)) or _choice("", node.name, {name for name, _ in known}, 0.8) or path
 
     def _variable(self, node: Node, name: str, scope: Scope) -> None:
         if name == "ENV":
@@ -192,8 +232,8 @@ class _Search:
         self.found.append(Refusal(construct, node.span, message, hint))
 
 
-def _choice(sign: str, name: str, known: frozenset[str]) -> str:
-    near = get_close_matches(name, sorted(known), n=1)
+def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) -> str:
+    near = get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
     return f"did you mean `{sign}{near[0]}`?" if near else ""
 
 

@@ -49,14 +49,6 @@ class Cursor:
         """Whether the next token is of this kind."""
         return self.next.kind is kind
 
-    def follows(self, kind: Kind) -> bool:
-        """Whether the token after the next one is of this kind."""
-        return self._tokens[min(self._place + 1, len(self._tokens) - 1)].kind is kind
-
-    def after(self, text: str) -> bool:
-        """Whether the token taken last is this one."""
-        return bool(self._place) and self._tokens[self._place - 1].text == text
-
     def accept(self, *texts: str) -> Token | None:
         """Take the next token if it is one of these symbols or keywords."""
         return self.advance() if self.at(*texts) else None
@@ -104,6 +96,11 @@ class Cursor:
         usual = _HINTS[self.next.text] if self.at(*_HINTS) else ""
         raise self.error(f"{message}, but {found}", self.next.span, hint or usual)
 
+    def missing(self, what: str, hint: str = "") -> NoReturn:
+        """Complain that something else has to be next: "expected `)` after `1`"."""
+        self.fail(f"expected {what}{self.after_previous}", hint)
+
+    @property
     def after_previous(self) -> str:
         """The token taken last, for a message: "after `//`"."""
         return f" after `{_written(self._tokens[self._place - 1])}`" if self._place else ""
@@ -149,27 +146,28 @@ class PatternParser(Cursor, ABC):
     def variable_name(self, expected: str = "a variable") -> str:
         """Read the name of a variable that is being defined."""
         if not self.at_kind(Kind.VARIABLE):
-            self.fail(f"expected {expected}{self.after_previous()}")
+            self.missing(expected)
         if self.next.text == "__loc__":
             raise self.error("`$__loc__` is built in and cannot be defined", self.next.span)
         return self.advance().text
 
-    def parenthesised_key(self, opened: Token) -> Node:
-        """Read the rest of ``(expression)`` as a key of an object or of a pattern."""
-        key = self.query()
-        self.close(opened)
-        if isinstance(key, Literal) and not isinstance(key.value, str):
-            raise self.error("the key of an object has to be a string", key.span)
-        return key
+    def key(self, hint: str = "") -> Node:
+        """Read a key of an object or of a pattern: a name, a string or an expression in parentheses."""
+        if opened := self.accept("("):
+            key = self.query()
+            self.close(opened)
+            if isinstance(key, Literal) and not isinstance(key.value, str):
+                raise self.error("the key of an object has to be a string", key.span)
+            return key
+        if self.at_string():
+            return self.string()
+        token = self.accept_kind(Kind.NAME) or self.accept_kind(Kind.KEYWORD) or self.missing("a key", hint)
+        return Literal(token.text, span=token.span)
 
     def at_string(self) -> bool:
         """Whether a string is next, plain or formatted."""
-        return self.at_kind(Kind.OPEN_TEXT) or (self.at_kind(Kind.FORMAT) and self.follows(Kind.OPEN_TEXT))
-
-    def accept_plain_key(self) -> Literal | None:
-        """Take a name or a keyword as a key."""
-        token = self.accept_kind(Kind.NAME) or self.accept_kind(Kind.KEYWORD)
-        return Literal(token.text, span=token.span) if token else None
+        format_length = 1 if self.at_kind(Kind.FORMAT) else 0
+        return self._tokens[self._place + format_length].kind is Kind.OPEN_TEXT
 
     def _entry(self) -> tuple[Node | VariablePattern, Pattern]:
         if self.at_kind(Kind.VARIABLE):
@@ -178,13 +176,6 @@ class PatternParser(Cursor, ABC):
             if self.accept(":"):
                 return variable, self.pattern()
             return Literal(variable.name, span=span), variable
-        key = self._key()
+        key = self.key()
         self.expect(":", "after the key of an object pattern")
         return key, self.pattern()
-
-    def _key(self) -> Node:
-        if opened := self.accept("("):
-            return self.parenthesised_key(opened)
-        if self.at_string():
-            return self.string()
-        return self.accept_plain_key() or self.fail(f"expected a key{self.after_previous()}")

@@ -136,7 +136,7 @@ class Parser(TermParser):
         return self._name("a parameter").text
 
     def _name(self, what: str) -> Token:
-        return self.accept_kind(Kind.NAME) or self.fail(f"expected {what}{self.after_previous()}")
+        return self.accept_kind(Kind.NAME) or self.missing(what)
 
     def _prefixed(self) -> Node:
         if not self.at("-", "try"):
@@ -152,8 +152,8 @@ class Parser(TermParser):
     def _complain_about_rest(self) -> None:
         if self.at(")", "]", "}"):
             raise self.error(f"`{self.next.text}` closes nothing", self.next.span)
-        hint = "a choice is written `if ... then ... else ... end`" if self.after("?") else ""
-        self.fail(f"expected an operator{self.after_previous()}", hint)
+        is_choice = self.after_previous == " after `?`"
+        self.missing("an operator", "a choice is written `if ... then ... else ... end`" if is_choice else "")
 
 
 def _operation(operator: str, left: Node, right: Node) -> Node:

@@ -92,27 +92,18 @@ class BlockParser(PatternParser):
         return source, pattern, self.expect("(", f"after the pattern of `{keyword}`")
 
     def _entry_of_object(self) -> ast.Entry:
-        if self.at_kind(Kind.VARIABLE):
-            return self._variable_entry()
-        if opened := self.accept("("):
-            key = self.parenthesised_key(opened)
+        start = self.next
+        if variable := self.accept_kind(Kind.VARIABLE):
+            read = ast.Variable(variable.text, span=start.span)
+            if variable.text != "__loc__" and self.accept(":"):
+                return ast.Entry(read, self._value())
+            return ast.Entry(ast.Literal(variable.text, span=start.span), read)
+        key = self.key('a key is a name, a "string", a $variable or an (expression)')
+        if start.text == "(":
             self.expect(":", "after the key of an object")
-            return ast.Entry(key, self._value())
-        key = self.string() if self.at_string() else self._plain_key()
-        if self.accept(":"):
-            return ast.Entry(key, self._value())
-        return ast.Entry(key, ast.Index(ast.Identity(span=key.span), key, span=key.span))
-
-    def _variable_entry(self) -> ast.Entry:
-        token = self.advance()
-        variable = ast.Variable(token.text, span=token.span)
-        if token.text != "__loc__" and self.accept(":"):
-            return ast.Entry(variable, self._value())
-        return ast.Entry(ast.Literal(token.text, span=token.span), variable)
-
-    def _plain_key(self) -> Node:
-        hint = 'a key is a name, a "string", a $variable or an (expression)'
-        return self.accept_plain_key() or self.fail(f"expected a key{self.after_previous()}", hint)
+        elif not self.accept(":"):
+            return ast.Entry(key, ast.Index(ast.Identity(span=key.span), key, span=key.span))
+        return ast.Entry(key, self._value())
 
     def _value(self) -> Node:
         """Read pipes, but no comma: that one ends the entry."""
@@ -184,9 +175,9 @@ class TermParser(BlockParser):
         if self.at(*readers):
             return readers[self.next.text](self.advance())
         if self.at("def", "label"):
-            message = f"`{self.next.text}` cannot stand{self.after_previous()}"
+            message = f"`{self.next.text}` cannot stand{self.after_previous}"
             raise self.error(message, self.next.span, "put parentheses around it and what it is for")
-        return self.fail(f"expected an expression{self.after_previous()}")
+        return self.missing("an expression")
 
     def _call(self) -> Node:
         name = self.advance()

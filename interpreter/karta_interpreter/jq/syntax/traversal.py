@@ -20,7 +20,21 @@ def children(node: Node) -> Iterator[Node]:
         if isinstance(value, Node):
             yield value
         else:
-            yield from _nodes(value)
+            yield from nodes_in(value)
+
+
+def nodes_in(value: object) -> Iterator[Node]:
+    """The nodes in a part of a node, or in a pattern: there they are the keys."""
+    match value:
+        case Node():
+            yield value
+        case tuple():
+            for item in value:
+                yield from nodes_in(item)
+        case ast.Entry(key, inner):
+            yield from (key, inner)
+        case ast.ArrayPattern(parts) | ast.ObjectPattern(parts):
+            yield from nodes_in(parts)
 
 
 @cache
@@ -103,21 +117,6 @@ def _without_places(part: Any) -> Any:  # noqa: ANN401 - a node, or what stands 
 @lru_cache(_SHARED)
 def _text(value: str) -> ast.Literal:
     return ast.Literal(value)
-
-
-def _nodes(value: object) -> Iterator[Node]:
-    match value:
-        case Node():
-            yield value
-        case tuple():
-            for item in value:
-                yield from _nodes(item)
-        case ast.Entry(key, inner):
-            yield from (key, inner)
-        case ast.ArrayPattern(elements):
-            yield from _nodes(elements)
-        case ast.ObjectPattern(entries):
-            yield from _nodes(entries)
 
 
 def variables_in(node: Node) -> frozenset[str]:
