@@ -4,7 +4,145 @@ A schema has shapes without meanings: a field that looks like a pod template is 
 as a count. So a draft has notes for the points that a person has to check. The rules for these guesses are here.
 """
 
-from karta_interpreter.karta.scaffold.draft import Draft, draft
-from karta_interpreter.karta.scaffold.openapi import CustomKind
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta.scaffold.openapi import CustomKind, below
+from karta_interpreter.karta.scaffold.place import Entries, Place
+from karta_interpreter.karta.scaffold.pods import Form, Pods, counts, find_pods
+from karta_interpreter.karta.scaffold.statuses import statuses
+from karta_interpreter.karta.schema import KARTA
 
 __all__ = ["CustomKind", "Draft", "draft"]
+
+Notes = list[tuple[Path, str]]
+"""Notes about a definition, each with the path that it is about."""
+
+_AT = ("spec", "structureDefinition")
+_ROOT = (*_AT, "rootComponent")
+_CHILDREN = (*_AT, "childComponents")
+_SUSPEND = (("suspend",), ("suspended",), ("runPolicy", "suspend"))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A Karta, and notes about places in it; those that begin with CHECK are for a person to decide."""
+
+    karta: Object
+    notes: tuple[tuple[Path, str], ...]
+
+    @property
+    def checks(self) -> int:
+        """How many notes ask for a decision."""
+        return sum(note.startswith("CHECK") for _, note in self.notes)
+
+
+def draft(kind: CustomKind) -> Draft:
+    """A first Karta for a kind; it can be loaded as it is, and is right only once its notes have been followed.
+
+    >>> from karta_interpreter.k8s.gvk import GVK
+    >>> draft(CustomKind("bakeries.example.io", GVK("example.io", "v1", "Bakery"), {})).karta["metadata"]
+    {'name': 'example-io-bakery-v1'}
+    """
+    found = find_pods(kind.schema)
+    on_root = len(found) == 1 and not found[0].place.has_instances
+    root, root_notes = _root(kind, found[0] if on_root else None)
+    children, child_notes = ([], []) if on_root else _children(kind, found)
+    notes = [*root_notes, *child_notes]
+    if not found:
+        notes.append((_ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
+    api_version, karta = KARTA
+    written = {
+        "apiVersion": api_version,
+        "kind": karta,
+        "metadata": {"name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}"},
+        "spec": {"structureDefinition": {"rootComponent": root, **({"childComponents": children} if children else {})}},
+    }
+    return Draft(written, tuple(notes))
+
+
+def _root(kind: CustomKind, pods: Pods | None) -> tuple[Object, Notes]:
+    parts, notes = _component(kind, pods, _ROOT) if pods else ({}, [])
+    switch = _switch(kind)
+    status, note = statuses(kind, switch)
+    if switch:
+        actions = {"suspendActions": "true", "resumeActions": "false"}
+        parts["suspendDefinition"] = {name: [{"path": switch, "value": value}] for name, value in actions.items()}
+        notes.append(((*_ROOT, "suspendDefinition"), "CHECK: does this field take the pods away?"))
+    notes.append(((*_ROOT, "statusDefinition", "statusMappings"), note))
+    root = {
+        "name": kind.name,
+        "kind": {"group": kind.gvk.group, "version": kind.gvk.version, "kind": kind.gvk.kind},
+        **parts,
+        "statusDefinition": status,
+    }
+    return root, notes
+
+
+def _children(kind: CustomKind, found: Sequence[Pods]) -> tuple[list[Object], Notes]:
+    children: list[Object] = []
+    notes: Notes = []
+    for name, pods in zip(_names(found, kind.name), found, strict=True):
+        parts, more = _component(kind, pods, (*_CHILDREN, len(children)))
+        children.append({"name": name, "ownerRef": kind.name, **parts})
+        notes += more
+    if len(children) > 1:
+        notes.append((_CHILDREN, "CHECK: say by podSelector.componentTypeSelector of each which pods are its own."))
+    return children, notes
+
+
+def _switch(kind: CustomKind) -> str:
+    """The path of the field that suspends a workload; empty without one."""
+    spec = below(kind.schema, "spec")
+    ways = (Place(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
+    return next(ways, "")
+
+
+_SUFFIXES = re.compile(r"((pod|replica|group|job)?(template|spec)s?)+$", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+
+
+def _component(kind: CustomKind, pods: Pods, at: Path) -> tuple[dict[str, JSON], Notes]:
+    """Return the fields of the component at ``at``, without its name, and notes to check."""
+    found, form, is_fragments = counts(pods, kind.scale_path), pods.form.value, pods.form is Form.FRAGMENTS
+    notes: Notes = []
+    if is_fragments:
+        notes.append(((*at, "specDefinition"), "CHECK: are these the pieces of a pod?"))
+    elif pods.is_guess:
+        notes.append(((*at, "specDefinition"), "CHECK: only its name says that this is a pod's definition."))
+    pieces = {piece: place.jq for piece, place in pods.pieces.items()}
+    parts: dict[str, JSON] = {"specDefinition": {form: pieces if is_fragments else pods.place.jq}}
+    if found.paths:
+        parts["scaleDefinition"] = found.paths
+    if found.is_product:
+        notes.append(((*at, "scaleDefinition"), "CHECK: are these multiplied? A count is for the whole workload."))
+    if found.others:
+        place = "scaleDefinition" if found.paths else "specDefinition"
+        notes.append(((*at, place), f"CHECK: does one of these count pods as well? {', '.join(found.others)}"))
+    if not pods.place.has_instances:
+        return parts, notes
+    key = next(step.key for step in reversed(pods.place.steps) if isinstance(step, Entries))
+    label = f'.metadata.labels["{kind.gvk.group}/{key or "instance"}"]'
+    notes.append(((*at, "podSelector"), "CHECK: which label of a pod has the id of its instance? This one is made up."))
+    selector = {"componentInstanceSelector": {"idPath": label}}
+    return {"instanceIdPath": pods.place.ids, **parts, "podSelector": selector}, notes
+
+
+def _names(found: Sequence[Pods], root: str) -> list[str]:
+    """A name for each component, by the fields that lead to it."""
+    taken = [root]
+    for pods in found:
+        words = [word for word in map(_word, pods.place.names[1:]) if word] or ["pods"]
+        name = words.pop()
+        while name in taken and words:
+            name = f"{words.pop()}-{name}"
+        taken.append(f"{name}-{len(taken)}" if name in taken else name)
+    return taken[1:]
+
+
+def _word(field: str) -> str:
+    """The component name in a field's name: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
+    words = [word.lower() for word in _WORDS.findall(_SUFFIXES.sub("", field))]
+    return "-".join(words).removesuffix("s")

@@ -7,7 +7,7 @@ from typing import Self
 from karta_interpreter.errors import DefinitionError
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,15 @@ class CustomKind:
         group, kind = get(spec, ("group",)), get(spec, ("names", "kind"))
         if not (isinstance(group, str) and isinstance(kind, str) and group and kind):
             raise DefinitionError(f"CRD {name}: spec.group and spec.names.kind have to be there")
-        found = _version(spec, version)
+        listed = get(spec, ("versions",))
+        versions = [each for each in listed if isinstance(get(each, ("name",)), str)] if type(listed) is list else []
+        stored = (each for each in versions if each.get("storage") is True)
+        named = (each for each in versions if each["name"] == version)
+        found = next(stored if version is None else named, None)
         if found is None:
             asked = "stored version" if version is None else f"version {version}"
-            raise DefinitionError(
-                f"CRD {name} has no {asked}; it has {', '.join(each['name'] for each in _versions(spec)) or 'none'}"
-            )
+            names = ", ".join(each["name"] for each in versions) or "none"
+            raise DefinitionError(f"CRD {name} has no {asked}; it has {names}")
         schema = get(found, ("schema", "openAPIV3Schema"))
         if not isinstance(schema, dict):
             raise DefinitionError(
@@ -43,24 +46,13 @@ class CustomKind:
         scale = get(found, ("subresources", "scale", "specReplicasPath"), "")
         return cls(str(name), GVK(group, found["name"], kind), schema, scale if isinstance(scale, str) else "")
 
-
-def _versions(spec: JSON) -> list[JSON]:
-    versions = get(spec, ("versions",))
-    found = versions if isinstance(versions, list) else []
-    return [version for version in found if isinstance(get(version, ("name",)), str)]
-
-
-def _version(spec: JSON, name: str | None) -> JSON:
-    for version in _versions(spec):
-        if version.get("storage") is True if name is None else version["name"] == name:
-            return version
-    return None
+    @property
+    def name(self) -> str:
+        """The name of the root component."""
+        return self.gvk.kind.lower()
 
 
-OPAQUE = frozenset({"template", "podTemplate", "podTemplateSpec", "podSpec"})
-"""Names of pod definitions, where the schema leaves out what is in them."""
-
-_NAMES = ("name", "groupName", "id", "role", "replicaType", "component", "serviceName", "type")
+_KEYS = ("name", "groupName", "id", "role", "replicaType", "component", "serviceName", "type")
 """Fields that identify the entries of a list, the most specific first."""
 
 
@@ -74,7 +66,7 @@ def fields(schema: Object) -> Iterator[tuple[str, Object]]:
 def below(schema: Object, *names: str) -> Object:
     """The schema of a field, or of one below it; empty where there is none."""
     for name in names:
-        schema = next((field for each, field in fields(schema) if each == name), {})
+        schema = dict(fields(schema)).get(name, {})
     return schema
 
 
@@ -86,45 +78,23 @@ def entries(schema: Object, container: str) -> Object | None:
 
 def is_pod_template(schema: Object) -> bool:
     """Whether it has a pod spec in ``spec``, and beside that only what a template or a Pod has."""
-    names = {name for name, _ in fields(schema)}
+    names = dict(fields(schema)).keys()
     return is_pod_spec(below(schema, "spec")) and names <= {"metadata", "spec", "apiVersion", "kind", "status"}
 
 
 def is_pod_spec(schema: Object) -> bool:
     """Whether it has a list of containers, of which each has a name and an image."""
-    container = entries(below(schema, "containers"), "items") or {}
-    return {"name", "image"} <= {name for name, _ in fields(container)}
+    return has_entries(schema, "containers", "name", "image")
 
 
-def is_unsaid(schema: Object) -> bool:
-    """Whether it is an object for which the schema has no fields."""
-    return schema.get("type") == "object" and not any(fields(schema)) and not schema.get("additionalProperties")
-
-
-def is_resources(schema: Object) -> bool:
-    """Whether it is like the resources of a container."""
-    return {"limits", "requests"} <= {name for name, _ in fields(schema)}
-
-
-def is_claim(schema: Object) -> bool:
-    """Whether it is like a PersistentVolumeClaim's spec, which has resources as well."""
-    return any(name in ("accessModes", "storageClassName") for name, _ in fields(schema))
-
-
-def is_number(schema: Object) -> bool:
-    """Whether it is a whole number, or may be one."""
-    return schema.get("type") == "integer" or schema.get("x-kubernetes-int-or-string") is True
+def has_entries(schema: Object, field: str, *names: str) -> bool:
+    """Whether a field has a list of objects with these fields."""
+    return {*names} <= dict(fields(entries(below(schema, field), "items") or {})).keys()
 
 
 def is_text(schema: Object) -> bool:
     """Whether it is a string."""
     return schema.get("type") == "string"
-
-
-def has_conditions(schema: Object) -> bool:
-    """Whether it has a list of conditions as Kubernetes has them."""
-    condition = entries(below(schema, "conditions"), "items") or {}
-    return {"type", "status"} <= {name for name, _ in fields(condition)}
 
 
 def key_of(schema: Object, items: Object) -> str | None:
@@ -133,10 +103,4 @@ def key_of(schema: Object, items: Object) -> str | None:
     texts = [name for name, field in fields(items) if is_text(field)]
     if isinstance(keys, list) and len(keys) == 1 and keys[0] in texts:
         return str(keys[0])
-    return next((name for name in _NAMES if name in texts), None)
-
-
-def choices(schema: Object) -> tuple[str, ...]:
-    """The values that the schema allows for a text, without the empty one; empty where it lists none."""
-    values = get(schema, ("enum",))
-    return tuple(value for value in values if isinstance(value, str) and value) if isinstance(values, list) else ()
+    return next((name for name in _KEYS if name in texts), None)

@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import dropwhile
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -39,9 +39,14 @@ class Place:
         return any(isinstance(step, Entries) for step in self.steps)
 
     @property
-    def first(self) -> "Place":
-        """The part of the way before the first list or map."""
-        return Place(tuple(takewhile(lambda step: isinstance(step, str), self.steps)))
+    def to_first(self) -> "Place":
+        """The way to an entry of the first list or map."""
+        return Place(self.steps[: len(self.steps) - len(self.after_first.steps)])
+
+    @property
+    def after_first(self) -> "Place":
+        """The rest of the way, as seen from an entry of the first list or map."""
+        return Place(tuple(dropwhile(lambda step: isinstance(step, str), self.steps))[1:])
 
     @property
     def jq(self) -> str:

@@ -7,23 +7,21 @@ from enum import StrEnum
 
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.scaffold.openapi import (
-    OPAQUE,
     below,
     entries,
     fields,
-    is_claim,
-    is_number,
     is_pod_spec,
     is_pod_template,
-    is_resources,
     is_text,
-    is_unsaid,
     key_of,
 )
 from karta_interpreter.karta.scaffold.place import Entries, Place
 
 _DEEPEST = 4
 """Lists within lists within lists are looked into so far."""
+
+_OPAQUE = ("template", "podTemplate", "podTemplateSpec", "podSpec")
+"""Names of pod definitions, where the schema leaves out what is in them."""
 
 _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "schedulerNamePath": (("schedulerName",),),
@@ -39,6 +37,7 @@ _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Where the pieces of a pod use to be in an object that has no whole pod: the first place that there is."""
 
 _TEXTS = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
+_OF_CLAIMS = {"accessModes", "storageClassName"}
 
 
 class Form(StrEnum):
@@ -98,22 +97,24 @@ def _whole(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], 
         yield Pods(place, schema, Form.TEMPLATE, ancestors)
     elif is_pod_spec(schema) and not (ancestors and is_pod_template(ancestors[-1][1])):
         yield Pods(place, schema, Form.SPEC, ancestors)
-    elif is_unsaid(schema) and place.steps[-1] in OPAQUE:
+    elif place.steps[-1] in _OPAQUE and schema.get("type") == "object":
         form = Form.SPEC if place.steps[-1] == "podSpec" else Form.TEMPLATE
-        yield Pods(place, schema, form, ancestors, is_guess=True)
+        if not any(fields(schema)) and not schema.get("additionalProperties"):
+            yield Pods(place, schema, form, ancestors, is_guess=True)
 
 
 def _fragments(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[Pods]:
-    if not is_resources(below(schema, "resources")) or is_claim(schema):
+    known = dict(fields(schema)).keys()
+    # The spec of a PersistentVolumeClaim has resources as well.
+    if not {"limits", "requests"} <= dict(fields(below(schema, "resources"))).keys() or known & _OF_CLAIMS:
         return
-    pieces = {piece: Place((*place.steps, *way)) for piece in _PIECES for way in _ways(schema, piece)[:1]}
+    pieces: dict[str, Place] = {}
+    for piece, ways in _PIECES.items():
+        for way in ways:
+            part = below(schema, *way)
+            if part and is_text(part) == (piece in _TEXTS):
+                pieces.setdefault(piece, Place((*place.steps, *way)))
     yield Pods(place, schema, Form.FRAGMENTS, (*ancestors, (place, schema)), pieces, is_guess=True)
-
-
-def _ways(schema: Object, piece: str) -> list[tuple[str, ...]]:
-    """The places of a piece that the schema has, with what belongs there."""
-    found = [(way, below(schema, *way)) for way in _PIECES[piece]]
-    return [way for way, part in found if part and is_text(part) == (piece in _TEXTS)]
 
 
 FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
@@ -169,7 +170,7 @@ def _numbers(pods: Pods) -> Iterator[Number]:
     own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
     for place, schema in (*pods.ancestors, *own):
         for name, part in fields(schema):
-            if is_number(part):
+            if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
                 yield Number(place, name, part.get("default"))
 
 
@@ -190,7 +191,6 @@ def _bounds(factors: Sequence[Number], numbers: Sequence[Number]) -> list[Number
 def _product(place: Place, factors: Sequence[Number]) -> str:
     """One count for each instance of the pods at a place.
 
-    >>> from karta_interpreter.karta.scaffold.place import Entries
     >>> groups = Place(("spec", "groups", Entries(key="name")))
     >>> _product(groups / "template", [Number(groups, "replicas"), Number(groups, "numOfHosts", 2)])
     '.spec.groups[] | (.replicas // 1) * (.numOfHosts // 2)'
@@ -198,24 +198,17 @@ def _product(place: Place, factors: Sequence[Number]) -> str:
     '(.spec.replicas // 1) * (.spec.groups[] | 1)'
     """
     mine = [factor for factor in factors if not factor.parent.has_instances]
-    deeper = [_inside(factor) for factor in factors if factor.parent.has_instances]
-    parts = [f"{factor.place.jq} // {_default(factor)}" for factor in mine]
+    deeper = [
+        Number(factor.parent.after_first, factor.name, factor.default)
+        for factor in factors
+        if factor.parent.has_instances
+    ]
+    parts = [f"{each.place.jq} // {each.default if type(each.default) is int else 1}" for each in mine]
     if not place.has_instances:
         return _times(parts)
-    steps = len(place.first.steps) + 1
-    each = f"{Place(place.steps[:steps]).jq} | {_product(Place(place.steps[steps:]), deeper)}"
+    each = f"{place.to_first.jq} | {_product(place.after_first, deeper)}"
     return _times([*parts, each])
-
-
-def _inside(factor: Number) -> Number:
-    """The same number, seen from an entry of the first list or map on the way to it."""
-    steps = len(factor.parent.first.steps) + 1
-    return Number(Place(factor.parent.steps[steps:]), factor.name, factor.default)
 
 
 def _times(parts: Sequence[str]) -> str:
     return " * ".join(f"({part})" for part in parts) if len(parts) > 1 else "".join(parts) or "1"
-
-
-def _default(number: Number) -> int:
-    return number.default if type(number.default) is int else 1

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.scaffold.openapi import CustomKind, below, choices, fields, has_conditions, is_text
+from karta_interpreter.karta.scaffold.openapi import CustomKind, below, fields, has_entries, is_text
 from karta_interpreter.karta.scaffold.place import Place
 
 PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
@@ -25,6 +24,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "resuming": ("resuming",),
 }
 """What phases mean by their names, in lower case."""
+_MEANINGS = {word: status for status, words in WORDS.items() for word in words}
 
 _USUAL_PHASES = ("Pending", "Running", "Succeeded", "Failed")
 _SERVICE = {"running": ("Ready", "Available"), "failed": ("Failed",)}
@@ -36,15 +36,8 @@ _BATCH = {
 }
 _BATCH_KINDS = re.compile(r"(Job|Run|Task|Workflow|Application)(?![a-z])")
 
-Mappings = dict[str, list[Object]]
-
-
-@dataclass(frozen=True, slots=True)
-class Statuses:
-    """A `statusDefinition`, and what has to be checked in it."""
-
-    definition: Object
-    note: str
+Statuses = tuple[Object, str]
+"""A `statusDefinition`, and a note about what has to be checked in it."""
 
 
 def statuses(kind: CustomKind, switch: str = "") -> Statuses:
@@ -55,16 +48,15 @@ def statuses(kind: CustomKind, switch: str = "") -> Statuses:
     status = below(kind.schema, "status")
     phase = next(_phases(status), None)
     if phase is not None:
-        found = _by_phase(*phase)
-    elif has_conditions(status):
-        found = _by_conditions(kind)
+        definition, note = _by_phase(*phase)
+    elif has_entries(status, "conditions", "type", "status"):
+        definition, note = _by_conditions(kind)
     else:
-        found = _by_replicas(status, kind.scale_path)
-    mappings = found.definition["statusMappings"]
-    if not switch or "suspended" in mappings:
-        return found
-    suspended = {"byExpression": {"expression": f"{switch} // false", "expectedResult": "true"}}
-    return Statuses({**found.definition, "statusMappings": {**mappings, "suspended": [suspended]}}, found.note)
+        definition, note = _by_replicas(status, kind.scale_path)
+    if switch:
+        suspended = {"byExpression": {"expression": f"{switch} // false", "expectedResult": "true"}}
+        definition["statusMappings"].setdefault("suspended", [suspended])
+    return definition, note
 
 
 def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
@@ -80,19 +72,19 @@ def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
 
 
 def _by_phase(place: Place, schema: Object) -> Statuses:
-    said = choices(schema)
-    mappings: Mappings = {}
+    listed = schema.get("enum")
+    said = [value for value in listed if isinstance(value, str) and value] if isinstance(listed, list) else []
+    mappings: dict[str, list[Object]] = {}
     for phase in said or _USUAL_PHASES:
-        status = next((status for status, words in WORDS.items() if phase.lower() in words), None)
-        if status is not None:
+        if status := _MEANINGS.get(phase.lower()):
             mappings.setdefault(status, []).append({"byPhase": phase})
-    unknown = [phase for phase in said if not any(phase.lower() in words for words in WORDS.values())]
+    unknown = [phase for phase in said if phase.lower() not in _MEANINGS]
     note = "CHECK: which phase means what is guessed by its name."
     if not said:
         note = "CHECK: the schema does not say which phases there are; these are the usual ones."
     if unknown:
         note += f" Without a meaning here: {', '.join(unknown)}."
-    return Statuses({"phaseDefinition": {"path": place.jq}, "statusMappings": mappings}, note)
+    return {"phaseDefinition": {"path": place.jq}, "statusMappings": mappings}, note
 
 
 def _by_conditions(kind: CustomKind) -> Statuses:
@@ -101,7 +93,7 @@ def _by_conditions(kind: CustomKind) -> Statuses:
         for status, types in (_BATCH if _BATCH_KINDS.search(kind.gvk.kind) else _SERVICE).items()
     }
     note = "CHECK: the schema does not say which conditions there are; these are usual ones. Remove those it has not."
-    return Statuses({"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": mappings}, note)
+    return {"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": mappings}, note
 
 
 def _by_replicas(status: Object, scale_path: str) -> Statuses:
@@ -110,10 +102,10 @@ def _by_replicas(status: Object, scale_path: str) -> Statuses:
         note = (
             "CHECK: the schema has neither a phase nor conditions. Say when the workload runs, and when it has failed."
         )
-        return Statuses({"statusMappings": {}}, note)
+        return {"statusMappings": {}}, note
     are_ready = f"(.status.{ready} // 0) >= ({scale_path} // 1)"
     mappings = {
         "running": [{"byExpression": {"expression": are_ready, "expectedResult": "true"}}],
         "initializing": [{"byExpression": {"expression": are_ready, "expectedResult": "false"}}],
     }
-    return Statuses({"statusMappings": mappings}, "CHECK: a workload whose pods are all ready is taken to run.")
+    return {"statusMappings": mappings}, "CHECK: a workload whose pods are all ready is taken to run."
