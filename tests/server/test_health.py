@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.health import Heart, Readiness
+from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.sources.store import Store
@@ -67,26 +67,27 @@ class Bell:
 @pytest.mark.parametrize(
     ("silence", "path", "objections"),
     [
-        pytest.param(0, "/healthz", (), id="alive"),
-        pytest.param(0, "/readyz", ("no definition is served",), id="not ready is not dead"),
-        pytest.param(59, "/healthz", (), id="a loop that is only busy is alive"),
-        pytest.param(61, "/healthz", ("the event loop has not run for 61 s",), id="a loop that hangs is dead"),
-        pytest.param(61, "/readyz", ("the event loop has not run for 61 s",), id="and not ready"),
+        pytest.param(0, "/healthz", [], id="alive"),
+        pytest.param(0, "/readyz", ["no definition is served"], id="not ready is not dead"),
+        pytest.param(59, "/healthz", [], id="a loop that is only busy is alive"),
+        pytest.param(61, "/healthz", ["the event loop has not run for 61 s"], id="a loop that hangs is dead"),
+        pytest.param(61, "/readyz", ["the event loop has not run for 61 s"], id="and not ready"),
     ],
 )
-def test_what_the_heart_shows(silence: int, path: str, objections: tuple[str, ...]) -> None:
+def test_what_the_heart_shows(silence: int, path: str, objections: list[str]) -> None:
     clock = Bell()
-    heart = Heart(Readiness(Store()), clock)
+    heart = Readiness(Store(), clock=clock)
+    heart.beat()
     clock.now += silence
-    assert heart.objections(path) == objections
+    assert heart.at_last_beat(path) == objections
 
 
 def test_a_loop_that_runs_again_is_alive_again() -> None:
     clock = Bell()
-    heart = Heart(Readiness(Store()), clock)
+    heart = Readiness(Store(), clock=clock)
     clock.now += 100
     heart.beat()
-    assert heart.objections("/healthz") == ()
+    assert heart.at_last_beat("/healthz") == []
 
 
 def settings(**others: Any) -> Settings:

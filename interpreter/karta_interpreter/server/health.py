@@ -25,10 +25,10 @@ _LONGEST_HEAD: Final = 8192
 
 
 class Readiness:
-    """Why requests should not be sent to this server now.
+    """Why requests should not be sent to this server now, and whether its event loop runs.
 
     ``not_after`` returns until when the certificate is valid, in seconds since 1970, and None while there is none;
-    ``settled`` returns whether all sources were read.
+    ``settled`` returns whether all sources were read. The event loop records a beat each second; any thread reads it.
     """
 
     def __init__(
@@ -36,10 +36,13 @@ class Readiness:
         store: Store,
         not_after: Callable[[], float | None] = lambda: inf,
         settled: Callable[[], bool] = lambda: True,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._not_after = not_after
         self._settled = settled
+        self._clock = clock
+        self._beat: tuple[float, list[str]] = clock(), []
         self.draining = False
 
     def objections(self) -> list[str]:
@@ -57,15 +60,6 @@ class Readiness:
             found.append("the certificate has expired")
         return found
 
-
-class Heart:
-    """Records a beat each second for as long as the event loop runs; any thread may read it."""
-
-    def __init__(self, readiness: Readiness, clock: Callable[[], float] = time.monotonic) -> None:
-        self._readiness = readiness
-        self._clock = clock
-        self.beat()
-
     async def run(self) -> None:
         """Beat until cancelled."""
         while True:
@@ -74,26 +68,26 @@ class Heart:
 
     def beat(self) -> None:
         """Record a beat, and what is in the way of traffic now."""
-        self._last = self._clock(), tuple(self._readiness.objections())
+        self._beat = self._clock(), self.objections()
 
-    def objections(self, path: str) -> tuple[str, ...]:
+    def at_last_beat(self, path: str) -> list[str]:
         """Return why the answer at ``/healthz`` or ``/readyz`` is not ok; nothing when it is."""
-        at, objections = self._last
+        at, objections = self._beat
         silence = self._clock() - at
         if silence > HUNG_SECONDS:
-            return (f"the event loop has not run for {silence:.0f} s",)
-        return objections if path == "/readyz" else ()
+            return [f"the event loop has not run for {silence:.0f} s"]
+        return objections if path == "/readyz" else []
 
 
 class HealthListener:
     """Answers ``GET /healthz`` and ``/readyz`` over plain HTTP in a thread with an event loop of its own.
 
-    The thread shares nothing with the server but the `Heart`, so neither calls nor connections on the other port can
+    The thread shares nothing with the server but the last beat, so neither calls nor connections on the other port can
     keep it from answering.
     """
 
-    def __init__(self, heart: Heart, host: str, port: int) -> None:
-        self._heart = heart
+    def __init__(self, readiness: Readiness, host: str, port: int) -> None:
+        self._readiness = readiness
         self._address = host, port
         self._bound: Future[int] = Future()
         self._loop = asyncio.new_event_loop()
@@ -160,6 +154,6 @@ class HealthListener:
             return HTTPStatus.NOT_FOUND, "there is nothing at this path; served are /healthz, /readyz"
         if method not in {"GET", "HEAD"}:
             return HTTPStatus.METHOD_NOT_ALLOWED, f"{path} takes GET, HEAD, not {method}"
-        if objections := self._heart.objections(path):
+        if objections := self._readiness.at_last_beat(path):
             return HTTPStatus.SERVICE_UNAVAILABLE, "; ".join(objections)
         return HTTPStatus.OK, ""

@@ -4,9 +4,7 @@ import asyncio
 import gc
 import os
 import signal
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -14,7 +12,6 @@ from karta_interpreter.server.log import configure_log, flush_log, log
 from karta_interpreter.server.server import Server, Started
 from karta_interpreter.server.settings import Settings
 
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _STANDARD_ERROR = 2
 # uvloop is not there on every platform that Python runs on.
 _LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
@@ -44,14 +41,23 @@ def _open_standard_files() -> None:
 
 
 async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
-    with _stop_signals() as stop:
-        async with Server(settings) as server:
-            _settle_garbage()
-            log.info("serving", url=server.started.url)
-            started(server.started)
-            await stop.asked.wait()
-            log.info("stopping", grace_period=settings.grace_period)
-            await _first_of(server.wind_down(), stop.insisted.wait())
+    asked, insisted = asyncio.Event(), asyncio.Event()
+
+    def stop() -> None:
+        (insisted if asked.is_set() else asked).set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+    async with Server(settings) as server:
+        _settle_garbage()
+        log.info("serving", url=server.started.url)
+        started(server.started)
+        await asked.wait()
+        log.info("stopping", grace_period=settings.grace_period)
+        ends = [asyncio.create_task(server.wind_down()), asyncio.create_task(insisted.wait())]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()
     log.info("stopped")
 
 
@@ -64,33 +70,3 @@ def _settle_garbage() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    asked: asyncio.Event = field(default_factory=asyncio.Event)
-    insisted: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def receive(self) -> None:
-        (self.insisted if self.asked.is_set() else self.asked).set()
-
-
-@contextmanager
-def _stop_signals() -> Iterator[_Stop]:
-    loop, stop = asyncio.get_running_loop(), _Stop()
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, stop.receive)
-    try:
-        yield stop
-    finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
-
-
-async def _first_of(*works: Coroutine[None, None, object]) -> None:
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()

@@ -55,32 +55,31 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         self._calls = CallMetrics()
         self.answered = self._calls.add
-        self._refused = self._counter("http_errors", "Requests that got an HTTP error.", "status")
+        self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
         rejected = self._counter("connections_rejected", "Connections that were closed because there were too many.")
         self.connection_rejected = rejected.inc
         self._definitions = self._gauge("definitions", "Definitions by what became of them.", "state")
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
-        self._expiry = self._gauge("certificate_expiry_timestamp_seconds", "End of the served certificate.")
-        self._reloads = self._counter("certificate_errors", "Certificates that could not be loaded again.")
-        self._in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
+        expiry = self._gauge("certificate_expiry_timestamp_seconds", "End of the served certificate.")
+        self.certificate_loaded = expiry.set
+        errors = self._counter("certificate_errors", "Certificates that could not be loaded again.")
+        self.certificate_broken = errors.inc
+        in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
+        self.show_in_flight = in_flight.set_function
 
     def refused(self, status: int) -> None:
         """Count an HTTP error."""
-        self._refused.labels(str(status)).inc()
-
-    def show_in_flight(self, count: Callable[[], int]) -> None:
-        """Show what a function returns as the number of requests that are being answered."""
-        self._in_flight.set_function(count)
+        self._http_errors.labels(str(status)).inc()
 
     def show_staleness(self, seconds: Callable[[], float]) -> None:
         """Show what a function returns as the age of what is known of the cluster's Kartas."""
-        stale = self._gauge("cluster_stale_seconds", "Time since the Kartas were known to be those of the API server.")
-        stale.set_function(seconds)
+        about = "Time since the Kartas were known to be those of the API server."
+        self._gauge("cluster_stale_seconds", about).set_function(seconds)
 
     def show_registration(self, in_step: Callable[[], bool]) -> None:
         """Show whether the registration on the control plane is up to date."""
-        known = self._gauge("registration_in_step", "1 when Karmada's webhook configuration is as it should be.")
-        known.set_function(in_step)
+        about = "1 when Karmada's webhook configuration is as it should be."
+        self._gauge("registration_in_step", about).set_function(in_step)
 
     def served(self, snapshot: Snapshot) -> None:
         """Show how many definitions there are, and where scripts answer."""
@@ -90,14 +89,6 @@ class Metrics:
         for gvk, entry in snapshot.entries.items():
             for script in entry.definition.scripts:
                 self._scripts.labels(script.operation, kind_label(gvk)).inc()
-
-    def certificate_loaded(self, not_after: float) -> None:
-        """Show until when the certificate is valid, in seconds since 1970."""
-        self._expiry.set(not_after)
-
-    def certificate_broken(self) -> None:
-        """Count a certificate that was not taken."""
-        self._reloads.inc()
 
     def page(self) -> bytes:
         """Return all metrics in the text format of Prometheus, as they were at most a second ago.
@@ -164,9 +155,7 @@ class CallMetrics:
     def _times(self) -> Iterator[str]:
         name = f"{_PREFIX}_call_seconds"
         yield from _header(name, "histogram", "Time from the last byte of a request to the first of its answer.")
-        seconds = defaultdict[str, float](float)
-        for (operation, _, _), series in self._series.items():
-            seconds[operation] += series.seconds
+        seconds = self._sums(0, "seconds")
         for operation, within in self._within.items():
             for bound, count in zip((*_BOUNDS, "+Inf"), accumulate(within), strict=True):
                 yield f'{name}_bucket{{le="{bound}",operation="{operation}"}} {float(count)}'
@@ -174,17 +163,20 @@ class CallMetrics:
             yield f'{name}_sum{{operation="{operation}"}} {seconds[operation]}'
 
     def _kinds(self) -> Iterator[str]:
-        seconds, slow = defaultdict[str, float](float), defaultdict[str, int](int)
-        for (_, kind, _), series in self._series.items():
-            seconds[kind] += series.seconds
-            slow[kind] += series.slow
         for name, about, values in (
-            ("kind_seconds_total", "Time that the calls of a kind took.", seconds),
-            ("slow_calls_total", f"Calls that took longer than {SLOW_SECONDS} s.", slow),
+            ("kind_seconds_total", "Time that the calls of a kind took.", self._sums(1, "seconds")),
+            ("slow_calls_total", f"Calls that took longer than {SLOW_SECONDS} s.", self._sums(1, "slow")),
         ):
             yield from _header(f"{_PREFIX}_{name}", "counter", about)
             for kind, value in values.items():
                 yield f'{_PREFIX}_{name}{{kind="{_escaped(kind)}"}} {float(value)}'
+
+    def _sums(self, label: int, attribute: str) -> dict[str, float]:
+        """Return the sums of an attribute of the series by one of their labels."""
+        sums = defaultdict[str, float](float)
+        for labels, series in self._series.items():
+            sums[labels[label]] += getattr(series, attribute)
+        return sums
 
 
 class _Series:

@@ -15,7 +15,7 @@ from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.certificate import Certificate
 from karta_interpreter.server.certificate_sources import certificate_source
 from karta_interpreter.server.connections import Connections
-from karta_interpreter.server.health import HealthListener, Heart, Readiness
+from karta_interpreter.server.health import HealthListener, Readiness
 from karta_interpreter.server.listener import Listener, cannot_listen, release_memory
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
@@ -97,7 +97,6 @@ class Server:
         self._listener = Listener(
             connections, self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
         )
-        self._heart = Heart(self._readiness)
         self._health: HealthListener | None = None
         self._health_port: int | None = None
         if cluster:
@@ -116,7 +115,7 @@ class Server:
         await self._listen_for_probes()
         if self._tls and self._tls.certificate.stands_in:
             await self._tls.look()
-        self._background("beating", self._heart.run())
+        self._background("beating", self._readiness.run())
         self._background("watching the definitions", self._store.watch())
         if self._tls:
             self._background("renewing the certificate", self._tls.run(self._settings.certificate_interval))
@@ -152,7 +151,7 @@ class Server:
     async def wind_down(self) -> None:
         """Report that the server is not ready, go on for the grace period, then finish the calls in flight."""
         self._readiness.draining = True
-        self._heart.beat()
+        self._readiness.beat()
         if self._registration:
             # From here on the replicas that stay write the registration.
             self._registration.cancel()
@@ -163,8 +162,8 @@ class Server:
         host, port = self._settings.host, self._settings.health_port
         if port is None:
             return
-        self._heart.beat()
-        self._health = HealthListener(self._heart, host, port)
+        self._readiness.beat()
+        self._health = HealthListener(self._readiness, host, port)
         try:
             self._health_port = await self._health.open()
         except OSError as error:
