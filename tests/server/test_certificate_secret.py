@@ -14,10 +14,9 @@ from aiohttp.test_utils import TestServer
 from cryptography import x509
 
 from karta_interpreter.errors import ClusterError, ServeError
-from karta_interpreter.server.ca_rotation import Rotation
+from karta_interpreter.server.ca_rotation import Rotation, read_keyring
 from karta_interpreter.server.certificate import Certificate
 from karta_interpreter.server.certificate_secret import SecretCertificates, SecretName
-from karta_interpreter.server.secret_format import read_keyring
 from karta_interpreter.sources.api_server import ApiServer
 from tests.server.logs import capture_logs
 from tests.server.secrets import LABEL, PATH, START, Clock, Secrets

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import RequestError, ServeError
-from karta_interpreter.server.certificate import Certificate, check_pair
+from karta_interpreter.server.certificate import Certificate, CertificateSource, check_pair
 from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.tls import Tls
@@ -29,7 +29,7 @@ def nothing_left(*_: Any, **__: Any) -> Any:
     raise NONE_LEFT
 
 
-class Failing:
+class Failing(CertificateSource):
     """A source that has a new certificate after one failure of this kind."""
 
     def __init__(self, error: Exception) -> None:

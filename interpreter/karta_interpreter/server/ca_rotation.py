@@ -7,22 +7,130 @@ CA is trusted until it expires, and by then all certificates that it signed have
 
 With certificates of 90 days, a CA has a successor 180 days before its end, which is trusted for 30 to 90 days before it
 signs.
+
+A `Keyring` is what is kept in a Secret, so that all replicas serve the same certificate and trust outlives them:
+
+==================================  ==================================================================================
+Key of the Secret                   Value, PEM
+==================================  ==================================================================================
+``tls.crt``, ``tls.key``            the certificate that is served
+``ca.crt``                          every CA that clients have to trust
+``authority.crt``, ``.key``         the CA that signs
+``successor.crt``, ``.key``         the one that will sign next, while there is one
+==================================  ==================================================================================
+
+A CA that signs no more has no key here; its certificate stays in ``ca.crt`` until it ends.
 """
 
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.serialization import Encoding
 
+from karta_interpreter.errors import ServeError
 from karta_interpreter.server.authority import Authority, issued_at
-from karta_interpreter.server.secret_format import Keyring, signer_of
+from karta_interpreter.server.certificate import Certificate, check_pair
+
+_CHAIN, _KEY, _BUNDLE = "tls.crt", "tls.key", "ca.crt"
+_ROLES = ("authority", "successor")
+KEYS = frozenset({_CHAIN, _KEY, _BUNDLE, *(f"{role}.{part}" for role in _ROLES for part in ("crt", "key"))})
+"""The keys of the Secret that are ours."""
 
 _RENEWED_AFTER, _SPREAD = 2 / 3, 1 / 20
 _PUBLISHED_FOR = 1 / 3
 _URGENT = 1 / 10
 _OUTLIVES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """Authorities with their keys, oldest first, ``former`` ones without, and the certificate that is served."""
+
+    authorities: tuple[Authority, ...] = ()
+    former: tuple[x509.Certificate, ...] = ()
+    pair: Certificate | None = None
+
+    @property
+    def trusted(self) -> tuple[x509.Certificate, ...]:
+        """The CAs that may have signed what some replica serves, or will serve."""
+        return (*(authority.certificate for authority in self.authorities), *self.former)
+
+    @property
+    def bundle(self) -> bytes:
+        """The same, PEM: the ``caBundle`` for Karmada's webhook configuration."""
+        return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in self.trusted)
+
+    @property
+    def leaf(self) -> x509.Certificate | None:
+        """The certificate that is served."""
+        return x509.load_pem_x509_certificate(self.pair.chain) if self.pair else None
+
+    @property
+    def served(self) -> Certificate | None:
+        """The pair together with everything that its clients have to trust."""
+        return replace(self.pair, authority=self.bundle) if self.pair else None
+
+    def data(self) -> dict[str, bytes]:
+        """The content of the Secret."""
+        content = {_BUNDLE: self.bundle}
+        if self.pair:
+            content |= {_CHAIN: self.pair.chain, _KEY: self.pair.key}
+        for role, authority in zip(_ROLES, self.authorities, strict=False):
+            content |= {f"{role}.crt": authority.pem, f"{role}.key": authority.key_pem}
+        return content
+
+
+def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tuple[str, ...]]:
+    """Return what can be used of the content of a Secret, and what is wrong with the rest."""
+    problems: list[str] = []
+    authorities = tuple(_authorities(data, problems))
+    if not authorities:
+        problems.append("authority.crt and authority.key are missing")
+    bundle: list[x509.Certificate] = []
+    try:
+        bundle = x509.load_pem_x509_certificates(data.get(_BUNDLE, b""))
+    except ValueError as error:
+        problems.append(f"{_BUNDLE} holds no PEM certificates: {error}")
+    own = {authority.certificate for authority in authorities}
+    keyring = Keyring(authorities, tuple(certificate for certificate in bundle if certificate not in own))
+    try:
+        pair = check_pair(data.get(_CHAIN, b""), data.get(_KEY, b""), sources={"chain": _CHAIN, "key": _KEY}, now=now)
+    except ServeError as error:
+        problems.append(str(error))
+    else:
+        if signer_of(served := replace(keyring, pair=pair)):
+            return served, tuple(problems)
+        problems.append(f"no certificate in {_BUNDLE} has signed {_CHAIN}")
+    return keyring, tuple(problems)
+
+
+def signer_of(keyring: Keyring) -> x509.Certificate | None:
+    """Return the authority that signed what is served, if it is trusted."""
+    leaf = keyring.leaf
+    return next((each for each in keyring.trusted if leaf and _has_signed(each, leaf)), None)
+
+
+def _authorities(data: Mapping[str, bytes], problems: list[str]) -> Iterator[Authority]:
+    for role in _ROLES:
+        certificate, key = data.get(f"{role}.crt"), data.get(f"{role}.key")
+        if certificate is None and key is None:
+            continue
+        try:
+            yield Authority.load(certificate or b"", key or b"")
+        except ValueError as error:
+            problems.append(f"{role}.crt and {role}.key are no authority: {error}")
+
+
+def _has_signed(authority: x509.Certificate, leaf: x509.Certificate) -> bool:
+    try:
+        leaf.verify_directly_issued_by(authority)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

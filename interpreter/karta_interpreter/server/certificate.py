@@ -1,9 +1,10 @@
 """The certificate that a server presents, and checking that Karmada will accept it."""
 
+import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -31,16 +32,18 @@ class Certificate:
     stands_in: bool = False
 
 
-class CertificateSource(Protocol):
+class CertificateSource(ABC):
     """Where certificates come from."""
 
+    @abstractmethod
     def read(self) -> Certificate:
         """Return the certificate to serve at the start; raises ServeError when there is none."""
 
     async def look(self) -> Certificate:
-        """Return the certificate to serve from now on; raises ServeError when it is not known."""
+        """Return the certificate to serve from now on, read in a thread; raises ServeError when it is not known."""
+        return await asyncio.to_thread(self.read)
 
-    async def close(self) -> None:
+    async def close(self) -> None:  # noqa: B027 - most have nothing open
         """Close connections that the source has opened."""
 
 
@@ -96,7 +99,10 @@ def _check_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]
 def _names(leaf: x509.Certificate, source: object) -> tuple[str, ...]:
     """Return the names of a certificate for servers."""
     try:
-        names, usages = names_of(leaf), _usages(leaf)
+        names = names_of(leaf)
+        usages = set(leaf.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value)
+    except x509.ExtensionNotFound:
+        usages = _SERVER_USAGES
     except ValueError as error:
         raise ServeError(f"the certificate in {source} cannot be read: {error}") from error
     if not usages & _SERVER_USAGES:
@@ -107,10 +113,3 @@ def _names(leaf: x509.Certificate, source: object) -> tuple[str, ...]:
             "for the name in Karmada's webhook configuration, such as <service>.<namespace>.svc"
         )
     return names
-
-
-def _usages(leaf: x509.Certificate) -> set[x509.ObjectIdentifier]:
-    try:
-        return set(leaf.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value)
-    except x509.ExtensionNotFound:
-        return _SERVER_USAGES

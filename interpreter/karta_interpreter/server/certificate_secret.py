@@ -17,11 +17,10 @@ from typing import Self
 
 from karta_interpreter.errors import ClusterError, ServeError
 from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.server.ca_rotation import Rotation
-from karta_interpreter.server.certificate import Certificate
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.server.ca_rotation import KEYS, Keyring, Rotation, read_keyring
+from karta_interpreter.server.certificate import Certificate, CertificateSource
 from karta_interpreter.server.log import log
-from karta_interpreter.server.secret_format import KEYS, Keyring, read_keyring
 from karta_interpreter.sources.api_server import MANAGER, ApiServer
 
 _ATTEMPTS = 5
@@ -52,12 +51,12 @@ class SecretName:
         return f"{self.namespace}/{self.name}"
 
     @property
-    def collection(self) -> str:
-        """The path of all Secrets of its namespace."""
-        return f"/api/v1/namespaces/{self.namespace}/secrets"
+    def path(self) -> str:
+        """Its path on an API server."""
+        return f"/api/v1/namespaces/{self.namespace}/secrets/{self.name}"
 
 
-class SecretCertificates:
+class SecretCertificates(CertificateSource):
     """The certificate in a Secret, created and renewed by the rules of `Rotation`.
 
     ``stand_in`` is shown until there is one.
@@ -78,7 +77,7 @@ class SecretCertificates:
         self._clock = clock
         self._current = stand_in
         self._keyring = Keyring()
-        self._complaint = ""
+        self._problem = ""
 
     def read(self) -> Certificate:
         """Return the certificate that was seen last."""
@@ -90,8 +89,9 @@ class SecretCertificates:
         for _ in range(_ATTEMPTS):
             try:
                 present = await self._find()
-                self._take(present)
-                await self._renew(present)
+                data = self._ours(present) if present else {}
+                self._take(data)
+                await self._renew(present, data)
             except ClusterError as error:
                 if error.status == HTTPStatus.CONFLICT:
                     continue
@@ -106,46 +106,47 @@ class SecretCertificates:
 
     async def _find(self) -> Object | None:
         try:
-            return await self._api.get(f"{self._secret.collection}/{self._secret.name}")
+            return await self._api.get(self._secret.path)
         except ClusterError as error:
             if error.status == HTTPStatus.NOT_FOUND:
                 return None
             raise
 
-    def _take(self, present: Object | None) -> None:
-        """Load the stored keyring, if the Secret is ours; restore missing or broken parts from the last known one."""
-        data = self._ours(present) if present else {}
+    def _take(self, data: Mapping[str, bytes]) -> None:
+        """Load the stored keyring; restore missing or broken parts from the last known one."""
         if not KEYS & data.keys():
             return
-        keyring, complaints = read_keyring(data, self._clock())
-        self._complain("; ".join(complaints))
-        if not complaints or not self._keyring.authorities:
+        keyring, problems = read_keyring(data, self._clock())
+        problem = "; ".join(problems)
+        if problem and problem != self._problem:
+            log.error("the content of the Secret is broken, and mended", secret=str(self._secret), reason=problem)
+        self._problem = problem
+        if not problem or not self._keyring.authorities:
             self._keyring = keyring
             self._current = keyring.served or self._current
 
     def _ours(self, present: Object) -> dict[str, bytes]:
         """Return the content of the Secret; raises ServeError when another program owns it."""
         manager = edit.get(present, ("metadata", "labels", _LABEL))
-        if manager == MANAGER:
-            return _decoded(present)
-        raise ServeError(
-            f"the Secret {self._secret} is not ours, its label {_LABEL} is {manager or 'not set'}: delete it, or name "
-            "another one with --certificate-secret; a certificate of your own is for --certificate-file"
-        )
+        if manager != MANAGER:
+            raise ServeError(
+                f"the Secret {self._secret} is not ours, its label {_LABEL} is {manager or 'not set'}: delete it, or "
+                "name another one with --certificate-secret; a certificate of your own is for --certificate-file"
+            )
+        found: dict[str, bytes] = {}
+        for key, value in (present.get("data") or {}).items():
+            try:
+                found[key] = base64.b64decode(str(value), validate=True)
+            except binascii.Error:
+                found[key] = b""
+        return found
 
-    def _complain(self, complaint: str) -> None:
-        if complaint and complaint != self._complaint:
-            log.error("the content of the Secret is broken, and mended", secret=str(self._secret), reason=complaint)
-        self._complaint = complaint
-
-    async def _renew(self, present: Object | None) -> None:
+    async def _renew(self, present: Object | None, stored: Mapping[str, bytes]) -> None:
         """Write what is due."""
         keyring = self._rotation.turn(self._keyring, self._clock())
-        stored = _decoded(present) if present else {}
-        wanted = keyring.data()
-        if {key: value for key, value in stored.items() if key in KEYS} != wanted:
-            others = {key: value for key, value in stored.items() if key not in KEYS}
-            await self._write(present, others | wanted)
+        wanted = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
+        if stored != wanted:
+            await self._write(present, wanted)
             log.info("the Secret is written", secret=str(self._secret), changes=list(_changes(self._keyring, keyring)))
         self._keyring = keyring
         self._current = keyring.served or self._current
@@ -153,23 +154,11 @@ class SecretCertificates:
     async def _write(self, present: Object | None, data: Mapping[str, bytes]) -> None:
         encoded: Object = {key: base64.b64encode(value).decode() for key, value in data.items()}
         if present:
-            await self._api.replace(f"{self._secret.collection}/{self._secret.name}", {**present, "data": encoded})
+            await self._api.replace(self._secret.path, {**present, "data": encoded})
             return
         metadata = {"name": self._secret.name, "namespace": self._secret.namespace, "labels": {_LABEL: MANAGER}}
         secret = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
-        await self._api.create(self._secret.collection, {**secret, "data": encoded})
-
-
-def _decoded(secret: Object) -> dict[str, bytes]:
-    data = secret.get("data")
-    return {key: _bytes(value) for key, value in data.items()} if isinstance(data, dict) else {}
-
-
-def _bytes(value: JSON) -> bytes:
-    try:
-        return base64.b64decode(str(value), validate=True)
-    except binascii.Error:
-        return b""
+        await self._api.create(self._secret.path.rpartition("/")[0], {**secret, "data": encoded})
 
 
 def _changes(before: Keyring, after: Keyring) -> Iterator[str]:

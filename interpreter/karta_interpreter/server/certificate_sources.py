@@ -1,6 +1,5 @@
 """Where the certificate of a server comes from, by its settings: files, a Secret, or the server itself."""
 
-import asyncio
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -33,26 +32,24 @@ def certificate_source(
     """
     own = () if settings.host in _EVERYWHERE else (settings.host,)
     names = (*settings.certificate_names, *own, *([registered] if registered else []))
-    if settings.certificate_file or settings.key_file:
-        return _files(settings)
-    if settings.certificate_secret:
-        return _secret(settings, settings.certificate_secret, names, is_trusted)
-    return SelfSignedCertificates(names)
+    files, secret = (settings.certificate_file, settings.key_file), settings.certificate_secret
+    if any(files) and secret:
+        raise ServeError("certificates come from files or from --certificate-secret, not from both: leave one out")
+    if files[0] and files[1]:
+        return CertificateFiles(files[0], files[1])
+    if any(files):
+        raise ServeError("a certificate needs its key and a key its certificate: give both files, or none")
+    return _secret(settings, secret, names, is_trusted) if secret else SelfSignedCertificates(names)
 
 
-def utc_now() -> datetime:
-    """Return the time of the machine."""
-    return datetime.now(UTC)
-
-
-class CertificateFiles:
+class CertificateFiles(CertificateSource):
     """A chain and a key in PEM files, such as a mounted Secret, which another program renews.
 
     They are read as a whole each time: that sees every kind of change, also the link that a mounted Secret turns
     to a new folder, and costs less than asking what has changed. Only new content is checked.
     """
 
-    def __init__(self, chain: Path, key: Path, clock: Clock = utc_now) -> None:
+    def __init__(self, chain: Path, key: Path, clock: Clock = lambda: datetime.now(UTC)) -> None:
         self._chain = chain
         self._key = key
         self._clock = clock
@@ -67,22 +64,15 @@ class CertificateFiles:
         self._good = check_pair(chain, key, sources={"chain": self._chain, "key": self._key}, now=now)
         return self._good
 
-    async def look(self) -> Certificate:
-        """Return the same, read in a thread: a volume may be slow."""
-        return await asyncio.to_thread(self.read)
 
-    async def close(self) -> None:
-        """Nothing is open."""
-
-
-class SelfSignedCertificates:
+class SelfSignedCertificates(CertificateSource):
     """A CA that lives as long as the process, and certificates for ``names`` signed by it.
 
     The CA is the ``caBundle`` for Karmada's webhook configuration. Certificates are renewed when two thirds of their
     life have passed. Nothing is kept on disk. Raises ServeError for a name that no certificate can have.
     """
 
-    def __init__(self, names: Iterable[str] = (), clock: Clock = utc_now) -> None:
+    def __init__(self, names: Iterable[str] = (), clock: Clock = lambda: datetime.now(UTC)) -> None:
         self._names = tuple(dict.fromkeys([*names, *LOCAL]))
         self._clock = clock
         self._authority = Authority.create(clock(), _AUTHORITY_LIFE)
@@ -94,21 +84,6 @@ class SelfSignedCertificates:
         if self._current.not_after - now.timestamp() < _LIFE.total_seconds() / 3:
             self._current = self._authority.issue(self._names, now, _LIFE)
         return self._current
-
-    async def look(self) -> Certificate:
-        """Return the same; signing takes less than a millisecond."""
-        return self.read()
-
-    async def close(self) -> None:
-        """Nothing is open."""
-
-
-def _files(settings: Settings) -> CertificateSource:
-    if settings.certificate_secret:
-        raise ServeError("certificates come from files or from --certificate-secret, not from both: leave one out")
-    if not settings.certificate_file or not settings.key_file:
-        raise ServeError("a certificate needs its key and a key its certificate: give both files, or none")
-    return CertificateFiles(settings.certificate_file, settings.key_file)
 
 
 def _secret(
@@ -129,7 +104,7 @@ def _secret(
         haste=random.random(),  # noqa: S311 - keeps replicas apart, hides nothing
         is_trusted=is_trusted,
     )
-    now = utc_now()
+    now = datetime.now(UTC)
     stand_in = Authority.create(now, rotation.life).issue(dict.fromkeys(rotation.names), now, rotation.life)
     stand_in = replace(stand_in, authority=b"", stands_in=True)
     return SecretCertificates(ApiServer.of(), SecretName.parse(secret), rotation, stand_in)
