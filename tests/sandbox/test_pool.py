@@ -14,6 +14,7 @@ import pytest
 
 from karta_interpreter.errors import SandboxError, StopCause
 from karta_interpreter.sandbox import Pool, Process, Program
+from karta_interpreter.sandbox.awaiting import AsyncPool
 
 ECHO = str(Path(__file__).parent / "echo.py")
 LONG = 60.0
@@ -255,24 +256,27 @@ def soon() -> float:
 
 
 async def test_the_event_loop_awaits_talks(real: Pool) -> None:
+    pool = AsyncPool(real)
     words = [str(number).encode() for number in range(20)]
-    assert await asyncio.gather(*(real.talk(word.decode(), soon(), say(word)) for word in words)) == words
+    assert await asyncio.gather(*(pool.talk(word.decode(), soon(), say(word)) for word in words)) == words
     assert len(real.processes) <= 2
 
 
 async def test_the_event_loop_gets_the_error_of_a_talk(real: Pool) -> None:
+    pool = AsyncPool(real)
 
     def fail(_: Process) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await real.talk("a", soon(), fail)
-    assert await real.talk("a", soon(), say(b"word")) == b"word"
+        await pool.talk("a", soon(), fail)
+    assert await pool.talk("a", soon(), say(b"word")) == b"word"
 
 
 async def test_a_talk_that_is_cancelled_ends_its_process_and_nobody_waits(real: Pool) -> None:
-    talks = [asyncio.create_task(real.talk(owner, soon(), sleep)) for owner in ("a", "b")]
-    waiting = asyncio.create_task(real.talk("c", soon(), say(b"word")))
+    pool = AsyncPool(real)
+    talks = [asyncio.create_task(pool.talk(owner, soon(), sleep)) for owner in ("a", "b")]
+    waiting = asyncio.create_task(pool.talk("c", soon(), say(b"word")))
     await until(lambda: len(real.processes) == 2)
     pids = real.processes
     assert not waiting.done()
@@ -284,18 +288,20 @@ async def test_a_talk_that_is_cancelled_ends_its_process_and_nobody_waits(real: 
 
 
 async def test_a_talk_that_is_cancelled_before_it_has_a_process_leaves_its_place(real: Pool) -> None:
-    talks = [asyncio.create_task(real.talk(owner, soon(), sleep)) for owner in ("a", "b")]
-    waiting = asyncio.create_task(real.talk("c", soon(), say(b"never")))
+    pool = AsyncPool(real)
+    talks = [asyncio.create_task(pool.talk(owner, soon(), sleep)) for owner in ("a", "b")]
+    waiting = asyncio.create_task(pool.talk("c", soon(), say(b"never")))
     await until(lambda: len(real.processes) == 2)
     waiting.cancel()
     talks[0].cancel()
-    assert await real.talk("d", soon(), say(b"word")) == b"word"
+    assert await pool.talk("d", soon(), say(b"word")) == b"word"
     talks[1].cancel()
     found = await asyncio.gather(waiting, *talks, return_exceptions=True)
     assert [type(each) for each in found] == [asyncio.CancelledError] * 3
 
 
 async def test_a_talk_for_which_no_process_gets_free(real: Pool) -> None:
+    pool = AsyncPool(real)
     with real.process("a", 1), real.process("b", 1), pytest.raises(SandboxError, match="every process is busy"):
-        await real.talk("c", time.monotonic() + 0.05, say(b"word"))
-    assert await real.talk("c", soon(), say(b"word")) == b"word"
+        await pool.talk("c", time.monotonic() + 0.05, say(b"word"))
+    assert await pool.talk("c", soon(), say(b"word")) == b"word"

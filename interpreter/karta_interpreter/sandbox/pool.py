@@ -1,20 +1,17 @@
 """The processes of one program: started when they are needed, at most a few, shared fairly, used by one at a time."""
 
-import asyncio
 import atexit
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Final, Generic, TypeVar
+from typing import Final
 from weakref import WeakSet
 
 from karta_interpreter.errors import SandboxError, StopCause
-from karta_interpreter.sandbox.places import Place, Places
+from karta_interpreter.sandbox.places import Places
 from karta_interpreter.sandbox.process import Process
 
-T = TypeVar("T")
 _pools: Final = WeakSet["Pool"]()
 
 
@@ -26,7 +23,7 @@ def close_pools() -> None:
 
 
 class Pool:
-    """At most ``size`` processes, which ``start`` starts, for any number of threads, and for an event loop.
+    """At most ``size`` processes, which ``start`` starts, for any number of threads.
 
     A process that no request has used for ``idle_seconds`` ends; with None each is kept.
     """
@@ -41,7 +38,6 @@ class Pool:
         self._idle: dict[Process, float] = {}
         self._timer: threading.Timer | None = None
         self._all: set[Process] = set()
-        self._threads = ThreadPoolExecutor(size, thread_name_prefix="sandbox")
         _pools.add(self)
 
     @contextmanager
@@ -62,31 +58,6 @@ class Pool:
                 yield process, left
         finally:
             self.places.release(place)
-
-    async def talk(self, owner: str, end: float, talk: Callable[[Process], T]) -> T:
-        """Return the result of a talk with a process, which a thread holds; for the event loop.
-
-        Raises SandboxError when no process gets free until ``end``, a time of the monotonic clock. Cancelling the
-        caller kills the process.
-        """
-        loop, granted = asyncio.get_running_loop(), asyncio.Event()
-        place = self.places.request(owner, lambda: loop.call_soon_threadsafe(granted.set))
-        try:
-            if not place.is_granted:
-                async with asyncio.timeout(end - time.monotonic()):
-                    await granted.wait()
-            talking = _Talking(self, place, talk)
-            self._threads.submit(talking.hold)
-        except BaseException as error:
-            self.places.release(place)
-            if isinstance(error, TimeoutError):
-                raise every_process_is_busy() from None
-            raise
-        try:
-            return await asyncio.wrap_future(talking.result)
-        except asyncio.CancelledError:
-            talking.abandon()
-            raise
 
     @contextmanager
     def held(self) -> Iterator[Process]:
@@ -179,48 +150,6 @@ class Pool:
             self._all.discard(process)
             self._settled.notify_all()
         process.stop()
-
-
-class _Talking(Generic[T]):
-    """A talk with a process; its result is there before the process is ready for the next one."""
-
-    def __init__(self, pool: Pool, place: Place, talk: Callable[[Process], T]) -> None:
-        self._pool = pool
-        self._place = place
-        self._talk = talk
-        self._process: Process | None = None
-        self._is_abandoned = False
-        self._lock = threading.Lock()
-        self.result = Future[T]()
-        self.result.set_running_or_notify_cancel()
-
-    def hold(self) -> None:
-        """Talk, and give the place back when the process is ready for another talk or has ended."""
-        try:
-            with self._pool.held() as process:
-                self._use(process)
-                result = self._talk(process)
-                self._use(None)
-                process.is_settling = True  # from before the caller can ask again
-                self.result.set_result(result)
-        except BaseException as error:  # noqa: BLE001 - the caller gets it
-            if not self.result.done():
-                self.result.set_exception(error)
-        finally:
-            self._pool.places.release(self._place)
-
-    def abandon(self) -> None:
-        """Kill the process, at once or as soon as there is one."""
-        with self._lock:
-            self._is_abandoned = True
-            if self._process:
-                self._process.kill()
-
-    def _use(self, process: Process | None) -> None:
-        with self._lock:
-            self._process = process
-            if process and self._is_abandoned:
-                process.kill()
 
 
 def every_process_is_busy() -> SandboxError:

@@ -23,6 +23,7 @@ from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.serialize import pack, pack_known
 from karta_interpreter.operations import Options
 from karta_interpreter.sandbox import Pool, Process, Program
+from karta_interpreter.sandbox.awaiting import AsyncPool
 from karta_interpreter.server import isolated_child as child
 from karta_interpreter.wire import Request
 
@@ -80,6 +81,7 @@ class IsolatedCalls:
 
     def __init__(self, *, size: int = PROCESSES, idle_seconds: float = _IDLE_SECONDS) -> None:
         self.pool: Final = Pool(_start, size, idle_seconds=idle_seconds)
+        self._awaited = AsyncPool(self.pool)
 
     async def answer(
         self, body: bytes, until: float, options: Options, prepare: Callable[[Request], Prepared]
@@ -151,7 +153,7 @@ class IsolatedCalls:
             found, answer = process.receive()
             return answer if found == child.ANSWER else InterpretationError(**json.loads(answer))
 
-        answer = await self.pool.talk(owner, until, talk)
+        answer = await self._awaited.talk(owner, until, talk)
         if isinstance(answer, InterpreterError):
             raise answer
         return answer
