@@ -11,8 +11,7 @@ from karta_interpreter.workload.gang.attribution import (
     Attribution,
     attribute,
     attribute_all,
-    infer_component,
-    infer_instance,
+    component_of,
     replica_maker,
 )
 
@@ -38,30 +37,30 @@ def orchestra(raw: Callable[[str], Raw]) -> Definition:
     ],
 )
 def test_component(orchestra: Definition, player: Raw, component: str) -> None:
-    assert infer_component(orchestra, player) == component
+    assert component_of(orchestra, player).name == component
 
 
 def test_of_several_selectors_the_first_in_the_definition_wins(raw: Callable[[str], Raw]) -> None:
     written = raw("Orchestra")
     for child in written["spec"]["structureDefinition"]["childComponents"][:2]:
         child["podSelector"]["componentTypeSelector"] = {"keyPath": ".metadata.labels.part"}
-    assert infer_component(load_definition(written), pod(part="section")) == "conductor"
+    assert component_of(load_definition(written), pod(part="section")).name == "conductor"
 
 
 def test_the_only_component_with_pods_has_them_all(raw: Callable[[str], Raw]) -> None:
-    assert infer_component(load_definition(raw("Harbor")), {}) == "dock"
+    assert component_of(load_definition(raw("Harbor")), {}).name == "dock"
 
 
 def test_among_several_a_component_without_a_selector_has_none(raw: Callable[[str], Raw]) -> None:
     written = raw("Orchestra")
     del written["spec"]["structureDefinition"]["childComponents"][0]["podSelector"]
     with pytest.raises(ComponentNotFoundError):
-        infer_component(load_definition(written), pod(part="conductor"))
+        component_of(load_definition(written), pod(part="conductor"))
 
 
 def test_a_pod_of_no_component(orchestra: Definition) -> None:
     with pytest.raises(ComponentNotFoundError) as caught:
-        infer_component(orchestra, pod(part="audience"))
+        component_of(orchestra, pod(part="audience"))
     assert str(caught.value) == (
         "definition orchestra: pod player-0 is of none of the components that have pods (conductor, section)"
     )
@@ -75,7 +74,7 @@ def test_a_pod_of_no_component(orchestra: Definition) -> None:
     ],
 )
 def test_instance(orchestra: Definition, player: Raw, instance: str) -> None:
-    assert infer_instance(orchestra, ORCHESTRA, player) == instance
+    assert attribute(orchestra, ORCHESTRA, player).instance == instance
 
 
 @pytest.mark.parametrize(
@@ -98,12 +97,12 @@ def test_instance(orchestra: Definition, player: Raw, instance: str) -> None:
 )
 def test_no_instance(orchestra: Definition, spec: Raw, player: Raw, error: str) -> None:
     with pytest.raises(WorkloadError, match=error):
-        infer_instance(orchestra, {"spec": spec}, player)
+        attribute(orchestra, {"spec": spec}, player)
 
 
 def test_an_object_with_wrong_ids(orchestra: Definition) -> None:
     with pytest.raises(InterpretationError, match="instanceIdPath"):
-        infer_instance(orchestra, {"spec": {"sections": [{"name": 1}]}}, pod(part="section", section="1"))
+        attribute(orchestra, {"spec": {"sections": [{"name": 1}]}}, pod(part="section", section="1"))
 
 
 @pytest.fixture

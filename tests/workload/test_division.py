@@ -3,7 +3,7 @@ import pytest
 from karta_interpreter.karta.definition import Component
 from karta_interpreter.karta.model import PodSelector
 from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.workload.gang.quorum import divides_components, divides_instances, divides_replicas
+from karta_interpreter.workload.gang.groups import divides, divides_components
 
 POD = {
     "metadata": {
@@ -48,8 +48,8 @@ def keys(*paths: str) -> tuple[PodQuery, ...]:
 )
 def test_what_keys_tell_apart(paths: list[str], *, components: bool, instances: bool, replicas: bool) -> None:
     assert divides_components(keys(*paths), SHIP, POD) is components
-    assert divides_instances(keys(*paths), SHIP, POD) is instances
-    assert divides_replicas(keys(*paths), SHIP, POD) is replicas
+    assert divides(keys(*paths), SHIP.selector.instance_id, POD) is instances
+    assert divides(keys(*paths), SHIP.selector.replica_key, POD) is replicas
 
 
 def test_a_component_may_be_recognised_by_a_key() -> None:
@@ -62,19 +62,19 @@ def test_nothing_is_told_apart_without_selectors() -> None:
     pond = Component("fleet", "pond")
     everything = keys(".")
     assert not divides_components(everything, pond, POD)
-    assert not divides_instances(everything, pond, POD)
-    assert not divides_replicas(everything, pond, POD)
+    assert not divides(everything, pond.selector.instance_id, POD)
+    assert not divides(everything, pond.selector.replica_key, POD)
 
 
 @pytest.mark.parametrize(
-    ("key", "divides"),
+    ("key", "is_divided"),
     [('.metadata.name | ltrimstr("ship-")', True), (".metadata.name", False)],
     ids=["written the same", "written in another way"],
 )
-def test_a_computed_selector_is_compared_as_text(key: str, *, divides: bool) -> None:
+def test_a_computed_selector_is_compared_as_text(key: str, *, is_divided: bool) -> None:
     numbered = selected(replicaSelector={"keyPath": '.metadata.name | ltrimstr("ship-")'})
-    assert divides_replicas(keys(key), numbered, POD) is divides
+    assert divides(keys(key), numbered.selector.replica_key, POD) is is_divided
 
 
 def test_a_pod_without_labels_is_asked_all_the_same() -> None:
-    assert divides_instances(keys(".metadata.labels.class"), SHIP, {"metadata": {"name": "new"}})
+    assert divides(keys(".metadata.labels.class"), SHIP.selector.instance_id, {"metadata": {"name": "new"}})

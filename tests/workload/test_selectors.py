@@ -1,18 +1,19 @@
 """The rules of Karta's `PodQuerier`."""
 
+import json
 from typing import Any
 
 import pytest
 
 from karta_interpreter.errors import WorkloadError
+from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component
 from karta_interpreter.karta.model import PodSelector
 from karta_interpreter.karta.schema_types import PodQuery
 from karta_interpreter.workload.gang.attribution import (
     extract_group_keys,
-    extract_instance_id,
     extract_replica_key,
-    has_replica_key,
+    instance_of,
     matches_component_type,
     passes_filters,
 )
@@ -36,8 +37,11 @@ def selected(key: str | None = None, value: str | None = None, **labels: str) ->
     return component(PodSelector.model_validate({"componentTypeSelector": written}))
 
 
-def by_instance(path: str) -> Component:
-    return component(PodSelector.model_validate({"componentInstanceSelector": {"idPath": path}}))
+def instance(path: str, *ids: str) -> str:
+    """The instance of the pod, by a selector, in an object with these instances."""
+    names = Query.compile(", ".join(map(json.dumps, ids)) or "empty")
+    selector = PodSelector.model_validate({"componentInstanceSelector": {"idPath": path}})
+    return instance_of(Component("choir", "singer", instance_ids=names, selector=selector), {}, POD)
 
 
 def by_replica(path: str) -> Component:
@@ -107,7 +111,7 @@ def test_a_pod_that_says_nothing_is_of_no_component(pod: Any) -> None:
 def test_keys_are_text(path: str, key: str) -> None:
     paths = [PodQuery(path)]
     assert extract_group_keys(component(PodSelector()), paths, POD) == (key,)
-    assert extract_instance_id(by_instance(path), POD) == key
+    assert instance(path, "other", key) == key
     assert extract_replica_key(by_replica(path), POD) == key
 
 
@@ -118,7 +122,6 @@ def test_one_key_for_each_path() -> None:
 
 
 def test_without_a_selector_there_is_no_key() -> None:
-    assert extract_instance_id(component(PodSelector()), POD) is None
     assert extract_replica_key(component(PodSelector()), POD) is None
 
 
@@ -144,17 +147,21 @@ def test_answers_that_are_no_key(path: str, reason: str) -> None:
     assert message.startswith(f"definition choir, component singer, groupByKeyPaths `{path}`, pod choir-0: ")
     assert reason in message.partition("choir-0: ")[2]
     with pytest.raises(WorkloadError, match="idPath"):
-        extract_instance_id(by_instance(path), POD)
-    with pytest.raises(WorkloadError, match=r"replicaSelector\.keyPath"):
-        extract_replica_key(by_replica(path), POD)
+        instance(path, "alto")
+
+
+@pytest.mark.parametrize("path", [".metadata.labels.none", ".metadata.labels.empty", "empty"])
+def test_a_pod_may_name_no_replica(path: str) -> None:
+    assert extract_replica_key(by_replica(path), POD) is None
 
 
 @pytest.mark.parametrize(
-    ("path", "has"),
-    [(".metadata.labels.part", True), (".metadata.labels.none", False), (".metadata.labels.empty", False), ("0", True)],
+    ("path", "reason"),
+    [(".metadata.labels[]", "gives 5 results"), (".metadata.labels", "gives an object"), (".metadata.name.first", "")],
 )
-def test_whether_there_is_a_replica_key(path: str, *, has: bool) -> None:
-    assert has_replica_key(by_replica(path), POD) is has
+def test_one_that_it_names_has_to_be_a_key(path: str, reason: str) -> None:
+    with pytest.raises(WorkloadError, match=rf"replicaSelector\.keyPath .*{reason}"):
+        extract_replica_key(by_replica(path), POD)
 
 
 def test_a_comparison_that_is_not_jq_fails_when_it_is_asked() -> None:

@@ -11,8 +11,7 @@ from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import Condition, Status, StatusMatch
 from karta_interpreter.workload.extraction import FragmentedPodSpec, Instance
 from karta_interpreter.workload.gang.attribution import Attribution
-from karta_interpreter.workload.gang.groups import PodGroup, SubGroup
-from karta_interpreter.workload.gang.quorum import EffectiveMember
+from karta_interpreter.workload.gang.groups import EffectiveMember, PodGroup, SubGroup
 from karta_interpreter.workload.karta import Karta
 from karta_interpreter.workload.tree import ComponentNode, InstanceNode, PodNode, StrayPod, WorkloadTree
 from karta_interpreter.workload.updates import PodChanges

@@ -21,8 +21,7 @@ from karta_interpreter.workload.document import check_object, named, reading
 from karta_interpreter.workload.extraction import FragmentedPodSpec, Instance
 from karta_interpreter.workload.gang import attribution, groups, subtree
 from karta_interpreter.workload.gang.attribution import Attribution, checked_pod
-from karta_interpreter.workload.gang.groups import PodGroup
-from karta_interpreter.workload.gang.quorum import EffectiveMember, effective_member
+from karta_interpreter.workload.gang.groups import EffectiveMember, PodGroup
 from karta_interpreter.workload.karta import Karta
 from karta_interpreter.workload.scaling import Direction, apply_actions, scale_to
 from karta_interpreter.workload.updates import PodChanges, update_pods
@@ -240,12 +239,13 @@ class Workload:
         'job'
         """
         with reading():
-            return attribution.infer_component(self.karta.definition, checked_pod(pod))
+            return attribution.component_of(self.karta.definition, checked_pod(pod)).name
 
     def infer_instance(self, pod: Object) -> str:
         """The id of the instance that a pod is of, "" for an unnamed one; raises ComponentNotFoundError."""
         with reading():
-            return attribution.infer_instance(self.karta.definition, self.object, checked_pod(pod))
+            component = attribution.component_of(self.karta.definition, checked_pod(pod))
+            return attribution.instance_of(component, self.object, pod)
 
     def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
         """Component, instance and replica of each pod; raises one WorkloadError for all that belong nowhere."""
@@ -256,7 +256,7 @@ class Workload:
         """The rule of `podGroups` that a pod falls under, None when it is in no group."""
         component = self.infer_component(pod)
         with reading():
-            return effective_member(self.karta.definition, component, pod)
+            return groups.effective_member(self.karta.definition, component, pod)
 
     def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[PodGroup, ...]:
         """The groups of pods to be placed together or not at all; see docs/library.md for what they wait for."""

@@ -11,12 +11,87 @@ from decimal import Decimal
 
 from karta_interpreter.errors import ComponentNotFoundError, QueryError, WorkloadError
 from karta_interpreter.jq.inprocess.values import normal
+from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
 from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.workload.document import check_json
+from karta_interpreter.workload.document import check_json, named
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Where a pod belongs.
+
+    ``instance`` is "" for a component without instances that have names; ``replica`` is None where neither the
+    component nor an owner of it has a `replicaSelector`, or the pod has no such key.
+    """
+
+    component: str
+    instance: str = ""
+    replica: str | None = None
+
+
+def attribute(definition: Definition, obj: Object, pod: Object) -> Attribution:
+    """Where a pod belongs; raises ComponentNotFoundError as `component_of` and `instance_of`."""
+    component = component_of(definition, pod)
+    instance, maker = instance_of(component, obj, pod), replica_maker(definition, component.name)
+    return Attribution(component.name, instance, None if maker is None else extract_replica_key(maker, pod))
+
+
+def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[Attribution, ...]:
+    """Where each pod belongs; raises one WorkloadError that names every pod which belongs nowhere."""
+    found: list[Attribution] = []
+    failures: list[str] = []
+    for pod in pods:
+        try:
+            found.append(attribute(definition, obj, pod))
+        except WorkloadError as err:
+            failures.append(str(err))
+    if failures:
+        raise WorkloadError("\n".join(failures))
+    return tuple(found)
+
+
+def component_of(definition: Definition, pod: Object) -> Component:
+    """The component that a pod is of: the first whose `componentTypeSelector` recognises it.
+
+    A single component that has pods has them all, without being asked. Raises ComponentNotFoundError.
+    """
+    leaves = definition.leaves
+    found = (
+        leaves[0] if len(leaves) == 1 else next((leaf for leaf in leaves if matches_component_type(leaf, pod)), None)
+    )
+    if found is None:
+        names = ", ".join(leaf.name for leaf in leaves) or "there are none"
+        raise ComponentNotFoundError(
+            f"definition {definition.name}: pod {pod_name(pod)} is of none of the components that have pods ({names})"
+        )
+    return found
+
+
+def instance_of(component: Component, obj: Object, pod: Object) -> str:
+    """The id of the instance that a pod is of, "" for a component whose instance has no name.
+
+    Raises ComponentNotFoundError for an instance that the object does not have: a pod may outlive its entry.
+    """
+    ids = instance_ids(component, obj)
+    if ids == UNNAMED:
+        return ""
+    path = component.selector.instance_id
+    key = None if path is None else _key(component, "idPath", path, pod)
+    if key not in ids:
+        has = ", ".join(ids) or "none"
+        message = f"pod {pod_name(pod)} is of the instance {key!r}; the object has {has}"
+        raise ComponentNotFoundError(f"{named(component)}: {message}")
+    return key
+
+
+def replica_maker(definition: Definition, component: str) -> Component | None:
+    """The component at whose level replicas are made: the nearest one upwards that has a `replicaSelector`."""
+    lineage = definition.lineage(component)
+    return next((each for each in lineage if each.selector.replica_key is not None), None)
 
 
 def matches_component_type(component: Component, pod: Object) -> bool:
@@ -38,24 +113,12 @@ def matches_component_type(component: Component, pod: Object) -> bool:
     return any(found is True for found in _ask(component, "keyPath", comparison, pod))
 
 
-def extract_instance_id(component: Component, pod: Object) -> str | None:
-    """Return the instance of a pod, None without `componentInstanceSelector`."""
-    path = component.selector.instance_id
-    return None if path is None else _key(component, "idPath", path, pod)
-
-
 def extract_replica_key(component: Component, pod: Object) -> str | None:
-    """Return the replica of a pod, None without `replicaSelector`."""
-    path = component.selector.replica_key
-    return None if path is None else _key(component, "replicaSelector.keyPath", path, pod)
-
-
-def has_replica_key(component: Component, pod: Object) -> bool:
-    """Return whether a pod names its replica; those of a component that may run without replicas need not."""
-    path = component.selector.replica_key
-    if path is None:
-        return False
-    return any(value not in (None, "") for value in _ask(component, "replicaSelector.keyPath", path, pod))
+    """The replica of a pod, None for one that names none: components may run without replicas."""
+    path, field = component.selector.replica_key, "replicaSelector.keyPath"
+    if path is None or all(value in (None, "") for value in _ask(component, field, path, pod)):
+        return None
+    return _key(component, field, path, pod)
 
 
 def extract_group_keys(component: Component, paths: Iterable[PodQuery], pod: Object) -> tuple[str, ...]:
@@ -68,15 +131,21 @@ def passes_filters(component: Component, filters: Iterable[PodQuery], pod: Objec
     return all(_single(component, "filters", each, pod) is True for each in filters)
 
 
+def checked_pod(pod: Object) -> Object:
+    """The pod, which has to be a dict of JSON values; raises WorkloadError."""
+    if not isinstance(pod, dict):
+        raise WorkloadError(f"a pod is a dict of JSON values, not {type(pod).__name__}")
+    check_json(pod)
+    return pod
+
+
 def pod_name(pod: Object) -> str:
     """What to call a pod in a message.
 
     >>> pod_name({"metadata": {"name": "web-0"}}), pod_name({})
     ('web-0', '(unnamed)')
     """
-    metadata = pod.get("metadata")
-    name = metadata.get("name") or metadata.get("generateName") if isinstance(metadata, dict) else None
-    return str(name or "(unnamed)")
+    return str(get(pod, ("metadata", "name")) or get(pod, ("metadata", "generateName")) or "(unnamed)")
 
 
 def _key(component: Component, field: str, path: PodQuery, pod: Object) -> str:
@@ -92,7 +161,7 @@ def _single(component: Component, field: str, path: PodQuery, pod: Object) -> JS
     results = _ask(component, field, path, pod)
     if len(results) != 1:
         raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")
-    if results[0] is None or results[0] == "":
+    if results[0] in (None, ""):
         raise _failure(component, field, path, pod, f"gives {json.dumps(results[0])}, which says nothing")
     return results[0]
 
@@ -114,8 +183,7 @@ def _is_read(path: PodQuery, pod: Object) -> bool:
 
 
 def _failure(component: Component, field: str, path: PodQuery, pod: Object, reason: str) -> WorkloadError:
-    where = f"definition {component.definition}, component {component.name}, {field} `{path.text}`"
-    return WorkloadError(f"{where}, pod {pod_name(pod)}: {reason}")
+    return WorkloadError(f"{named(component)}, {field} `{path.text}`, pod {pod_name(pod)}: {reason}")
 
 
 _FIXED = range(-4, 6)
@@ -131,112 +199,12 @@ def go_text(value: str | bool | float, *, of_object: bool = True) -> str:
     >>> go_text(8080), go_text(1000000), go_text(1000000, of_object=False), go_text(True)
     ('8080', '1e+06', '1000000', 'true')
     """
-    if isinstance(value, str):
-        return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int) and not of_object:
+    if isinstance(value, str) or (isinstance(value, int) and not of_object):
         return str(value)
-    return _shortest(Decimal(repr(float(normal(value)))).normalize())
-
-
-def _shortest(number: Decimal) -> str:
+    number = Decimal(repr(float(normal(value)))).normalize()
     if number.adjusted() in _FIXED:
         return f"{number:f}"
     mantissa, exponent = f"{number:e}".split("e")
     return f"{mantissa}e{int(exponent):+03d}"
-
-
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """Where a pod belongs.
-
-    ``instance`` is "" for a component without instances that have names; ``replica`` is None where neither the
-    component nor an owner of it has a `replicaSelector`, or the pod has no such key.
-    """
-
-    component: str
-    instance: str = ""
-    replica: str | None = None
-
-
-def checked_pod(pod: Object) -> Object:
-    """The pod, which has to be a dict of JSON values; raises WorkloadError."""
-    if not isinstance(pod, dict):
-        raise WorkloadError(f"a pod is a dict of JSON values, not {type(pod).__name__}")
-    check_json(pod)
-    return pod
-
-
-def infer_component(definition: Definition, pod: Object) -> str:
-    """The component that a pod is of: the first whose `componentTypeSelector` recognises it.
-
-    A single component that has pods has them all, without being asked. Raises ComponentNotFoundError.
-    """
-    return _component(definition, pod).name
-
-
-def infer_instance(definition: Definition, obj: Object, pod: Object) -> str:
-    """The id of the instance that a pod is of, "" for a component whose instance has no name.
-
-    Raises ComponentNotFoundError for a component that is not found, and for an instance that the object does not
-    have, such as that of a pod which has outlived its entry.
-    """
-    return _instance(_component(definition, pod), obj, pod)
-
-
-def attribute(definition: Definition, obj: Object, pod: Object) -> Attribution:
-    """Where a pod belongs; raises as `infer_instance`."""
-    component = _component(definition, pod)
-    return Attribution(component.name, _instance(component, obj, pod), _replica(definition, component, pod))
-
-
-def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[Attribution, ...]:
-    """Where each pod belongs; raises one WorkloadError that names every pod which belongs nowhere."""
-    found: list[Attribution] = []
-    failures: list[str] = []
-    for pod in pods:
-        try:
-            found.append(attribute(definition, obj, pod))
-        except WorkloadError as err:
-            failures.append(str(err))
-    if failures:
-        raise WorkloadError("\n".join(failures))
-    return tuple(found)
-
-
-def replica_maker(definition: Definition, component: str) -> Component | None:
-    """The component at whose level replicas are made: the nearest one upwards that has a `replicaSelector`."""
-    lineage = definition.lineage(component)
-    return next((each for each in lineage if each.selector.replica_key is not None), None)
-
-
-def _component(definition: Definition, pod: Object) -> Component:
-    leaves = definition.leaves
-    if len(leaves) == 1:
-        return leaves[0]
-    found = next((leaf for leaf in leaves if matches_component_type(leaf, pod)), None)
-    if found is not None:
-        return found
-    names = ", ".join(leaf.name for leaf in leaves) or "there are none"
-    raise ComponentNotFoundError(
-        f"definition {definition.name}: pod {pod_name(pod)} is of none of the components that have pods ({names})"
-    )
-
-
-def _instance(component: Component, obj: Object, pod: Object) -> str:
-    ids = instance_ids(component, obj)
-    if ids == UNNAMED:
-        return ""
-    said = extract_instance_id(component, pod)
-    if said in ids:
-        return said
-    where = f"definition {component.definition}, component {component.name}"
-    raise ComponentNotFoundError(
-        f"{where}: pod {pod_name(pod)} is of the instance {said!r}; the object has {', '.join(ids) or 'none'}"
-    )
-
-
-def _replica(definition: Definition, component: Component, pod: Object) -> str | None:
-    maker = replica_maker(definition, component.name)
-    return extract_replica_key(maker, pod) if maker and has_replica_key(maker, pod) else None

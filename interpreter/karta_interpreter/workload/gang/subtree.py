@@ -6,13 +6,11 @@ components that have pods, and nothing is multiplied: `minimum_members`. Karta's
 only for a definition that counts children per parent: `subtree_scale`.
 """
 
-from collections.abc import Iterator
-
 from karta_interpreter.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import instance_ids
-from karta_interpreter.karta.pods import ScaleLocation, scale_locations
+from karta_interpreter.karta.pods import scale_locations
 from karta_interpreter.karta.scale import Scale, scales
 from karta_interpreter.workload.extraction import has_scale
 
@@ -28,7 +26,8 @@ def minimum_members(definition: Definition, obj: Object, component: str, instanc
     return sum(
         minimum(place.scale)
         for place in scale_locations(definition, obj)
-        if is_below(definition, place.pod_set.component, component) and _counts(place, chosen, instance)
+        if chosen in definition.lineage(place.pod_set.component)
+        and (place.pod_set.component != component or instance in (None, place.pod_set.instance))
     )
 
 
@@ -39,19 +38,13 @@ def subtree_scale(definition: Definition, obj: Object, component: str, instance:
     without one leave it at their owner's. Without any scale definition the instances that have pods are counted.
     """
     chosen = _chosen(definition, obj, component, instance)
-    if any(has_scale(each) for each in definition.components):
-        return _multiplied(definition, obj, chosen, instance)
-    return _counted(definition, obj, chosen, instance)
+    count = _multiplied if any(has_scale(each) for each in definition.components) else _counted
+    return count(definition, obj, chosen, instance)
 
 
 def minimum(scale: Scale) -> int:
     """How many units of an instance have to start together: a minimum of 0 means that there is none."""
     return scale.minimum or scale.effective
-
-
-def is_below(definition: Definition, component: str, owner: str) -> bool:
-    """Whether a component is another one or belongs to it, directly or through others."""
-    return any(each.name == owner for each in definition.lineage(component))
 
 
 def _chosen(definition: Definition, obj: Object, name: str, instance: str | None) -> Component:
@@ -65,12 +58,8 @@ def _chosen(definition: Definition, obj: Object, name: str, instance: str | None
     return component
 
 
-def _counts(place: ScaleLocation, chosen: Component, instance: str | None) -> bool:
-    return instance is None or place.pod_set.component != chosen.name or place.pod_set.instance == instance
-
-
-def _children(definition: Definition, component: Component) -> Iterator[Component]:
-    return (each for each in definition.components if each.owner == component.name)
+def _children(definition: Definition, component: Component) -> list[Component]:
+    return [each for each in definition.components if each.owner == component.name]
 
 
 def _multiplied(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
