@@ -62,13 +62,13 @@ class Pool:
     @contextmanager
     def held(self) -> Iterator[Process]:
         """A process for an owner that has a place; after the block it is ready for another request, or has ended."""
-        process = self._take() or self._new()
+        process = self.take()
         try:
             yield process
         except BaseException:
-            self._drop(process)
+            self.drop(process)
             raise
-        self._put_back(process)
+        self.put_back(process)
 
     @property
     def processes(self) -> frozenset[int]:
@@ -92,28 +92,31 @@ class Pool:
         for process in working:
             process.wait()
 
-    def _take(self) -> Process | None:
-        """The process that was used last of those that are idle and alive, so that the others can expire.
+    def take(self) -> Process:
+        """A process that is ready, for an owner that has a place; it is then put back or dropped.
 
         To wait for one that is about to be idle takes less than to start another one.
         """
+        with self._lock:
+            self._settled.wait_for(lambda: self._idle or not any(process.is_settling for process in self._all))
+        process = self.idle() or self._start()
+        with self._lock:
+            self._all.add(process)
+        return process
+
+    def idle(self) -> Process | None:
+        """The process that was used last of those that are idle and alive, so that the others can expire."""
         while True:
             with self._lock:
-                self._settled.wait_for(lambda: self._idle or not any(process.is_settling for process in self._all))
                 if not self._idle:
                     return None
                 process, _ = self._idle.popitem()
             if process.is_alive:
                 return process
-            self._drop(process)
+            self.drop(process)
 
-    def _new(self) -> Process:
-        process = self._start()
-        with self._lock:
-            self._all.add(process)
-        return process
-
-    def _put_back(self, process: Process) -> None:
+    def put_back(self, process: Process) -> None:
+        """Let others use the process as soon as it is ready."""
         process.is_settling = True
         is_fit = process.settle()
         with self._lock:
@@ -124,7 +127,7 @@ class Pool:
                 self._watch_idle()
             self._settled.notify_all()
         if not is_fit:
-            self._drop(process)
+            self.drop(process)
 
     def _watch_idle(self) -> None:
         """Look again when the process that is idle for longest expires."""
@@ -143,9 +146,10 @@ class Pool:
             self._timer = None
             self._watch_idle()
         for process in expired:
-            self._drop(process)
+            self.drop(process)
 
-    def _drop(self, process: Process) -> None:
+    def drop(self, process: Process) -> None:
+        """End a process."""
         with self._lock:
             self._all.discard(process)
             self._settled.notify_all()

@@ -17,11 +17,12 @@ from typing import Final
 from karta_interpreter.errors import SandboxError, StopCause
 from karta_interpreter.sandbox import child
 
+READ: Final = 1 << 18
+"""The most bytes to read from the socket of a process at once."""
+
 _START_SECONDS: Final = 10.0
 _SETTLE_SECONDS: Final = 1.0
 _WAIT_SECONDS: Final = 1.0
-_SMALLEST_READ: Final = 1 << 16
-_LARGEST_READ: Final = 1 << 20
 _DEATHS: Final = {
     child.NO_MEMORY: StopCause.MEMORY,
     # Libraries end their process when memory runs out.
@@ -75,13 +76,13 @@ class Process:
         self.is_settling = False
         """Whether its request has been answered, and it will soon be ready for another one."""
         try:
-            self._socket, theirs = socket.socketpair()
-            self._socket.setblocking(False)
+            self.socket, theirs = socket.socketpair()
+            self.socket.setblocking(False)
             with theirs:
                 self._process = _start(program, theirs.fileno())
         except OSError as error:
-            if hasattr(self, "_socket"):
-                self._socket.close()
+            if hasattr(self, "socket"):
+                self.socket.close()
             raise SandboxError(f"no process can be started: {error.strerror}", StopCause.NOT_STARTED) from error
         self._expect_ready(_START_SECONDS)
 
@@ -97,24 +98,49 @@ class Process:
 
     def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
         """Send a message; one with ``seconds`` begins a request, which is stopped that long and ``grace`` later."""
-        if seconds:
-            self._seconds, self._end = seconds, time.monotonic() + seconds + grace
-        self._is_ready = False
-        frame = child.FRAME.pack(letter, seconds, len(payload))
-        parts = (frame + payload,) if len(payload) < _SMALLEST_READ else (frame, payload)
+        rest = memoryview(self.frame(letter, payload, seconds, grace=grace))
         try:
-            for part in parts:
-                self._write(part)
+            while rest:
+                try:
+                    rest = rest[self.socket.send(rest) :]
+                except BlockingIOError:
+                    self._wait(select.POLLOUT)
         except OSError as error:
-            raise self._stopped(error) from error
+            raise self.stopped(error) from error
 
     def receive(self) -> tuple[bytes, bytes]:
         """The letter and the bytes of the next message of the request."""
         try:
-            letter, _, length = child.FRAME.unpack(self._read(child.FRAME.size))
-            payload = self._read(length) if length else b""
+            while (message := self.message()) is None:
+                self._wait(select.POLLIN)
+                self.take(self.socket.recv(READ))
         except OSError as error:
-            raise self._stopped(error) from error
+            raise self.stopped(error) from error
+        return message
+
+    def frame(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> bytes:
+        """The bytes of a message that `send` would send, for a caller that waits for the socket itself."""
+        if seconds:
+            self._seconds, self._end = seconds, time.monotonic() + seconds + grace
+        self._is_ready = False
+        return child.FRAME.pack(letter, seconds, len(payload)) + payload
+
+    def take(self, chunk: bytes) -> None:
+        """Take bytes that came from the socket; raises ConnectionResetError when the process has closed its end."""
+        if not chunk:
+            raise ConnectionResetError
+        self._buffer += chunk
+
+    def message(self) -> tuple[bytes, bytes] | None:
+        """The next message of those bytes, None when it is not complete."""
+        buffer, start = self._buffer, child.FRAME.size
+        if len(buffer) < start:
+            return None
+        letter, _, length = child.FRAME.unpack_from(buffer)
+        if len(buffer) < start + length:
+            return None
+        payload = bytes(memoryview(buffer)[start : start + length])
+        del buffer[: start + length]
         if letter == child.BROKEN:
             self.stop()
             failure = SandboxError("its process failed", StopCause.DEFECT)
@@ -143,45 +169,38 @@ class Process:
         """End the process and wait until it has ended."""
         self.kill()
         self.wait()
-        self._socket.close()
+        self.socket.close()
 
     def _expect_ready(self, seconds: float) -> None:
+        self.begin_settling(seconds)
+        self.end_settling(self.receive())
+
+    def begin_settling(self, seconds: float = _SETTLE_SECONDS) -> None:
+        """Stop the process if it is not ready so many seconds later."""
         self._seconds, self._end = seconds, time.monotonic() + seconds
-        letter, _ = self.receive()
+
+    def end_settling(self, message: tuple[bytes, bytes]) -> None:
+        """Take the message that the process is ready."""
+        letter, _ = message
         if letter != child.READY:
             self.stop()
             raise SandboxError("its process is out of step", StopCause.DEFECT)
         self._is_ready = True
 
-    def _write(self, part: bytes) -> None:
-        rest = memoryview(part)
-        while rest:
-            try:
-                rest = rest[self._socket.send(rest) :]
-            except BlockingIOError:
-                self._wait(select.POLLOUT)
-
-    def _read(self, length: int) -> bytes:
-        buffer = self._buffer
-        while (missing := length - len(buffer)) > 0:
-            self._wait(select.POLLIN)
-            chunk = self._socket.recv(min(max(missing, _SMALLEST_READ), _LARGEST_READ))
-            if not chunk:
-                raise ConnectionResetError
-            buffer += chunk
-        data = bytes(memoryview(buffer)[:length])
-        del buffer[:length]
-        return data
-
     def _wait(self, events: int) -> None:
         """Wait for the socket, whose own timeouts would take twice as many system calls."""
-        if self._socket.fileno() < 0:
+        if self.socket.fileno() < 0:
             raise ConnectionResetError
-        self._poll.register(self._socket, events)
-        if not self._poll.poll(max(self._end - time.monotonic(), 0.001) * 1000):
+        self._poll.register(self.socket, events)
+        if not self._poll.poll(self.left * 1000):
             raise TimeoutError
 
-    def _stopped(self, error: OSError) -> SandboxError:
+    @property
+    def left(self) -> float:
+        """The seconds until the process is stopped."""
+        return max(self._end - time.monotonic(), 0.001)
+
+    def stopped(self, error: OSError) -> SandboxError:
         """Stop the process: its time is over, or it has closed its end of the socket."""
         if not isinstance(error, TimeoutError):
             return self._death()

@@ -26,7 +26,12 @@ MEMORY: Final = 256 * 2**20
 _OVERHEAD: Final = 128 * 2**20
 """The address space of Python and the packages, in bytes."""
 
-_GRACE_SECONDS: Final = 0.05
+GRACE_SECONDS: Final = 0.05
+"""How long after its time a script is stopped."""
+
+CALL, PRINT = b"C", b"P"
+"""The messages before the last one: the script calls a function of the Karta, or prints."""
+
 _SERVICE: Final = str(Path(__file__).with_name("service.py"))  # not imported: it loads lupa
 
 
@@ -42,6 +47,29 @@ class Job(NamedTuple):
     own: Mapping[str, Callable[..., tuple[JSON, ...]]] = {}
     on_print: Callable[[str], None] | None = None
 
+    def encoded(self) -> bytes:
+        """The bytes of the request; raises LuaRunError for an object that is no JSON."""
+        return _json(self.request)
+
+    def reply(self, question: bytes) -> bytes:
+        """The reply to a script that asks for the Karta's own answer."""
+        name, arguments = orjson.loads(question)
+        try:
+            return _json([True, self.own[name](*arguments)])
+        except InterpreterError as err:
+            return _json([False, str(err)])
+
+    @staticmethod
+    def result(letter: bytes, payload: bytes) -> JSON:
+        """The result by the last message; raises LuaSyntaxError, LuaRunError and LuaLimitError."""
+        value = orjson.loads(payload)
+        if letter == b"E":
+            kind, message, line = value
+            raise (LuaSyntaxError if kind == "LuaSyntaxError" else LuaRunError)(message, line=line)
+        if letter == b"S":
+            raise LuaLimitError("its results are too large")
+        return value
+
 
 def run_job(job: Job) -> JSON:
     """Return the result of a job; raises LuaSyntaxError, LuaRunError, and LuaLimitError for one that was stopped."""
@@ -53,45 +81,25 @@ def run_job(job: Job) -> JSON:
 
 def run_in(pool: Pool, job: Job, seconds: float) -> JSON:
     """Return the result of a job from a process of a pool; raises as `run_job`."""
-    request = _json(job.request)
+    request = job.encoded()
     try:
         with pool.process(job.owner, seconds) as (process, left):
-            process.send(b"Q", request, left, grace=_GRACE_SECONDS)
-            letter, value = _outcome(process, job)
+            process.send(b"Q", request, left, grace=GRACE_SECONDS)
+            letter, payload = process.receive()
+            while letter in (CALL, PRINT):
+                if letter == CALL:
+                    process.send(b"A", job.reply(payload))
+                elif job.on_print:
+                    job.on_print(orjson.loads(payload))
+                letter, payload = process.receive()
     except SandboxError as err:
         raise LuaLimitError(str(err)) from err
-    if letter == b"E":
-        kind, message, line = value
-        raise (LuaSyntaxError if kind == "LuaSyntaxError" else LuaRunError)(message, line=line)
-    if letter == b"S":
-        raise LuaLimitError("its results are too large")
-    return value
+    return job.result(letter, payload)
 
 
 def start() -> Process:
     """Start a process for scripts."""
     return Process(Program(_SERVICE, MEMORY, overhead=_OVERHEAD))
-
-
-def _outcome(process: Process, job: Job) -> tuple[bytes, JSON]:
-    """The last message of a job; answers the calls of the Karta and passes on what is printed until then."""
-    while True:
-        letter, payload = process.receive()
-        value = orjson.loads(payload)
-        if letter == b"C":
-            process.send(b"A", _reply(job, *value))
-        elif letter != b"P":
-            return letter, value
-        elif job.on_print:
-            job.on_print(value)
-
-
-def _reply(job: Job, name: str, arguments: list[JSON]) -> bytes:
-    """The reply to a script that asks for the Karta's own answer."""
-    try:
-        return _json([True, job.own[name](*arguments)])
-    except InterpreterError as err:
-        return _json([False, str(err)])
 
 
 WORKERS: Final = Pool(start, PROCESSES)
