@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Callable
 
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
@@ -26,15 +27,13 @@ _SPREAD = 0.9, 1.1
 class Connection(RequestHandler):
     """A connection with deadlines for all that its client does, except idling between requests.
 
-    One for its headers, from their first byte, or from connecting. And one for its body and for taking the answer,
-    which is checked at intervals instead of being set for each request, so it may last twice as long. A client that
-    misses one is disconnected without an answer.
-
-    The next answer on an old connection has ``Connection: close``: a load balancer cannot move the calls of an open
-    connection to another replica, and the client loses no call.
+    One is for its headers, from their first byte, or from connecting. Another one is for its body and for taking the
+    answer; it is checked at intervals, so it may last twice as long. A client that misses one is disconnected without
+    an answer. The next answer on an old connection has ``Connection: close``: a load balancer cannot move the calls of
+    an open connection to another replica, and the client loses no call.
     """
 
-    __slots__ = ("_age_timer", "_application", "_exchange_timer", "_expected", "_headers_timer", "_settings", "is_old")
+    __slots__ = ("_application", "_expected", "_settings", "_timers", "is_old")
 
     def __init__(self, server: Server, application: Application, settings: Settings) -> None:
         super().__init__(
@@ -51,9 +50,7 @@ class Connection(RequestHandler):
         self._application = application
         self._settings = settings
         self._expected = -1
-        self._headers_timer: asyncio.TimerHandle | None = None
-        self._exchange_timer: asyncio.TimerHandle | None = None
-        self._age_timer: asyncio.TimerHandle | None = None
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         self.is_old = False
 
     @property
@@ -76,15 +73,14 @@ class Connection(RequestHandler):
         """Expect the first request."""
         super().connection_made(transport)
         if age := self._settings.connection_age:
-            self._age_timer = self._loop.call_later(age * random.uniform(*_SPREAD), self._grow_old)  # noqa: S311 - no secret
+            self._set("age", age * random.uniform(*_SPREAD), self._grow_old)  # noqa: S311 - no secret
         self._expect_headers()
         self._expect_end()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget the deadlines."""
-        _cancel(self._headers_timer)
-        _cancel(self._exchange_timer)
-        _cancel(self._age_timer)
+        for timer in self._timers.values():
+            timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -98,9 +94,8 @@ class Connection(RequestHandler):
         self.is_old = True
 
     def _expect_headers(self) -> None:
-        _cancel(self._headers_timer)
         self._expected = self._request_count
-        self._headers_timer = self._loop.call_later(self._settings.header_timeout, self._check_headers)
+        self._set("headers", self._settings.header_timeout, self._check_headers)
 
     def _check_headers(self) -> None:
         if self._request_count == self._expected:
@@ -109,7 +104,12 @@ class Connection(RequestHandler):
     def _expect_end(self) -> None:
         limit = self._settings.exchange_timeout + self._settings.call_limit
         count = self._request_count if self.is_busy else None
-        self._exchange_timer = self._loop.call_later(limit, self._check_end, count)
+        self._set("exchange", limit, self._check_end, count)
+
+    def _set(self, name: str, seconds: float, act: Callable[..., None], *arguments: object) -> None:
+        if name in self._timers:
+            self._timers[name].cancel()
+        self._timers[name] = self._loop.call_later(seconds, act, *arguments)
 
     def _check_end(self, count: int | None) -> None:
         if self._request_count == count and self.is_busy:
@@ -143,8 +143,3 @@ class Connection(RequestHandler):
     def _disconnect(self) -> None:
         if self.transport is not None:
             self.transport.abort()
-
-
-def _cancel(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()

@@ -2,10 +2,8 @@
 
 import asyncio
 from contextlib import suppress
+from typing import Any, cast
 
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.http_parser import RawRequestMessage
-from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import StreamResponse
@@ -28,7 +26,7 @@ class Connections(Server):
         super().__init__(self._handle, request_factory=self._request, handler_cancellation=True)
         self._application = application
         self._settings = settings
-        self._transports: dict[RequestHandler, asyncio.Transport] = {}
+        self._transports: dict[Connection, asyncio.Transport] = {}
         self._all_gone = asyncio.Event()
 
     def __call__(self) -> FastLane:
@@ -43,22 +41,18 @@ class Connections(Server):
     @property
     def busy(self) -> int:
         """How many connections have a request."""
-        return sum(
-            isinstance(each, Connection) and each.is_busy
-            for each, transport in self._transports.items()
-            if not transport.is_closing()
-        )
+        return sum(each.is_busy for each, transport in self._transports.items() if not transport.is_closing())
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Remember a connection."""
         super().connection_made(handler, transport)
-        self._transports[handler] = transport
+        self._transports[cast("Connection", handler)] = transport
         self._all_gone.clear()
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         """Forget a connection whose last byte has left."""
         super().connection_lost(handler, exc)
-        self._transports.pop(handler, None)
+        self._transports.pop(cast("Connection", handler), None)
         if not self._transports:
             self._all_gone.set()
 
@@ -67,9 +61,8 @@ class Connections(Server):
 
         One in twenty: looking for them takes longer than closing them.
         """
-        ours = [each for each in self._transports if isinstance(each, Connection)]
-        idle = sorted((each for each in ours if not each.is_busy), key=lambda each: each.last_used)
-        chosen = (idle or [each for each in ours if each.is_receiving])[: len(ours) // 20 + 1]
+        idle = sorted((each for each in self._transports if not each.is_busy), key=lambda each: each.last_used)
+        chosen = (idle or [each for each in self._transports if each.is_receiving])[: self.count // 20 + 1]
         for each in chosen:
             self._transports.pop(each).abort()
         return bool(chosen)
@@ -83,7 +76,7 @@ class Connections(Server):
         """Close all connections once they have written what they are writing; cut them off after that time."""
         # aiohttp would keep the idle ones open for all of that time, and drop what comes on them without an answer.
         for connection, transport in list(self._transports.items()):
-            if isinstance(connection, Connection) and not connection.is_busy:
+            if not connection.is_busy:
                 transport.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -95,19 +88,12 @@ class Connections(Server):
 
     async def _handle(self, request: BaseRequest) -> StreamResponse:
         response = await self._application.handle(request)
-        is_old = isinstance(request.protocol, Connection) and request.protocol.is_old
-        if is_old or self._application.readiness.draining:
+        if cast("Connection", request.protocol).is_old or self._application.readiness.draining:
             # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
             response.force_close()
         return response
 
-    def _request(
-        self,
-        message: RawRequestMessage,
-        payload: StreamReader,
-        protocol: RequestHandler,
-        writer: AbstractStreamWriter,
-        task: "asyncio.Task[None]",
-    ) -> BaseRequest:
+    def _request(self, *parts: Any) -> BaseRequest:  # noqa: ANN401 - aiohttp has types for them
+        message, payload, protocol, writer, task = parts
         loop, limit = asyncio.get_running_loop(), self._settings.body_limit
         return BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=limit)
