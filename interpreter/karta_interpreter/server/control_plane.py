@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from karta_interpreter.errors import ServeError
@@ -12,6 +12,7 @@ from karta_interpreter.registration.endpoint import certificates
 from karta_interpreter.registration.registrar import Registrar, Registration
 from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
+from karta_interpreter.server.tls import Tls
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.cluster import Cluster
 from karta_interpreter.sources.store import Store
@@ -28,7 +29,7 @@ class CaFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.pem = _certificates(path)
+        self.pem = self._read()
         self.problem = ""
 
     def look(self) -> bool:
@@ -39,14 +40,25 @@ class CaFile:
         """
         before = self.pem, self.problem
         try:
-            self.pem, self.problem = _certificates(self._path), ""
+            self.pem, self.problem = self._read(), ""
         except ServeError as error:
             self.problem = str(error)
         return (self.pem, self.problem) != before
 
+    def _read(self) -> bytes:
+        try:
+            found = certificates(self._path.read_bytes())
+        except OSError as error:
+            raise ServeError(f"the CA file {self._path} cannot be read: {error.strerror}") from error
+        except ServeError as error:
+            raise ServeError(f"the CA file {self._path} cannot be used: {error}") from error
+        if not found:
+            raise ServeError(f"the CA file {self._path} is empty")
+        return found
+
 
 class ControlPlane:
-    """A connection to karmada-apiserver, and what is done with it; nothing without `Settings` that ask for it.
+    """A connection to karmada-apiserver, and what `Settings` ask to do with it.
 
     Raises ServeError when the settings contradict each other. A control plane that is away is no error: folders and
     catalogue are served meanwhile.
@@ -57,7 +69,7 @@ class ControlPlane:
         self._begun = time.monotonic()
         self._api = ApiServer.of(settings.kubeconfig, settings.context)
         self.cluster = Cluster(self._api) if settings.cluster else None
-        self._registrar: Registrar | None = None
+        self.registrar: Registrar | None = None
         self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
         if settings.register:
             self._endpoint(b"")
@@ -86,16 +98,10 @@ class ControlPlane:
         entries = self.cluster.layer().entries if self.cluster else ()
         return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
 
-    def registrar(
-        self, store: Store, authority: Callable[[], bytes | None], refresh: Callable[[], Awaitable[None]]
-    ) -> Registrar | None:
-        """Return what keeps Karmada's configuration in step.
-
-        ``authority`` signed the certificate that is served, and is None before there is one; ``refresh`` sees to it
-        that it is the present one.
-        """
+    def register(self, store: Store, tls: Tls | None) -> None:
+        """Have `run` keep Karmada's configuration in step, if settings ask for that."""
         if not self._settings.register:
-            return None
+            return
         registration = Registration(
             self._settings.registration_name,
             self._settings.multiple_pod_templates_scheduling,
@@ -103,28 +109,42 @@ class ControlPlane:
         )
 
         def endpoint() -> Endpoint | None:
-            present = authority()
-            is_known = present is not None and (self.cluster is None or self.cluster.synced)
-            return self._endpoint(present or b"") if is_known else None
+            is_known = (tls is None or not tls.certificate.stands_in) and (self.cluster is None or self.cluster.synced)
+            return self._endpoint(tls.certificate.authority if tls else b"") if is_known else None
 
-        self._registrar = Registrar(self._api, store, endpoint, registration, refresh=refresh)
-        return self._registrar
+        async def refresh() -> None:
+            if tls:
+                await tls.look()
+
+        self.registrar = Registrar(self._api, store, endpoint, registration, refresh=refresh)
 
     def is_trusted(self, authority: bytes) -> bool:
         """Whether Karmada trusts a CA (PEM). Without registration, any CA counts as trusted."""
-        return self._registrar is None or self._registrar.has_announced(authority)
+        return self.registrar is None or self.registrar.has_announced(authority)
 
-    async def watch_authority(self, *, interval: float, changed: Callable[[], None]) -> None:
-        """Read the CA file every ``interval`` seconds until cancelled; notify when it has changed."""
-        while file := self._ca_file:
-            await asyncio.sleep(interval)
+    def wake(self) -> None:
+        """Look soon whether the registration is as it should be."""
+        if self.registrar:
+            self.registrar.wake()
+
+    async def run(self) -> None:
+        """Register, and read the CA file again at intervals, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            if self.registrar:
+                tasks.create_task(self.registrar.run())
+            if self._ca_file:
+                tasks.create_task(self._watch(self._ca_file))
+
+    async def _watch(self, file: CaFile) -> None:
+        while True:
+            await asyncio.sleep(self._settings.certificate_interval)
             if not await asyncio.to_thread(file.look):
                 continue
             if file.problem:
                 log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
             else:
                 log.info("the CA file has been read again")
-                changed()
+                self.wake()
 
     def _endpoint(self, authority: bytes) -> Endpoint:
         url, service = self._settings.public_url, self._settings.service
@@ -134,17 +154,3 @@ class ControlPlane:
         if service and not url:
             return Endpoint.of_service(service, pem)
         raise ServeError("to register, Karmada needs one address: give --public-url or --service, not both")
-
-
-def _certificates(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ServeError(f"the CA file {path} cannot be read: {error.strerror}") from error
-    try:
-        found = certificates(content)
-    except ServeError as error:
-        raise ServeError(f"the CA file {path} cannot be used: {error}") from error
-    if not found:
-        raise ServeError(f"the CA file {path} is empty")
-    return found

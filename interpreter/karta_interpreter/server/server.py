@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from math import inf
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.k8s.requirements import Counting
@@ -81,7 +80,13 @@ class Server:
         if not settings.plain_http:
             server_name, is_trusted = (plane.server_name, plane.is_trusted) if plane else (None, lambda _: True)
             source = certificate_source(settings, server_name, is_trusted)
-            self._tls = Tls(source, self._metrics, self._renewed)
+            self._tls = Tls(source, self._metrics, plane.wake if plane else lambda: None)
+        if plane:
+            plane.register(self._store, self._tls)
+            if registrar := plane.registrar:
+                self._metrics.show_registration(lambda: registrar.in_step)
+        if cluster:
+            self._metrics.show_staleness(lambda: cluster.stale_for)
         self._readiness = Readiness(
             self._store,
             lambda: self._tls.not_after if self._tls else inf,
@@ -99,11 +104,6 @@ class Server:
         )
         self._health: HealthListener | None = None
         self._health_port: int | None = None
-        if cluster:
-            self._metrics.show_staleness(lambda: cluster.stale_for)
-        self._registrar = plane.registrar(self._store, self._authority, self._look) if plane else None
-        if registrar := self._registrar:
-            self._metrics.show_registration(lambda: registrar.in_step)
         self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._quarantined: tuple[Quarantined, ...] = ()
@@ -119,17 +119,11 @@ class Server:
         self._background("watching the definitions", self._store.watch())
         if self._tls:
             self._background("renewing the certificate", self._tls.run(self._settings.certificate_interval))
-        if self._control_plane and self._registrar:
-            watch = self._control_plane.watch_authority(
-                interval=self._settings.certificate_interval, changed=self._registrar.wake
-            )
-            self._background("watching the authority", watch)
-            self._registration = self._background("registering", self._registrar.run())
+        if self._control_plane:
+            self._registration = self._background("registering", self._control_plane.run())
         return self
 
-    async def __aexit__(
-        self, _: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -169,19 +163,6 @@ class Server:
         except OSError as error:
             await self._listener.close()
             raise cannot_listen(host, port, error) from error
-
-    def _authority(self) -> bytes | None:
-        if not self._tls:
-            return b""
-        return None if self._tls.certificate.stands_in else self._tls.certificate.authority
-
-    async def _look(self) -> None:
-        if self._tls:
-            await self._tls.look()
-
-    def _renewed(self) -> None:
-        if self._registrar:
-            self._registrar.wake()
 
     def _background(self, what: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         def report(task: asyncio.Task[None]) -> None:
