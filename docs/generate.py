@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deploy import write_kustomize, write_readme
 from docs import write_catalogue
-from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.cli.render import to_json, to_yaml
 from karta_interpreter.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import yaml
 
 from karta_interpreter.cli.describe import Description, Part
-from karta_interpreter.cli.render.descriptions import gate_text, kinds_text, part_facts
 from karta_interpreter.sources.files import load_catalogue
 
 DOCS = Path(__file__).parent
@@ -119,7 +118,7 @@ def label(part: Part) -> str:
 
 def component(part: Part) -> Iterator[list[str]]:
     """Yield what is to be said about a component."""
-    for name, value in part_facts(part):
+    for name, value in part.facts():
         yield [name, value if name in ("kind", "part of", "elastic") else code(value)]
 
 
@@ -129,7 +128,7 @@ def operations(description: Description) -> str:
     if description.scripted:
         text += f" A script answers {', '.join(description.scripted)}."
     if description.gated != description.operations:
-        text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {gate_text(description)}."
+        text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {description.gate_text}."
     return text
 
 
@@ -151,7 +150,7 @@ def besides(description: Description) -> Iterator[list[str]]:
     if description.queued_by:
         yield ["queued by the label", ", ".join(map(code, description.queued_by))]
     yield ["brings along", ", ".join(description.dependencies) or "what its pods name"]
-    yield ["creates", kinds_text(description.children) or "nothing else"]
+    yield ["creates", description.children_text or "nothing else"]
 
 
 def once(rows: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -106,7 +106,7 @@ def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: l
                 InterpretHealth, InterpretDependency
                 with MultiplePodTemplatesScheduling InterpretComponent instead of
                 InterpretReplica and ReviseReplica
-  healthy       a script tells
+  healthy       a script decides
   scripts       InterpretHealth
   retains       .spec.key
   queued by     kueue.x-k8s.io/queue-name

@@ -117,7 +117,7 @@ def test_one_of_several(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        pytest.param((), 2, "error: say by --kind which one is meant: Bakery, Mill", id="which of two"),
+        pytest.param((), 2, "error: choose one with --kind: Bakery, Mill", id="which of two"),
         pytest.param(
             ("--kind", "Mil"), 2, "no CRD for the kind Mil; did you mean Mill?", id="a kind that is not there"
         ),

@@ -124,9 +124,7 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
             "error: two.yaml: get 2 objects, expect one at most",
             id="two objects in a file",
         ),
-        pytest.param(
-            ["--observed-file", "empty.yaml"], "error: empty.yaml: there is no object in it", id="an empty file"
-        ),
+        pytest.param(["--observed-file", "empty.yaml"], "error: empty.yaml: it has no object", id="an empty file"),
         pytest.param(
             ["--observed-file", "-", "--status-file", "-"],
             'error: only one option can read standard input ("-")',
@@ -187,7 +185,7 @@ def test_a_definition_that_is_broken_shows_its_findings(run: Run, files: Path, k
 
     assert result.exit_code == 1
     assert "karta.yaml:16:" in result.stderr
-    assert "they define nothing that can be used" in result.stderr
+    assert "they define no usable kind" in result.stderr
 
 
 def test_a_kind_that_nobody_defines(run: Run) -> None:
@@ -245,7 +243,7 @@ def test_a_broken_definition_before_a_good_one_is_not_passed_over_in_silence(
         ),
         pytest.param(
             "replicas: 1",
-            "it.yaml:1: this is something else, not an AggregatedStatusItem; that has clusterName and status",
+            "it.yaml:1: this is another object, not an AggregatedStatusItem; that has clusterName and status",
             id="a status alone",
         ),
         pytest.param("health: 1", "it.yaml:1: item.health must be a string, but is a number", id="a number for text"),
@@ -366,7 +364,7 @@ def test_health_says_when_the_status_is_out_of_date(run: Run, tmp_path: Path) ->
     stale = {"status": {"observedGeneration": 1, "readyReplicas": 1}, "metadata": {"name": "web", "generation": 2}}
     live = tmp_path / "live.json"
     live.write_text(json.dumps({"apiVersion": "apps/v1", "kind": "Deployment", **stale}))
-    assert "no (its status is of an older generation)" in run("interpret", "--observed-file", str(live)).stdout
+    assert "no (its status belongs to an older generation)" in run("interpret", "--observed-file", str(live)).stdout
 
 
 _TRAINJOB = """\

@@ -150,7 +150,7 @@ def test_what_cannot_be_asked_has_failed(suite: Path, run: Callable[..., Result]
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        pytest.param([], 'there is no suite in it; suites are YAML files in folders "testdata"', id="no suite"),
+        pytest.param([], 'there is no suite; suites are YAML files in folders "testdata"', id="no suite"),
         pytest.param(["absent"], "does not exist", id="no such path"),
     ],
 )
@@ -165,7 +165,7 @@ def test_nothing_to_run_is_a_mistake(run: Callable[..., Result], arguments: list
 def test_an_empty_suite_is_a_mistake(run: Callable[..., Result]) -> None:
     Path("empty.yaml").write_text("# nothing yet\n")
     result = run("test", "empty.yaml", "--name", "four")
-    assert (result.exit_code, result.stderr) == (2, "error: empty.yaml: there is no case in it\n")
+    assert (result.exit_code, result.stderr) == (2, "error: empty.yaml: there is no case\n")
 
 
 @pytest.mark.usefixtures("suite")

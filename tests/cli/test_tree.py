@@ -111,7 +111,7 @@ def test_names_cannot_draw(run: Run, files: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 2, "there is no Pod in it", id="pods that are none"),
+        pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 2, "it has no Pod", id="pods that are none"),
         pytest.param(("tree", "-f", "job.yaml"), 1, "the catalogue has no definition for", id="an unknown kind"),
         pytest.param((*JOB, "-", "--pods", "-"), 2, "only one option can read standard input", id="stdin twice"),
         pytest.param((*JOB, "statuses.yaml"), 2, "get 2 objects", id="two workloads"),

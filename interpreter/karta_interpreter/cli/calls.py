@@ -1,4 +1,4 @@
-"""What became of one call."""
+"""Calls from the arguments of a command, and their outcomes."""
 
 import sys
 from collections.abc import Iterable
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import click
 
 from karta_interpreter.cli.definitions import Interpreter
-from karta_interpreter.cli.problem import UsageProblem
+from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.errors import InterpretationError, LuaError
 from karta_interpreter.findings import escaped
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.karta.status import match_status
@@ -61,16 +61,15 @@ class Arguments:
         if self.desired is not None and self.observed is not None:
             desired, observed = GVK.of(self.desired), GVK.of(self.observed)
             if desired != observed:
-                message = f"error: the desired object is {desired}, but the observed one is {observed}"
-                raise UsageProblem(message)
+                raise UsageProblem(f"error: the desired object is {desired}, but the observed one is {observed}")
 
     def call(self, operation: Operation) -> Call:
         """The call of one operation; a UsageProblem when arguments are missing or too many."""
+        wrong = self.missing(operation)
         if operation is not Operation.RETAIN and self.desired is not None and self.observed is not None:
-            raise _wrong(operation, "you can not specify both desired-file and observed-file options")
-        missing = self.missing(operation)
-        if missing:
-            raise _wrong(operation, missing)
+            wrong = "you can not specify both desired-file and observed-file options"
+        if wrong:
+            raise UsageProblem(f"Execute {operation} error: {wrong}")
         return self._call(operation)
 
     def calls(self) -> list[Call]:
@@ -80,14 +79,14 @@ class Arguments:
         return [self._call(operation) for operation in Operation if not self.missing(operation)]
 
     def missing(self, operation: Operation) -> str:
-        """What an operation needs and was not given, in karmadactl's words; empty when it has all."""
+        """The missing options of an operation, in karmadactl's words; empty when it has all."""
         if operation is Operation.RETAIN:
             if self.desired is None:
                 return "desired, desired-file options are not set"
             return "observed, observed-file options are not set" if self.observed is None else ""
         if self.desired is None and self.observed is None:
             return _NO_OBJECT
-        # karmadactl would scale to 0 here, and aggregate nothing, which is never meant.
+        # karmadactl would scale to 0 here, and aggregate no items, which is never intended.
         if operation is Operation.REVISE_REPLICA and self.replicas is None:
             return "desired-replica option is not set"
         if operation is Operation.AGGREGATE_STATUS and self.items is None:
@@ -105,10 +104,6 @@ class Arguments:
         )
 
 
-def _wrong(operation: Operation, message: str) -> UsageProblem:
-    return UsageProblem(f"Execute {operation} error: {message}")
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The results of a call, or the error that came instead; ``reason`` explains an answer on health."""
@@ -120,10 +115,7 @@ class Outcome:
 
 
 def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ()) -> Outcome:
-    """Ask for an answer; an error is an outcome, too.
-
-    ``references`` are the objects that the definition may look up.
-    """
+    """The outcome of a call, also for an error; ``references`` are the objects that the definition may look up."""
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:
@@ -131,12 +123,12 @@ def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ())
     if not definition.has_karta and not definition.answers(call.operation):
         return Outcome(call, error=interpreter.why_not)
     try:
-        return Outcome(call, interpret(definition, call, on_print=_say), reason=_reason(definition, call))
+        return Outcome(call, interpret(definition, call, on_print=_print), reason=_reason(definition, call))
     except InterpretationError as error:
         return Outcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     click.echo(_shown(line), err=True)
 
 
@@ -146,20 +138,12 @@ def _shown(text: str) -> str:
 
 
 def _place(definition: Definition, call: Call, error: InterpretationError) -> str:
-    """Where a script failed, as editors follow it."""
+    """The place in a script that failed, in a form that editors follow."""
     scripts, failure = definition.scripts.of(call.operation), error.__cause__
     if len(scripts) != 1 or not isinstance(failure, LuaError):
         return ""
     line = scripts[0].line_in_source(failure.line)
     return f"{scripts[0].source}:{line}: " if line else ""
-
-
-def outcomes_json(outcomes: Iterable[Outcome]) -> JSON:
-    """Each operation with its results or its error."""
-    return {
-        str(each.call.operation): {"error": each.error} if each.error else {"results": each.results}
-        for each in outcomes
-    }
 
 
 def _reason(definition: Definition, call: Call) -> str:
@@ -168,7 +152,7 @@ def _reason(definition: Definition, call: Call) -> str:
     for script in definition.scripts.of(call.operation):
         return f"by the script of {script.name}"
     if is_stale(definition, call.object):
-        return "its status is of an older generation"
+        return "its status belongs to an older generation"
     if definition.annotations.health is not None:
         return "by the definition's annotation health"
     return f"status {', '.join(match_status(definition, call.object).matched)}"

@@ -1,16 +1,17 @@
 """``karta-interpreter catalog``: which kinds are interpreted, and how."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
 import click
 
 from karta_interpreter.cli.definitions import chosen
-from karta_interpreter.cli.describe import Description
+from karta_interpreter.cli.describe import Description, show_text
 from karta_interpreter.cli.options import Sources, load_sources, output, sources
-from karta_interpreter.cli.render.descriptions import list_json, list_text, show_json, show_text
-from karta_interpreter.cli.render.document import to_json, written
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.cli.render import table, to_json, written
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.files import load_catalogue
 
 
@@ -28,7 +29,7 @@ def list_command(output: str, **given: Unpack[Sources]) -> None:
     OPERATIONS counts those that are registered with Karmada: the ones that add something to what it does by itself.
     """
     descriptions = _descriptions(given)
-    _print(output, list_text(descriptions), list_json(descriptions))
+    _print(output, _list_text(descriptions), [_list_json(description) for description in descriptions])
 
 
 @command.command("show")
@@ -41,7 +42,7 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
     descriptions = chosen([(each, each.gvk, each.name) for each in _descriptions(given)], kinds)
-    _print(output, "\n".join(map(show_text, descriptions)), [show_json(description) for description in descriptions])
+    _print(output, "\n".join(map(show_text, descriptions)), [_show_json(description) for description in descriptions])
 
 
 @command.command("export")
@@ -69,3 +70,63 @@ def _descriptions(given: Sources) -> list[Description]:
 
 def _print(output: str, text: str, document: JSON) -> None:
     click.echo(text if output == "table" else written(document, output), nl=False)
+
+
+def _list_text(descriptions: Sequence[Description]) -> str:
+    rows = [
+        [
+            description.gvk.api_version,
+            description.gvk.kind,
+            description.origin,
+            description.written_from or "-",
+            str(len(description.operations)),
+            "yes" if description.suspend else "no",
+            "yes" if description.gang else "no",
+            ", ".join(part.name for part in description.workers) or "-",
+        ]
+        for description in descriptions
+    ]
+    header = ["APIVERSION", "KIND", "ORIGIN", "WRITTEN FROM", "OPERATIONS", "SUSPEND", "GANG", "COMPONENTS"]
+    return table(rows, header=header)
+
+
+def _list_json(description: Description) -> Object:
+    return {
+        **_head(description),
+        "components": [part.name for part in description.workers],
+        "suspend": bool(description.suspend),
+        "gang": bool(description.gang),
+    }
+
+
+def _show_json(description: Description) -> Object:
+    return {
+        **_head(description),
+        "operationsWithMultiplePodTemplatesScheduling": list(map(str, description.gated)),
+        "scripts": list(description.scripted),
+        "components": [part.to_json() for part in description.parts],
+        "statuses": [{"status": str(status), "when": way} for status, way in description.statuses],
+        "references": list(description.references),
+        "retain": list(description.retain),
+        "queueLabels": list(description.queued_by),
+        "dependencies": list(description.dependencies),
+        "suspend": list(description.suspend),
+        "resume": list(description.resume),
+        "gangScheduling": list(description.gang),
+        "additionalChildKinds": [_kind(gvk) for gvk in description.children],
+        "annotations": dict(description.annotations),
+    }
+
+
+def _head(description: Description) -> Object:
+    return {
+        **_kind(description.gvk),
+        "definition": description.name,
+        "origin": description.origin,
+        "writtenFrom": description.written_from,
+        "operations": list(map(str, description.operations)),
+    }
+
+
+def _kind(gvk: GVK) -> Object:
+    return {"apiVersion": gvk.api_version, "kind": gvk.kind}

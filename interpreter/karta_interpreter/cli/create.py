@@ -1,15 +1,14 @@
-"""``karta-interpreter create``: a beginning for what is written by hand."""
+"""``karta-interpreter create``: drafts of definitions."""
 
 import textwrap
-from collections.abc import Iterable
 
 import click
 import yaml
 
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import INPUT
-from karta_interpreter.cli.problem import UsageProblem
-from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.cli.program import UsageProblem
+from karta_interpreter.cli.render import PlainDumper, findings_text
 from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import read_documents
@@ -26,13 +25,13 @@ def command() -> None:
 
 @command.command("karta")
 @click.option("--crd", type=INPUT, required=True, metavar="PATH", help='File, folder or "-" with the CRD of the kind.')
-@click.option("--kind", metavar="KIND", help="The kind to draft for, where there are CRDs of several.")
-@click.option("--version", metavar="VERSION", help="Its version; without it the one that is stored.")
+@click.option("--kind", metavar="KIND", help="The kind to draft for, among CRDs of several.")
+@click.option("--version", metavar="VERSION", help="Its version; default: the stored one.")
 def karta_command(crd: str, kind: str | None, version: str | None) -> None:
     """Draft a Karta from a CRD's OpenAPI schema.
 
-    A schema shows what looks like pods, counts, conditions and a switch to suspend, but not what they mean: comments
-    in the draft name what to CHECK, and below it on stderr is what `validate` finds missing.
+    A schema shows fields that look like pods, counts, conditions and a switch to suspend, but not their meaning:
+    comments in the draft name what to CHECK, and stderr has the findings of `validate`.
     """
     custom = CustomKind.of(_crd(read_crds([crd]), kind), version)
     drafted = draft(custom)
@@ -48,7 +47,7 @@ def _crd(crds: list[Object], kind: str | None) -> Object:
     if kind is None and len(crds) == 1:
         return crds[0]
     if kind is None:
-        raise UsageProblem(f"error: say by --kind which one is meant: {', '.join(sorted(kinds))}")
+        raise UsageProblem(f"error: choose one with --kind: {', '.join(sorted(kinds))}")
     found = {name.lower(): crd for name, crd in kinds.items()}.get(kind.lower())
     if found is None:
         raise UsageProblem(f"error: there is no CRD for the kind {kind}; {did_you_mean(kind, kinds)}")
@@ -59,32 +58,22 @@ _WIDTH = 118
 
 
 def draft_text(draft: Draft, title: str) -> str:
-    """The Karta in the order of a person who writes one, each note in the lines above what it is about."""
+    """The Karta in the order in which people write one, with each note in the lines above its field."""
     text = yaml.dump(draft.karta, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
     (document,) = read_documents(text, title)
     lines = text.splitlines()
     above: dict[int, list[str]] = {0: [title]}
     for path, note in draft.notes:
         above.setdefault(document.position(path)[0] - 1, []).append(note)
-    return "".join(
-        f"{each}\n" for index, line in enumerate(lines) for each in [*_comments(above.get(index, ()), line), line]
-    )
+    written: list[str] = []
+    for index, line in enumerate(lines):
+        prefix = " " * (len(line) - len(line.lstrip())) + "# "
+        wrapper = textwrap.TextWrapper(_WIDTH, initial_indent=prefix, subsequent_indent=prefix, break_on_hyphens=False)
+        written += [*(part for note in above.get(index, ()) for part in wrapper.wrap(note)), line]
+    return "".join(f"{line}\n" for line in written)
 
 
-def _comments(notes: Iterable[str], line: str) -> list[str]:
-    """The notes about a line as comments, indented as the line is."""
-    prefix = " " * (len(line) - len(line.lstrip())) + "# "
-    wrapper = textwrap.TextWrapper(_WIDTH, initial_indent=prefix, subsequent_indent=prefix, break_on_hyphens=False)
-    return [part for note in notes for part in wrapper.wrap(note)]
-
-
-class _Dumper(yaml.SafeDumper):
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Lists are indented below what they belong to, as in the definitions of the catalogue."""
-        del indentless
+class _Dumper(PlainDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - as in PyYAML
+        """Indent lists below their field, as in the definitions of the catalogue."""
         super().increase_indent(flow, indentless=False)
-
-    def ignore_aliases(self, data: object) -> bool:
-        """Shared parts are written out."""
-        del data
-        return True

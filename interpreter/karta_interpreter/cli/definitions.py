@@ -1,6 +1,6 @@
-"""What answers for a kind: the definitions and scripts that are given, or the catalogue."""
+"""The definition and the scripts that answer for a kind: those of the given files, or of the catalogue."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -8,8 +8,8 @@ from typing import TypeVar
 import click
 
 from karta_interpreter.cli.files import STDIN, check_path, read_stdin, read_texts
-from karta_interpreter.cli.problem import Problem, UsageProblem
-from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import findings_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
@@ -24,7 +24,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a path holds: Kartas, and customizations."""
+    """The Kartas and customizations of a path."""
 
     layer: Layer
     customizations: tuple[LoadedCustomization, ...] = ()
@@ -32,18 +32,18 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """Who answers for a kind; ``broken`` has a script's first error for each operation that should have had one."""
+    """The definition of a kind; ``broken`` has the first error of each script that cannot answer its operation."""
 
     entry: Entry
     broken: Mapping[str, Finding]
 
     def is_asked(self, operation: str) -> bool:
-        """Whether there is something that should answer an operation."""
+        """Whether a definition or a script should answer an operation."""
         return operation in self.broken or self.entry.definition.answers(operation)
 
     @property
     def why_not(self) -> str:
-        """Why an operation is not answered, in karmadactl's words where only scripts are given."""
+        """The reason why an operation has no answer, in karmadactl's words where only scripts are given."""
         if self.entry.definition.has_karta:
             return "the definition's annotation karta-interpreter.io/operations leaves it out"
         return "rule is not enabled"
@@ -66,7 +66,7 @@ def read_given(path: str) -> Given:
 
 
 def read_customizations(path: str) -> list[LoadedCustomization]:
-    """The customizations in a file, a folder or standard input; what is something else is in it with a finding."""
+    """The customizations in a file, a folder or standard input; another object is in it with a finding."""
     return [found for source, text in read_texts(path) for found in load_customizations(text, source)]
 
 
@@ -78,19 +78,20 @@ def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
 
 
 def _is_one_of(places: set[tuple[str, int]], broken: Quarantined) -> bool:
-    """Whether what is no Karta is a customization."""
-    return any(
-        finding.rule == "not-a-karta" and (finding.source, finding.line) in places for finding in broken.findings
-    )
+    """Whether a document that is no Karta is a customization."""
+    return any(found.rule == "not-a-karta" and (found.source, found.line) in places for found in broken.findings)
 
 
 def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) -> Interpreter:
-    """Who answers for a kind: the first Karta of the given files, or without any the catalogue's, and scripts over it.
+    """The definition of a kind, of the given files or without any of the catalogue, and the scripts that override it.
 
-    Scripts of ``overrides`` are stronger than those in the given files. What is wrong with anything that may be about
-    this kind goes to stderr.
+    Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
+    stderr.
     """
-    given = [read_given(path) for path in paths] or [_catalogue(gvk)]
+    given = [read_given(path) for path in paths]
+    if not paths:
+        entry = find_in_catalogue(gvk)
+        given = [Given(Layer((entry,) if entry else ()))]
     weaker = _about(gvk, (found for each in given for found in each.customizations))
     stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
     below = combine((_layer_about(gvk, each.layer) for each in given), _scripts(weaker))
@@ -98,15 +99,11 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     findings = (*below.findings, *found.findings, *(each for broken in below.quarantined for each in broken.findings))
     click.echo(findings_text(findings), err=True, nl=False)
     if gvk not in found.entries:
-        raise Problem(
-            _unknown(gvk, given) if paths else f"error: the catalogue has no definition for {gvk}; give one with -f"
-        )
+        known = {gvk for each in given for gvk in _kinds(each)}
+        defined = ", ".join(map(str, sorted(known))) or "no usable kind"
+        in_files = f"error: the given files have no definition for {gvk}; they define {defined}"
+        raise Problem(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
     return Interpreter(found.entries[gvk], _broken([*weaker, *stronger]))
-
-
-def _catalogue(gvk: GVK) -> Given:
-    entry = find_in_catalogue(gvk)
-    return Given(Layer((entry,) if entry else ()))
 
 
 def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
@@ -114,7 +111,7 @@ def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[Load
 
 
 def _layer_about(gvk: GVK, layer: Layer) -> Layer:
-    """What a layer has for one kind, and what it may have and cannot be read."""
+    """The part of a layer for one kind, with unreadable definitions that may be of that kind."""
     return Layer(
         tuple(entry for entry in layer.entries if entry.definition.gvk == gvk),
         tuple(broken for broken in layer.quarantined if broken.gvk in (gvk, None)),
@@ -132,13 +129,9 @@ def _broken(customizations: Iterable[LoadedCustomization]) -> dict[str, Finding]
     return {operation: problem for operation, problem in problems if problem}
 
 
-def _unknown(gvk: GVK, given: Sequence[Given]) -> str:
-    kinds = {
-        *combine(each.layer for each in given).kinds(),
-        *(found.gvk for each in given for found in each.customizations if found.gvk),
-    }
-    defined = ", ".join(map(str, sorted(kinds))) or "nothing that can be used"
-    return f"error: the given files have no definition for {gvk}; they define {defined}"
+def _kinds(given: Given) -> Iterator[GVK]:
+    yield from (entry.definition.gvk for entry in given.layer.entries)
+    yield from (found.gvk for found in given.customizations if found.gvk)
 
 
 def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Definition]:

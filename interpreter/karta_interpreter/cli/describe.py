@@ -1,10 +1,14 @@
-"""Describes a definition: the parts of a workload, its statuses, its operations."""
+"""Describes a definition: the parts of a workload, its statuses, its operations; as text and as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 
+import click
+
+from karta_interpreter.cli.render import table
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotations import Annotations, ExtraDependency
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.model import ComponentDefinition, GangScheduling, Karta
@@ -18,10 +22,14 @@ from karta_interpreter.registration.discovery import find_served
 from karta_interpreter.registration.operations import operations_for
 from karta_interpreter.sources.snapshot import Entry
 
+_WIDTH = 78
+"""The width of the last column, for terminals with a hundred."""
+_MOST_LINES = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One component: its kind (empty for one that is no object), whose part it is, and where its pods are.
+    """One component: its kind (empty for one that is no object), the component that owns it, and its pods.
 
     Each of ``pods``, ``instances`` and the counts is an expression, or empty; ``pods`` has several where they are
     scattered, with the name of the field that each is for. ``elastic``: ReviseReplica may change it by name,
@@ -38,6 +46,35 @@ class Part:
     maximum: str = ""
     elastic: bool = False
     added: str = ""
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """The facts about it: name and value of each."""
+        for attribute, _, label in _FACTS:
+            value = getattr(self, attribute)
+            if attribute == "pods":
+                yield from ((f"pods: {field}" if len(value) > 1 else label, expression) for field, expression in value)
+            elif value:
+                yield label, "yes" if value is True else value
+
+    def to_json(self) -> Object:
+        """The same for machines."""
+        fields = {name: getattr(self, attribute) for attribute, name, _ in _FACTS}
+        fields["pods"] = dict(self.pods)
+        return {"name": self.name, **{name: value for name, value in fields.items() if value}}
+
+
+_FACTS = (
+    ("kind", "kind", "kind"),
+    ("owner", "ownerRef", "part of"),
+    ("instances", "instances", "one for each"),
+    ("pods", "pods", "pods"),
+    ("added", "addedContainers", "operator adds"),
+    ("replicas", "replicas", "replicas"),
+    ("minimum", "minReplicas", "at least"),
+    ("maximum", "maxReplicas", "at most"),
+    ("elastic", "elastic", "elastic"),
+)
+"""The fields of `Part` with their names in JSON and in tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +98,9 @@ class Description:
     queued_by: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
+    healthy: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     statuses: tuple[tuple[Status, str], ...] = ()
-    healthy: tuple[str, ...] = ()
     suspend: tuple[str, ...] = ()
     resume: tuple[str, ...] = ()
     gang: tuple[str, ...] = ()
@@ -73,29 +110,41 @@ class Description:
     @classmethod
     def of(cls, entry: Entry) -> "Description":
         """Describe an entry of a snapshot."""
-        definition, said = entry.definition, entry.definition.annotations
+        definition, annotations = entry.definition, entry.definition.annotations
         served = find_served(None, definition.gvk)
         karta, _ = read_karta(definition.manifest) if definition.has_karta else (None, ())
         return cls(
             definition.gvk,
             definition.name,
             entry.origin,
-            said.written_from,
+            annotations.written_from,
             operations_for(definition, served),
             operations_for(definition, served, multiple_pod_templates=True),
             tuple(sorted(definition.scripts.operations)),
-            tuple(one_line(str(retained)) for retained in said.retain),
-            said.queue_labels if definition.suspend else (),
-            tuple(dict.fromkeys(each.kind for each in said.dependencies if isinstance(each, ExtraDependency))),
+            tuple(one_line(str(retained)) for retained in annotations.retain),
+            annotations.queue_labels if definition.suspend else (),
+            tuple(dict.fromkeys(each.kind for each in annotations.dependencies if isinstance(each, ExtraDependency))),
             tuple(f"{each.gvk.kind} as ${each.name}" for each in definition.references),
-            healthy=tuple(_healthy(definition)),
-            **_said(karta, said) if karta else {},
+            tuple(_healthy(definition)),
+            **_of_karta(karta, annotations) if karta else {},
         )
 
     @property
     def workers(self) -> tuple[Part, ...]:
         """The components that have pods."""
         return tuple(part for part in self.parts if part.pods)
+
+    @property
+    def gate_text(self) -> str:
+        """The change of the registered operations by the feature gate MultiplePodTemplatesScheduling."""
+        more = [each for each in self.gated if each not in self.operations]
+        less = [each for each in self.operations if each not in self.gated]
+        return f"{' and '.join(more)} instead of {' and '.join(less)}" if more else f"no {' and no '.join(less)}"
+
+    @property
+    def children_text(self) -> str:
+        """The kinds of objects that the workload creates, each with its group."""
+        return ", ".join(f"{gvk.kind} ({gvk.group})" if gvk.group else gvk.kind for gvk in self.children)
 
 
 def one_line(text: str) -> str:
@@ -108,7 +157,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _said(karta: Karta, annotations: Annotations) -> dict[str, JSON]:
+def _of_karta(karta: Karta, annotations: Annotations) -> dict[str, JSON]:
     structure = karta.spec.structure_definition
     elastic = annotations.elastic or ()
     added = {each.component: one_line(each.query.text) for each in annotations.added}
@@ -119,8 +168,8 @@ def _said(karta: Karta, annotations: Annotations) -> dict[str, JSON]:
             for component in components
         ),
         "statuses": tuple(_statuses(structure.root_component)),
-        "suspend": tuple(_writes(components, suspend=True)),
-        "resume": tuple(_writes(components, suspend=False)),
+        "suspend": tuple(_writes(components, "suspend_actions")),
+        "resume": tuple(_writes(components, "resume_actions")),
         "gang": tuple(_gang(karta.spec.gang)),
         "children": tuple(GVK(kind.group, kind.version, kind.kind) for kind in structure.additional_child_kinds),
         "annotations": tuple(sorted(karta.annotations.items())),
@@ -144,18 +193,16 @@ def _part(component: ComponentDefinition) -> Part:
 
 
 def _statuses(root: ComponentDefinition) -> Iterator[tuple[Status, str]]:
-    if root.status_definition is None:
-        return
-    for status in Status:
-        matchers = getattr(root.status_definition.status_mappings, status.lower(), ())
-        for way in dict.fromkeys(_ways(matchers)):
-            yield status, way
+    if root.status_definition:
+        for status in Status:
+            matchers = getattr(root.status_definition.status_mappings, status.lower(), ())
+            yield from ((status, way) for way in dict.fromkeys(_ways(matchers)))
 
 
 def _healthy(definition: Definition) -> Iterator[str]:
     expression = definition.annotations.health
     if definition.scripts.of(Operation.INTERPRET_HEALTH):
-        yield "a script tells"
+        yield "a script decides"
     elif expression is not None:
         yield one_line(expression.text)
     else:
@@ -164,13 +211,11 @@ def _healthy(definition: Definition) -> Iterator[str]:
 
 
 def _ways(matchers: Sequence[StatusMatcher]) -> Iterator[str]:
-    """A line for each matcher; those that only look at the phase share one."""
-    phases = [matcher.by_phase for matcher in matchers if matcher.by_phase and len(list(_conditions(matcher))) == 1]
-    for matcher in matchers:
-        if matcher.by_phase in phases and len(list(_conditions(matcher))) == 1:
-            yield f"phase {' or '.join(phases)}"
-        else:
-            yield ", ".join(_conditions(matcher)) or "always"
+    """A line for each matcher; those that only read the phase share one."""
+    ways = [(matcher.by_phase, list(_conditions(matcher))) for matcher in matchers]
+    phases = [phase for phase, conditions in ways if phase and len(conditions) == 1]
+    for phase, conditions in ways:
+        yield f"phase {' or '.join(phases)}" if phase and len(conditions) == 1 else ", ".join(conditions) or "always"
 
 
 def _conditions(matcher: StatusMatcher) -> Iterator[str]:
@@ -185,12 +230,10 @@ def _conditions(matcher: StatusMatcher) -> Iterator[str]:
         yield expression if result == "true" else f"{expression} is {result}"
 
 
-def _writes(components: Sequence[ComponentDefinition], *, suspend: bool) -> Iterator[str]:
+def _writes(components: Sequence[ComponentDefinition], actions: str) -> Iterator[str]:
     for component in components:
-        definition = component.suspend_definition
-        if definition:
-            actions = definition.suspend_actions if suspend else definition.resume_actions
-            yield from (f"{one_line(action.path)} = {action.value}" for action in actions)
+        for action in getattr(component.suspend_definition, actions, ()):
+            yield f"{one_line(action.path)} = {action.value}"
 
 
 def _gang(gang: GangScheduling) -> Iterator[str]:
@@ -203,3 +246,51 @@ def _gang(gang: GangScheduling) -> Iterator[str]:
     if gang.whole:
         parts = ", ".join(part.component for part in gang.whole.parts)
         yield f"{gang.whole.name}: {parts}" if parts else gang.whole.name
+
+
+def show_text(description: Description) -> str:
+    """All facts about one kind: its operations, its components, its statuses."""
+    components = [([part.name, name], value) for part in description.parts for name, value in part.facts()]
+    sections = [
+        f"{click.style(description.gvk.kind, bold=True)} {description.gvk.api_version}\n",
+        table([row for name, value in _facts(description) for row in _wrapped(["", name], value)]),
+        _section(["COMPONENT", "FIELD", "VALUE"], components),
+        _section(["STATUS", "WHEN"], [([str(status)], way) for status, way in description.statuses]),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _facts(description: Description) -> Iterator[tuple[str, str]]:
+    yield "definition", f"{description.name} ({description.origin})"
+    yield "written from", description.written_from or "-"
+    yield "operations", ", ".join(description.operations)
+    if description.gated != description.operations:
+        yield "", f"with MultiplePodTemplatesScheduling {description.gate_text}"
+    yield "healthy", ", ".join(description.healthy)
+    yield "scripts", ", ".join(description.scripted) or "-"
+    if description.references:
+        yield "looks up", ", ".join(description.references)
+    yield "retains", "; ".join(description.retain) or "-"
+    if description.queued_by:
+        yield "queued by", ", ".join(description.queued_by)
+    yield "brings along", ", ".join(description.dependencies) or "-"
+    yield "suspend", "; ".join(description.suspend) or "-"
+    yield "resume", "; ".join(description.resume) or "-"
+    yield "gang", " / ".join(description.gang) or "-"
+    yield "creates", description.children_text or "-"
+
+
+def _section(header: Sequence[str], rows: Iterable[tuple[list[str], str]]) -> str:
+    """A table whose last column is wrapped, and whose first has a repeated value only once."""
+    lines: list[list[str]] = []
+    named = ""
+    for (name, *cells), value in rows:
+        lines += _wrapped(["" if name == named else name, *cells], value)
+        named = name
+    return table(lines, header=header) if lines else ""
+
+
+def _wrapped(cells: list[str], value: str) -> Iterator[list[str]]:
+    lines = wrap(value, _WIDTH, max_lines=_MOST_LINES, placeholder=" …", break_long_words=False, break_on_hyphens=False)
+    for number, line in enumerate(lines):
+        yield [*(cells if number == 0 else [""] * len(cells)), line]

@@ -13,10 +13,9 @@ from karta_interpreter.cli.calls import Outcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import output
-from karta_interpreter.cli.problem import Problem
+from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.questions import Question, read_questions
-from karta_interpreter.cli.render.document import written
-from karta_interpreter.cli.render.table import one_line
+from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.cli.sides import Side, side_of
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK

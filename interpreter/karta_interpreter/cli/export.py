@@ -1,4 +1,4 @@
-"""``karta-interpreter export``: manifests of what `serve` applies, to keep them in Git, and schemas."""
+"""``karta-interpreter export``: the manifests that `serve` applies, to keep them in Git, and schemas."""
 
 from pathlib import Path
 from typing import Unpack
@@ -8,16 +8,14 @@ import click
 from karta_interpreter.cli.export_health import flux_health_command
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import FILE, INPUT, Sources, load_sources, output, sources
-from karta_interpreter.cli.problem import Problem, UsageProblem
-from karta_interpreter.cli.render.document import to_json, to_yaml, written
-from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import findings_text, to_json, to_yaml, written
 from karta_interpreter.errors import ServeError
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
 from karta_interpreter.sources.precedence import Selection
-from karta_interpreter.sources.snapshot import Snapshot
 
 
 @click.group("export")
@@ -25,7 +23,7 @@ def command() -> None:
     """Print manifests for GitOps, and schemas."""
 
 
-_KINDS = 'Take only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
+_KINDS = 'Use only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
 
 
 @command.command("webhook-configuration")
@@ -34,7 +32,7 @@ _KINDS = 'Take only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be r
 @click.option("--without", multiple=True, metavar="KIND", help="A kind to leave out; may be repeated.")
 @click.option("--url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT].")
 @click.option("--service", metavar="NAMESPACE/NAME[:PORT]", help="The Service that Karmada calls, instead of a URL.")
-@click.option("--ca-file", type=FILE, metavar="FILE", help="Who signed the server's certificate, PEM.")
+@click.option("--ca-file", type=FILE, metavar="FILE", help="The CA of the server's certificate, PEM.")
 @click.option("--name", default=NAME, show_default=True, help="Name of the object.")
 @click.option(
     "--webhook-timeout",
@@ -54,7 +52,7 @@ _KINDS = 'Take only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be r
     type=INPUT,
     multiple=True,
     metavar="PATH",
-    help='CustomResourceDefinitions to look at: file, folder or "-"; may be repeated.',
+    help='CustomResourceDefinitions of the kinds: file, folder or "-"; may be repeated.',
 )
 def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     *,
@@ -71,11 +69,14 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Print the ResourceInterpreterWebhookConfiguration for definitions.
 
-    It is what `serve --register` applies. CRDs have more about the kinds; those of a control plane come from
+    `serve --register` applies the same object. CRDs have details of the kinds; get those of a control plane with
     "kubectl get crds -o yaml".
     """
     endpoint = _endpoint(url, service, ca_file)
-    snapshot = _definitions(given, Selection(kinds, without))
+    snapshot = load_sources(given, Selection(kinds, without))
+    if snapshot.quarantined:
+        unusable = count(len(snapshot.quarantined), "definition")
+        raise Problem(f"error: {unusable} cannot be used; a configuration without them would remove their kinds")
     served = served_kinds(read_crds(crds)) if crds else None
     click.echo(findings_text(left_out(snapshot, served)), err=True, nl=False)
     configuration = webhook_configuration(
@@ -99,22 +100,15 @@ def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> End
             return Endpoint.of_service(service, authority)
     except ServeError as error:
         raise UsageProblem(f"error: {error}") from error
-    raise UsageProblem("error: say where Karmada calls the server: either --url or --service")
-
-
-def _definitions(given: Sources, selection: Selection) -> Snapshot:
-    snapshot = load_sources(given, selection)
-    if snapshot.quarantined:
-        unusable = count(len(snapshot.quarantined), "definition")
-        raise Problem(f"error: {unusable} cannot be used; a configuration without them would take their kinds away")
-    return snapshot
+    raise UsageProblem("error: give the address of the server for Karmada: either --url or --service")
 
 
 def _summary(configuration: Object, endpoint: Endpoint) -> str:
     operations = sum(len(rule["operations"]) for hook in configuration["webhooks"] for rule in hook["rules"])
-    trust = "the given CA" if endpoint.ca_bundle else "the CAs of Karmada's own system (no --ca-file)"
     kinds = count(len(configuration["webhooks"]), "kind")
-    return f"{kinds}, {count(operations, 'operation')}; the certificate for {endpoint.server_name} has to be by {trust}"
+    trust = "the given CA" if endpoint.ca_bundle else "a CA of Karmada's own system; for another CA give --ca-file"
+    needs = f"the certificate for {endpoint.server_name} must be signed by {trust}"
+    return f"{kinds}, {count(operations, 'operation')}; {needs}"
 
 
 @command.command("crd")
@@ -131,7 +125,7 @@ def crd_command(output: str) -> None:
 def json_schema_command() -> None:
     """Print the JSON Schema of Kartas, for editors.
 
-    An editor with it completes fields and annotations, and underlines unknown ones as they are written.
+    With it an editor completes fields and annotations, and underlines unknown ones.
     """
     click.echo(to_json(json_schema()), nl=False)
 

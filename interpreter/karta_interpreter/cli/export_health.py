@@ -6,9 +6,8 @@ import click
 
 from karta_interpreter.cli.definitions import definitions_named
 from karta_interpreter.cli.options import output
-from karta_interpreter.cli.problem import Problem
-from karta_interpreter.cli.render.document import written
-from karta_interpreter.cli.render.table import table
+from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.render import table, written
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.findings import count, escaped

@@ -1,10 +1,10 @@
-"""What the user hands over in files or on standard input."""
+"""The input of commands: objects in files, in folders and on standard input."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from karta_interpreter.cli.problem import Problem, UsageProblem
+from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.errors import InterpretationError, ManifestError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import Document, read_documents
@@ -15,6 +15,7 @@ from karta_interpreter.sources.file_scan import list_files
 from karta_interpreter.sources.files import decode
 
 STDIN = "-"
+_LISTS = ("List", f"{CRD}List")
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
@@ -34,15 +35,15 @@ def read_object(path: str) -> Object:
     """The one object in a file, a folder or standard input."""
     found = read_objects(path)
     if not found:
-        raise UsageProblem(f"error: {path}: there is no object in it")
+        raise UsageProblem(f"error: {path}: it has no object")
     if len(found) > 1:
         raise UsageProblem(f"error: {path}: get {len(found)} objects, expect one at most")
     return found[0]
 
 
 def read_objects(path: str) -> list[Object]:
-    """All objects in a file, a folder or standard input."""
-    return [obj for document in _documents(path) for obj in _objects(document)]
+    """All objects in a file, a folder or standard input; those of a ``List`` one by one, as kubectl takes them."""
+    return [_object(value, document) for document in _documents(path) for value in _items(document)]
 
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
@@ -68,7 +69,7 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
 
 
 def read_stdin() -> bytes:
-    """What standard input holds; it can be read once."""
+    """The content of standard input, which can be read once."""
     return sys.stdin.buffer.read()
 
 
@@ -87,13 +88,9 @@ def _text(content: bytes, source: str) -> str:
     return text
 
 
-def _objects(document: Document) -> Iterable[Object]:
-    """The object of a document; those of a ``List`` one by one, as kubectl takes them."""
-    value = _object(document.value, document)
-    items = value.get("items")
-    if value.get("kind") != "List" or not isinstance(items, list):
-        return [value]
-    return [_object(item, document) for item in items]
+def _items(document: Document) -> list[JSON]:
+    items = edit.get(document.value, ("items",)) if edit.get(document.value, ("kind",)) in _LISTS else None
+    return items if isinstance(items, list) else [document.value]
 
 
 def _object(value: JSON, document: Document) -> Object:
@@ -105,7 +102,7 @@ def _object(value: JSON, document: Document) -> Object:
 def _item(document: Document) -> StatusItem:
     value = document.value
     if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
-        is_what = f"this is a {value['kind']}" if value.get("kind") else "this is something else"
+        is_what = f"this is a {value['kind']}" if value.get("kind") else "this is another object"
         raise Problem(
             f"error: {document.source}:{document.line}: {is_what}, not an AggregatedStatusItem; "
             "that has clusterName and status"
@@ -117,14 +114,9 @@ def _item(document: Document) -> StatusItem:
 
 
 def read_crds(paths: Sequence[str]) -> list[Object]:
-    """Every CRD in files, folders and standard input; what else is in them is passed over."""
-    found = [obj for path in paths for obj in _crd_candidates(path) if edit.get(obj, ("kind",)) == CRD]
-    if not found:
+    """Every CRD in files, folders and standard input; other objects in them are ignored."""
+    found = [value for path in paths for document in _documents(path) for value in _items(document)]
+    crds = [value for value in found if edit.get(value, ("kind",)) == CRD]
+    if not crds:
         raise UsageProblem(f"error: {', '.join(paths)}: there is no {CRD} in it")
-    return found
-
-
-def _crd_candidates(path: str) -> Iterator[JSON]:
-    for document in _documents(path):
-        items = edit.get(document.value, ("items",))
-        yield from items if isinstance(items, list) else [document.value]
+    return crds

@@ -1,23 +1,21 @@
-"""``karta-interpreter interpret``: what a definition answers about an object."""
+"""``karta-interpreter interpret``: the answers of a definition about an object, and the check of customizations."""
 
-from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final, TypedDict, Unpack
 
 import click
 
-from karta_interpreter.cli.calls import Arguments, Outcome, ask, operation_named, outcomes_json
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for, read_customizations
+from karta_interpreter.cli.answers import outcomes_table
+from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, operation_named
+from karta_interpreter.cli.definitions import interpreter_for, read_customizations
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
-from karta_interpreter.cli.problem import Problem, UsageProblem
-from karta_interpreter.cli.render.answers import outcomes_table
-from karta_interpreter.cli.render.check import check_text
-from karta_interpreter.cli.render.document import to_yaml, written
-from karta_interpreter.cli.render.findings import findings_text
-from karta_interpreter.cli.render.table import full_name, one_line
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import findings_text, full_name, one_line, to_yaml, written
 from karta_interpreter.findings import Severity, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.lua.script import Script
+from karta_interpreter.lua.customization import LoadedCustomization
 from karta_interpreter.operations import Operation
 from karta_interpreter.sources.snapshot import Entry
 
@@ -47,7 +45,7 @@ class _Given(TypedDict):
 @click.option("--desired-file", metavar="PATH", help='The object as the template has it; "-" is stdin.')
 @click.option("--observed-file", metavar="PATH", help='The object as a member cluster has it; "-" is stdin.')
 @click.option("--status-file", metavar="PATH", help="One AggregatedStatusItem per document.")
-@click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="For ReviseReplica.")
+@click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
 @click.option(
     "--reference-file",
     multiple=True,
@@ -70,8 +68,8 @@ class _Given(TypedDict):
     metavar="PATH",
     help="Customizations whose scripts win over the definition: file, folder or -; may be repeated.",
 )
-@click.option("--check", is_flag=True, help="Say of each script whether it can be run, and ask nothing.")
-@click.option("-R", "--recursive", is_flag=True, expose_value=False, help="Accepted, as folders are read so anyway.")
+@click.option("--check", is_flag=True, help="Check scripts without running them.")
+@click.option("-R", "--recursive", is_flag=True, expose_value=False, help="Accepted; folders are always read so.")
 @click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
 def command(
     operation: str | None,
@@ -105,7 +103,10 @@ def command(
     else:
         click.echo(_title(interpreter.entry, calls[0].object) + outcomes_table(outcomes), nl=False)
     if not asked:
-        _say_what_else(arguments, interpreter)
+        for each in Operation:
+            reason = arguments.missing(each) if interpreter.is_asked(each) else interpreter.why_not
+            if reason:
+                click.echo(escaped(f"{each} was not asked: {reason}"), err=True)
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
 
@@ -137,31 +138,21 @@ def _document(entry: Entry, obj: Object, outcomes: Sequence[Outcome]) -> JSON:
         "definition": entry.definition.name,
         "origin": entry.origin,
         "scripts": {each: [script.name for script in scripts.of(each)] for each in sorted(scripts.operations)},
-        "operations": outcomes_json(outcomes),
+        "operations": {
+            str(each.call.operation): {"error": each.error} if each.error else {"results": each.results}
+            for each in outcomes
+        },
     }
 
 
 def _title(entry: Entry, obj: Object) -> str:
     title = click.style(f"{obj['kind']} {full_name(obj.get('metadata'))}", bold=True)
-    scripts = [
-        f"{operation} by the script of {_names(entry.definition.scripts.of(operation))}"
-        for operation in Operation
-        if entry.definition.has_karta and entry.definition.scripts.of(operation)
-    ]
-    head = f"{title}, interpreted by {entry.definition.name} ({entry.origin})"
-    return "".join(f"{one_line(line)}\n" for line in (head, *scripts)) + "\n"
-
-
-def _names(scripts: Sequence[Script]) -> str:
-    return ", ".join(f"{script.name} ({script.source})" if script.source else script.name for script in scripts)
-
-
-def _say_what_else(arguments: Arguments, interpreter: Interpreter) -> None:
-    """Name the operations that were not asked, and why."""
-    for operation in Operation:
-        reason = arguments.missing(operation) if interpreter.is_asked(operation) else interpreter.why_not
-        if reason:
-            click.echo(escaped(f"{operation} was not asked: {reason}"), err=True)
+    lines = [f"{title}, interpreted by {entry.definition.name} ({entry.origin})"]
+    for operation in Operation if entry.definition.has_karta else ():
+        scripts = entry.definition.scripts.of(operation)
+        names = ", ".join(f"{each.name} ({each.source})" if each.source else each.name for each in scripts)
+        lines += [f"{operation} by the script of {names}"] if names else []
+    return "".join(f"{one_line(line)}\n" for line in lines) + "\n"
 
 
 def check_scripts(paths: Sequence[str]) -> None:
@@ -170,9 +161,74 @@ def check_scripts(paths: Sequence[str]) -> None:
         raise UsageProblem("error: nothing to check: give customizations with -f")
     customizations = [found for path in paths for found in read_customizations(path)]
     if not customizations:
-        raise Problem("error: nothing to check: there is no document in the given files")
+        raise Problem("error: nothing to check: the given files have no document")
     findings = [finding for each in customizations for finding in each.findings]
     click.echo(check_text(customizations), nl=False)
     click.echo(findings_text(findings), err=True, nl=False)
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise SystemExit(Problem.exit_code)
+
+
+_PADDING: Final = 3
+
+
+def check_text(customizations: Iterable[LoadedCustomization]) -> str:
+    """One block for each customization, in it for each operation PASS, UNSET or ERROR with the first error.
+
+    This is the output of karmadactl (``pkg/karmadactl/interpret/check.go``).
+    """
+    return _Columns().text(line for each in customizations for line in _lines(each))
+
+
+def _lines(customization: LoadedCustomization) -> Iterator[tuple[str, ...]]:
+    yield ("-" * 35,)
+    yield (f"SOURCE: {customization.name or customization.source}",)
+    wrong = _wrong(customization)
+    if wrong or customization.gvk is None:
+        yield (wrong,)
+        return
+    yield f"TARGET: {customization.gvk.api_version} {customization.gvk.kind}", ""
+    yield ("RULERS:",)
+    for operation in ORDER:
+        name, problem = f"    {operation}:", customization.problem(operation)
+        if problem:
+            yield name, f"ERROR: {problem.source}:{problem.line}:{problem.column}: {problem.message}", ""
+        else:
+            yield name, "PASS" if customization.scripts.of(operation) else "UNSET"
+
+
+def _wrong(customization: LoadedCustomization) -> str:
+    """The reason for a missing target, in karmadactl's words."""
+    if not customization.line:
+        return customization.findings[0].message
+    unset = {finding.path[-1] for finding in customization.findings if finding.rule == "no-target"}
+    if unset & {"kind", "target"}:
+        return "target.kind no set"
+    return "target.apiVersion no set" if unset else ""
+
+
+class _Columns:
+    """Go's ``tabwriter`` as kubectl sets it up.
+
+    In lines below one another a column is as wide as its widest cell and three more, and never narrower than it was
+    further up. The last cell of a line is in no column.
+    """
+
+    def __init__(self) -> None:
+        self._widths: dict[int, int] = {}
+
+    def text(self, lines: Iterable[tuple[str, ...]]) -> str:
+        """The lines with their cells padded."""
+        escaped_lines = (tuple(map(escaped, line)) for line in lines)
+        return "".join(f"{line}\n" for line in self._padded(escaped_lines, 0))
+
+    def _padded(self, lines: Iterable[tuple[str, ...]], column: int) -> Iterator[str]:
+        for is_padded, neighbours in groupby(lines, key=lambda cells: len(cells) > column + 1):
+            block = list(neighbours)
+            if is_padded:
+                width = max(self._widths.get(column, 0), *(len(cells[column]) + _PADDING for cells in block))
+                self._widths[column] = width
+                rest = self._padded(block, column + 1)
+                yield from (cells[column].ljust(width) + more for cells, more in zip(block, rest, strict=True))
+            else:
+                yield from (cells[column] for cells in block)

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options of several commands."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 import click
 
-from karta_interpreter.cli.render.findings import findings_text
+from karta_interpreter.cli.render import findings_text
 from karta_interpreter.sources.precedence import EVERYTHING, Selection
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
@@ -15,10 +15,10 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PATH = click.Path(exists=True, path_type=Path)
 INPUT = click.Path(exists=True, allow_dash=True)
 
-_KARTAS = "Folder or file of definitions, strongest first; may be repeated."
+_KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."
 _OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
-_CATALOGUE = "Whether to take the definitions of this package, too."
-_KUBECONFIG = "Of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
+_CATALOGUE = "Whether to use the definitions of this package, too."
+_KUBECONFIG = "That of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
 _CONTEXT = "Context of the kubeconfig; default: its current one."
 
 Command = Callable[..., None]

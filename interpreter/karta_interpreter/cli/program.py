@@ -1,42 +1,56 @@
-"""The program: its commands, its help, and what becomes of errors."""
+"""The program: its commands, its help, and its errors."""
 
 import importlib
 import os
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from karta_interpreter import __version__
-from karta_interpreter.cli.problem import Problem
 from karta_interpreter.errors import InterpreterError
+from karta_interpreter.findings import escaped
 from karta_interpreter.suggestion import did_you_mean
 
 COMMANDS = {
     "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
     "interpret": "Ask a definition about an object, as Karmada would.",
-    "tree": "Show what a workload is made of.",
-    "validate": "Check definitions and show everything that is wrong with them.",
-    "test": "Run golden suites and show where an answer is not the expected one.",
+    "tree": "Show the components, instances and pods of a workload.",
+    "validate": "Check definitions and show all their errors and warnings.",
+    "test": "Run golden suites and show answers that differ from the expected ones.",
     "diff": "Show where two definitions answer differently about the same objects.",
     "catalog": "Show which kinds are interpreted, and how.",
     "create": "Draft a definition from a CRD.",
     "export": "Print manifests for GitOps, and schemas.",
-    "unregister": "Take a server's registration back from Karmada.",
+    "unregister": "Remove a server's registration from Karmada.",
     "doctor": "Find out why Karmada does not get its answers.",
 }
 
 
-class Commands(click.Group):
-    """The commands, each imported from its own module when it is wanted."""
+class Problem(click.ClickException):
+    """A failure: one line on stderr, exit code 1; the message is shown as it is."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    exit_code = 1
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Write the message to stderr."""
+        click.echo(escaped(self.message, keep="\t\n"), file=file, err=True)
+
+
+class UsageProblem(Problem):
+    """Missing, superfluous or wrong arguments, exit code 2."""
+
+    exit_code = 2
+
+
+class Commands(click.Group):
+    """The commands, each imported from its own module when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature, as below
         """The names, in the order of the help."""
-        del ctx
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of that name, None when there is none."""
-        del ctx
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"karta_interpreter.cli.{cmd_name}").command
@@ -45,14 +59,13 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that a line begins with; a usage error with the name that was probably meant."""
+        """The command that a line begins with; a usage error suggests a name for an unknown one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"No such command '{args[0]}'; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing one."""
-        del ctx
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

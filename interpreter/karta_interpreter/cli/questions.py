@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from karta_interpreter.cli.files import STDIN, read_texts
-from karta_interpreter.cli.problem import Problem, UsageProblem
-from karta_interpreter.cli.render.table import full_name
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import full_name
 from karta_interpreter.errors import InterpretationError, ManifestError, SuiteError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK

@@ -5,14 +5,14 @@ import math
 import os
 import shlex
 from collections.abc import Sequence
+from textwrap import indent
 from typing import Any, cast
 
 import click
 
 from karta_interpreter.cli.options import FILE, PATH
-from karta_interpreter.cli.problem import Problem
-from karta_interpreter.cli.render.findings import findings_text
-from karta_interpreter.cli.render.table import indent, one_line, table
+from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.render import findings_text, one_line, table
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.findings import Finding, count, escaped
 from karta_interpreter.k8s.gvk import GVK
@@ -24,12 +24,11 @@ from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.wire.request import API_VERSION, KIND
 
 _STDERR = 2
-_LAYOUT = "\t\n"
 _DEFAULT = Settings()
 
 
 class _Limited(click.FloatRange):
-    """A number in a range; what is written "nan" is in any for click, as it is neither less nor more."""
+    """A number in a range; click takes "nan" for one in any range, as it is neither less nor more."""
 
     def convert(
         self,
@@ -44,7 +43,7 @@ class _Limited(click.FloatRange):
 
 
 class _Address(click.types.StringParamType):
-    """A text with something in it: Python takes an empty address for all that there are."""
+    """A text that is not empty: Python listens on all addresses for an empty one."""
 
     def convert(
         self,
@@ -55,7 +54,7 @@ class _Address(click.types.StringParamType):
         return super().convert(value, param, ctx) or self.fail("it is empty; 0.0.0.0 stands for all", param, ctx)
 
 
-# A day is more than anybody waits for, and what a timer of the event loop can still be set to.
+# A day is long enough for every setting, and a timer of the event loop can still be set to it.
 _SECONDS = _Limited(min=0, max=86_400)
 _SOME_SECONDS = _Limited(min=0, min_open=True, max=86_400)
 # A thousand years; no certificate can end after the year 9999.
@@ -87,9 +86,18 @@ _OPTIONS: list[click.Parameter] = [
     _option("port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
     _option("health_port", click.IntRange(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
     _option(
-        "folders", PATH, "Folder or file of definitions, strongest first; may be repeated.", "PATH", flag="--kartas"
+        "folders",
+        PATH,
+        "Folder or file of definitions, highest precedence first; may be repeated.",
+        "PATH",
+        flag="--kartas",
     ),
-    _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, over definitions; repeatable.", "PATH"),
+    _option(
+        "overrides",
+        PATH,
+        "Folder or file of Karmada's Lua scripts, which override definitions; may be repeated.",
+        "PATH",
+    ),
     _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
     _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.', "KIND"),
     _option("without", str, "A kind to leave out, written in the same way; may be repeated.", "KIND"),
@@ -105,37 +113,37 @@ _OPTIONS: list[click.Parameter] = [
     _option(
         "certificate_secret",
         str,
-        "Keep a self-signed certificate there, shared by all replicas; in the cluster around.",
+        "Secret for a self-signed certificate that all replicas share; in-cluster.",
         "NAMESPACE/NAME",
     ),
     _option("certificate_days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
-    _option("authority_days", _DAYS, "How long the authority that signs it is valid.", "DAYS"),
-    _option("certificate_interval", _SOME_SECONDS, "How often to look for a new certificate.", "SECONDS"),
-    _option("plain_http", bool, "Serve without TLS, behind something that adds it.", flag="--plain-http/--https"),
+    _option("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
+    _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
+    _option("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
     _option("body_limit", click.IntRange(min=1), "Largest request that is read.", "BYTES"),
     _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
     _option("calls_in_work", click.IntRange(min=1), "Most calls that wait at a time.", "NUMBER"),
     _option("connections", click.IntRange(min=1), "Most connections at a time.", "NUMBER"),
     _option("header_timeout", _SOME_SECONDS, "Time for a client to send its headers.", "SECONDS"),
-    _option("exchange_timeout", _SOME_SECONDS, "Time for body and answer to travel.", "SECONDS"),
-    _option("connection_age", _SECONDS, "When a client has to open a new one; 0: never.", "SECONDS"),
-    _option("grace_period", _SECONDS, "How long to go on after a signal to stop.", "SECONDS"),
-    _option("drain_timeout", _SECONDS, "How long to wait then for running calls.", "SECONDS"),
-    _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "What to log."),
-    _option("resource_quota_estimate", bool, "Answer as Karmada's feature gate ResourceQuotaEstimate wants it."),
+    _option("exchange_timeout", _SOME_SECONDS, "Time to receive the body and send the answer.", "SECONDS"),
+    _option("connection_age", _SECONDS, "Age after which a client has to open a new one; 0: never.", "SECONDS"),
+    _option("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
+    _option("drain_timeout", _SECONDS, "How long to wait for running calls after that.", "SECONDS"),
+    _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
+    _option("resource_quota_estimate", bool, "Answer as with Karmada's feature gate ResourceQuotaEstimate."),
     _option(
         "pod_requests",
         click.Choice(["scheduler", "karmada"]),
         "Count a pod's resources as kube-scheduler reserves them, or by Karmada's formula.",
     ),
     _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
-    _option("kubeconfig", FILE, "How to reach karmada-apiserver; default: the cluster around.", "FILE"),
+    _option("kubeconfig", FILE, "That of karmada-apiserver; default: in-cluster.", "FILE"),
     _option("context", str, "Context of the kubeconfig.", "NAME"),
-    _option("register", bool, "Whether to tell Karmada to ask this server."),
+    _option("register", bool, "Whether to register this server with Karmada."),
     _option("registration_name", str, "Name of the configuration in Karmada.", "NAME"),
-    _option("public_url", str, "Where Karmada reaches this server.", "URL"),
-    _option("service", str, "Or the Service by which it does.", "NAMESPACE/NAME:PORT"),
-    _option("ca_file", FILE, "Who signed the certificate, PEM; not needed for a self-signed one.", "FILE"),
+    _option("public_url", str, "URL at which Karmada calls this server.", "URL"),
+    _option("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
+    _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
     _option("webhook_timeout", click.IntRange(1, 30), "How long Karmada waits.", "SECONDS"),
     _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
 ]
@@ -144,8 +152,8 @@ _OPTIONS: list[click.Parameter] = [
 def serve(**settings: object) -> None:
     """Answer Karmada's resource interpreter requests over HTTPS.
 
-    Without a certificate the server signs one itself. Definitions are read again when they change; one that is
-    broken does not affect the others, and its last good version goes on being served. So are Karmada's
+    Without a certificate the server signs one itself. It reads definitions again when they change; a broken one does
+    not affect the others, and its last good version stays in use. The same holds for Karmada's
     ResourceInterpreterCustomizations, whose scripts answer instead of the definitions. With --register the server
     keeps Karmada's ResourceInterpreterWebhookConfiguration in step with them.
     """
@@ -153,8 +161,8 @@ def serve(**settings: object) -> None:
     try:
         run(chosen, started=_introduce)
     except InterpreterError as error:
-        # Not by click, which waits for the reader of a full pipe and fails without one.
-        print_text(f"error: {escaped(str(error), keep=_LAYOUT)}\n")
+        # click would wait for the reader of a full pipe, and fail without one.
+        print_text("error: " + escaped(str(error), keep="\t\n") + "\n")
         flush_log()
         raise SystemExit(Problem.exit_code) from error
 
@@ -174,7 +182,7 @@ _DEPLOYMENT_SPEC: Object = {"spec": {"replicas": 3, "template": {"spec": {"conta
 
 
 def startup_text(url: str, snapshot: Snapshot) -> str:
-    """Where the server listens, what it serves, what it cannot serve, and how to try it."""
+    """The URL, the definitions and scripts in use, those that cannot be used, and a command to try the server."""
     parts = [
         f"Listening on {click.style(url, bold=True)}\n",
         _served(snapshot),
@@ -189,7 +197,7 @@ def startup_text(url: str, snapshot: Snapshot) -> str:
 def curl(url: str, snapshot: Snapshot) -> str:
     """A command line that asks the server at ``url`` about one of the kinds that it serves.
 
-    ``--insecure``, because no client knows a certificate yet that the server has just signed for itself.
+    ``--insecure``, because no client trusts a certificate that the server has just signed for itself.
     """
     body = json.dumps(_review(snapshot), separators=(",", ":"))
     insecure = ["--insecure"] if url.startswith("https:") else []
@@ -215,7 +223,7 @@ def _scripts(snapshot: Snapshot) -> str:
 
 
 def _section(title: str, findings: Sequence[Finding]) -> str:
-    return f"{title}\n{indent(findings_text(findings))}" if findings else ""
+    return f"{title}\n{indent(findings_text(findings), '  ')}" if findings else ""
 
 
 def _quarantined(snapshot: Snapshot) -> str:
@@ -229,21 +237,18 @@ def _quarantined(snapshot: Snapshot) -> str:
 
 
 def _review(snapshot: Snapshot) -> JSON:
-    """A request that needs little: the replicas of a Deployment, or else the status of any kind that is served."""
+    """A small request: the replicas of a Deployment, or else the status of any kind that is served."""
     deployment = snapshot.find(_DEPLOYMENT)
     if deployment and deployment.answers(Operation.INTERPRET_REPLICA):
-        return _request(_DEPLOYMENT, Operation.INTERPRET_REPLICA, _DEPLOYMENT_SPEC)
-    answered = (
-        (gvk, operation)
-        for operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, *Operation)
-        for gvk in snapshot.kinds()
-        if snapshot.entries[gvk].definition.answers(operation)
-    )
-    gvk, operation = next(answered)
-    return _request(gvk, operation, {"status": {}})
-
-
-def _request(gvk: GVK, operation: Operation, content: Object) -> JSON:
+        gvk, operation, content = _DEPLOYMENT, Operation.INTERPRET_REPLICA, _DEPLOYMENT_SPEC
+    else:
+        gvk, operation = next(
+            (gvk, operation)
+            for operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, *Operation)
+            for gvk in snapshot.kinds()
+            if snapshot.entries[gvk].definition.answers(operation)
+        )
+        content = {"status": {}}
     obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "sample"}, **content}
     kind = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
     request = {"uid": "1", "kind": kind, "name": "sample", "operation": str(operation), "object": obj}

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.files import STDIN
-from karta_interpreter.cli.problem import Problem, UsageProblem
+from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.loading import CORE
 from karta_interpreter.sources.files import load_catalogue

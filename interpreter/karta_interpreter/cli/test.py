@@ -1,21 +1,20 @@
-"""``karta-interpreter test``: do definitions answer what their golden suites expect."""
+"""``karta-interpreter test``: compares the answers of definitions with their golden suites."""
 
 import re
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 from xml.etree import ElementTree as ET
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.options import output
-from karta_interpreter.cli.problem import Problem, UsageProblem
-from karta_interpreter.cli.render.document import to_yaml, written
-from karta_interpreter.cli.render.table import indent, one_line, table
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import one_line, table, to_yaml, written
 from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
@@ -25,17 +24,24 @@ from karta_interpreter.suites.comparison import compared
 from karta_interpreter.suites.suite import Case, find_suites, home_of, load_suite
 
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
+_INDENT = "  "
 
 
 def suites_text(report: Report) -> str:
-    """Each failed case with its reason and what is different, suites that cannot be read, and totals per kind."""
+    """Each failed case with its reason and its differences, suites that cannot be read, and totals per kind."""
     failed = [_failure(outcome) for outcome in report.outcomes if not outcome.passed]
     errors = [f"{click.style('ERROR', fg='red', bold=True)} {error}\n\n" for error in report.unreadable]
-    return "".join([*failed, *errors, _totals(report)])
+    rows = [
+        [gvk.api_version, gvk.kind, str(totals.cases), str(totals.passed), _number_failed(totals)]
+        for gvk, totals in report.kinds.items()
+        if totals.failed or not report.fail_only
+    ]
+    totals = table(rows, header=["APIVERSION", "KIND", "CASES", "PASSED", "FAILED"]) if rows else ""
+    return "".join([*failed, *errors, totals])
 
 
 def summary(report: Report) -> str:
-    """How many cases there were and what became of them, in one line.
+    """The number of cases, passed and failed, in one line.
 
     >>> summary(Report(()))
     '0 kinds, 0 cases: 0 passed, 0 failed'
@@ -47,7 +53,7 @@ def summary(report: Report) -> str:
 
 
 def suites_json(report: Report) -> JSON:
-    """Each case with what was expected and what came, and the totals, for machines."""
+    """Each case with its expected and its actual answer, and the totals, for machines."""
     return {
         "cases": [_case(outcome) for outcome in report.shown],
         "kinds": [
@@ -59,41 +65,25 @@ def suites_json(report: Report) -> JSON:
 
 
 def difference(outcome: Outcome) -> str:
-    """What was expected and what came as a unified diff of YAML; empty where one of them is an error."""
-    if outcome.results is None or outcome.case.error is not None:
+    """The expected and the actual answer as a unified diff of YAML; empty where one of them is an error."""
+    results = outcome.results
+    if results is None or outcome.case.error is not None:
         return ""
-    expected, got = _sides(outcome)
+    expected, got = dict(outcome.case.expected), {}
+    for name in [name for name in expected if name in results]:
+        expected[name], got[name] = compared(name, expected[name], results[name])
     lines = unified_diff(to_yaml(expected).splitlines(), to_yaml(got).splitlines(), "expected", "got", lineterm="")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _sides(outcome: Outcome) -> tuple[JSON, JSON]:
-    results, expected = outcome.results or {}, outcome.case.expected
-    sides = {name: compared(name, value, results[name]) for name, value in expected.items() if name in results}
-    return (
-        {name: sides[name][0] if name in sides else value for name, value in expected.items()},
-        {name: got for name, (_, got) in sides.items()},
-    )
 
 
 def _failure(outcome: Outcome) -> str:
     case = outcome.case
     place = click.style(f"{case.source}:{case.line}:", bold=True)
     title = f"{click.style('FAILED', fg='red', bold=True)} {place} {case.call.operation}: {case.name}"
-    details = [indent(line) for line in (case.description,) if line]
-    changed = [indent(click.style(line, fg=_COLOURS.get(line[:1]))) for line in difference(outcome).splitlines()]
-    details += changed or [indent(failure) for failure in outcome.failures]
-    lines = [title, *(line for detail in details for line in detail.split("\n")), ""]
+    details = [click.style(line, fg=_COLOURS.get(line[:1])) for line in difference(outcome).splitlines()]
+    details = [*filter(None, [case.description]), *(details or outcome.failures)]
+    lines = [title, *indent("\n".join(details), _INDENT).split("\n"), ""]
     return "".join(f"{one_line(line)}\n" for line in lines)
-
-
-def _totals(report: Report) -> str:
-    rows = [
-        [gvk.api_version, gvk.kind, str(totals.cases), str(totals.passed), _number_failed(totals)]
-        for gvk, totals in report.kinds.items()
-        if totals.failed or not report.fail_only
-    ]
-    return table(rows, header=["APIVERSION", "KIND", "CASES", "PASSED", "FAILED"]) if rows else ""
 
 
 def _number_failed(totals: Totals) -> str:
@@ -122,7 +112,7 @@ def _case(outcome: Outcome) -> JSON:
 
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 has no way to write."""
+"""Characters that XML 1.0 cannot contain."""
 
 
 def junit(report: Report) -> str:
@@ -137,10 +127,10 @@ def junit(report: Report) -> str:
             case = _element(suite, "testcase", classname="suites", name="can be read")
             _element(case, "error", message=error)
     ET.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(root: Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
+def _suite(root: ET.Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
     totals, name = Totals.of(outcomes), f"{gvk.api_version}/{gvk.kind}"
     suite = _element(root, "testsuite", name=name, tests=totals.cases, failures=totals.failed, errors=0)
     for outcome in outcomes:
@@ -152,9 +142,9 @@ def _suite(root: Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
             failure.text = _text("\n".join([case.description, *outcome.failures, difference(outcome)]))
 
 
-def _element(parent: Element | None, tag: str, **attributes: object) -> Element:
+def _element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:
     written = {name: _text(str(value)) for name, value in attributes.items()}
-    return Element(tag, written) if parent is None else SubElement(parent, tag, written)
+    return ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
 
 
 def _text(text: str) -> str:
@@ -178,20 +168,21 @@ Examples:
     metavar="TEXT",
     help='Only cases with TEXT in "Kind/Operation/name", in any case; may be repeated.',
 )
-@click.option("--fail-only", is_flag=True, help="Show only what failed.")
+@click.option("--fail-only", is_flag=True, help="Show only failed cases.")
 @output("table", "yaml", "json", "junit")
 def command(paths: tuple[Path, ...], names: tuple[str, ...], output: str, *, fail_only: bool) -> None:
-    """Run golden suites and show where an answer is not the expected one.
+    """Run golden suites and show answers that differ from the expected ones.
 
     PATH is a folder, in which every YAML file below a folder "testdata" is a suite, or a suite; the current folder by
-    default. A suite is answered by the definitions and customizations in the folder that "testdata" is in. The exit
-    code is 1 when a case fails.
+    default. The definitions and customizations in the folder that has "testdata" answer a suite. The exit code is 1
+    when a case fails.
     """
     suites = _suites(paths or (Path(),))
     cases, unreadable = _read(suites)
     chosen = [case for case in cases if _is_named(case, names)]
     if not chosen and not unreadable:
-        raise UsageProblem(f"error: {_nothing(suites, names if cases else ())}")
+        nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
+        raise UsageProblem(f"error: {nothing}" if cases else f"error: {', '.join(map(str, suites))}: there is no case")
     report = Report(tuple(_run(chosen)), tuple(unreadable), fail_only)
     texts = {"table": suites_text, "junit": junit}
     text = texts[output](report) if output in texts else written(suites_json(report), output)
@@ -205,7 +196,7 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
     found = [suite for path in paths for suite in (find_suites(path) if path.is_dir() else [path])]
     if not found:
         places = ", ".join(map(str, paths))
-        raise UsageProblem(f'error: {places}: there is no suite in it; suites are YAML files in folders "testdata"')
+        raise UsageProblem(f'error: {places}: there is no suite; suites are YAML files in folders "testdata"')
     return list(dict.fromkeys(found))
 
 
@@ -220,27 +211,20 @@ def _read(suites: Sequence[Path]) -> tuple[list[Case], list[SuiteError]]:
     return cases, unreadable
 
 
-def _nothing(suites: Sequence[Path], names: Sequence[str]) -> str:
-    if names:
-        return f"no case has {' or '.join(names)} in its kind, operation or name"
-    return f"{', '.join(map(str, suites))}: there is no case in it"
-
-
 def _is_named(case: Case, names: Sequence[str]) -> bool:
     title = f"{case.call.object.get('kind')}/{case.call.operation}/{case.name}".lower()
     return not names or any(name.lower() in title for name in names)
 
 
 def _run(cases: Sequence[Case]) -> Iterator[Outcome]:
-    # A home is read once for each kind that its suites are about, and its findings are shown as often.
+    # A folder is read once for each kind of its suites, and its findings are shown as often.
     find = cache(_interpreter)
     for case in cases:
         try:
             interpreter = find(home_of(Path(case.source)), GVK.of(case.call.object))
         except InterpretationError as error:
-            yield Outcome(case, (f"error: {error}",))
-            continue
-        yield _outcome(interpreter, case)
+            interpreter = f"error: {error}"
+        yield Outcome(case, (interpreter,)) if isinstance(interpreter, str) else _outcome(interpreter, case)
 
 
 def _interpreter(home: Path, gvk: GVK) -> Interpreter | str:
@@ -250,8 +234,6 @@ def _interpreter(home: Path, gvk: GVK) -> Interpreter | str:
         return problem.message
 
 
-def _outcome(interpreter: Interpreter | str, case: Case) -> Outcome:
-    if isinstance(interpreter, str):
-        return Outcome(case, (interpreter,))
+def _outcome(interpreter: Interpreter, case: Case) -> Outcome:
     answered = ask(interpreter, case.call, case.references)
     return judge_refusal(case, answered.error) if answered.results is None else judge(case, answered.results)

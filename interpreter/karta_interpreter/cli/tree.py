@@ -1,15 +1,14 @@
-"""``karta-interpreter tree``: what a workload is made of."""
+"""``karta-interpreter tree``: the components, instances and pods of a workload."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import click
 
 from karta_interpreter.cli.definitions import interpreter_for
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
-from karta_interpreter.cli.problem import Problem, UsageProblem
-from karta_interpreter.cli.render.document import written
-from karta_interpreter.cli.render.table import full_name, one_line, table
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import full_name, one_line, table, written
 from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
@@ -25,7 +24,7 @@ _NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """Return the facts about a component or an instance; one that is alone in its component is one with it."""
+    """A component or an instance; a component with one nameless instance is shown as one."""
 
     name: str
     kind: str = ""
@@ -38,12 +37,12 @@ class _Branch:
 def tree_text(tree: WorkloadTree) -> str:
     """The tree drawn with lines, pods as its leaves."""
     root = _branch(tree.root)
-    head = f"{click.style(_title(tree), bold=True)}: {', '.join(filter(None, (_status(tree), _said(root))))}"
+    head = f"{click.style(_title(tree), bold=True)}: {', '.join([_status(tree), *_counts(root)])}"
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
 
 
 def tree_table(tree: WorkloadTree) -> str:
-    """A row for each component and instance, indented below what it belongs to."""
+    """A row for each component and instance, indented below its owner."""
     rows = [
         (_INDENT * depth + branch.name, branch.kind, branch.counted, branch.each, _there(branch))
         for depth, branch in _walk(_branch(tree.root))
@@ -94,15 +93,11 @@ def _counted(node: ComponentNode, each: InstanceNode) -> str:
 
 
 def _bounds(scale: Scale) -> str:
-    match scale.minimum, scale.maximum:
-        case None, None:
-            return ""
-        case least, None:
-            return f" (at least {least})"
-        case None, most:
-            return f" (at most {most})"
-        case least, most:
-            return f" ({least} to {most})"
+    least, most = scale.minimum, scale.maximum
+    if least is None or most is None:
+        bound = f"at least {least}" if most is None else f"at most {most}"
+        return "" if least is most else f" ({bound})"
+    return f" ({least} to {most})"
 
 
 def _each(node: InstanceNode) -> str:
@@ -128,12 +123,11 @@ def _drawn(branch: _Branch) -> Iterator[str]:
 
 
 def _line(branch: _Branch) -> str:
-    said = _said(branch)
-    return f"{branch.name}: {said}" if said else branch.name
+    return ": ".join(filter(None, [branch.name, ", ".join(_counts(branch))]))
 
 
-def _said(branch: _Branch) -> str:
-    return ", ".join(filter(None, (branch.counted, branch.each and f"{branch.each} each")))
+def _counts(branch: _Branch) -> list[str]:
+    return [text for text in (branch.counted, branch.each and f"{branch.each} each") if text]
 
 
 def _pod(node: PodNode) -> str:
@@ -151,22 +145,15 @@ def _walk(branch: _Branch, depth: int = 0) -> Iterator[tuple[int, _Branch]]:
 
 
 def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
-    pods = branch.pods and f"there: {_there(branch)}"
-    said = (branch.name, *lines, branch.counted, branch.each and f"{branch.each} each", pods or "")
-    yield f'{_INDENT}{name}["{_escaped(filter(None, said))}"]'
+    pods = [f"there: {_there(branch)}"] if branch.pods else []
+    # Mermaid takes character references with a number sign in place of the ampersand.
+    marks = {ord(mark): f"#{ord(mark)};" for mark in '"#&<>;`'}
+    text = "<br>".join(line.translate(marks) for line in (branch.name, *lines, *_counts(branch), *pods))
+    yield f'{_INDENT}{name}["{text}"]'
     for position, each in enumerate(branch.below, start=1):
         child = f"{name}_{position}"
         yield from _boxes(each, child)
         yield f"{_INDENT}{name} --> {child}"
-
-
-def _escaped(lines: Iterable[str]) -> str:
-    """Text for a box; Mermaid takes character references with a number sign in place of the ampersand."""
-    marks = {ord(mark): f"#{ord(mark)};" for mark in '"#&<>;`'}
-    return "<br>".join(line.translate(marks) for line in lines)
-
-
-_DRAWN = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
 
 
 @click.command("tree")
@@ -195,15 +182,15 @@ _DRAWN = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
     help="How to print.",
 )
 def command(filename: str, pods: str | None, kartas: tuple[str, ...], references: tuple[str, ...], output: str) -> None:
-    """Show what a workload is made of.
+    """Show the components, instances and pods of a workload.
 
-    These are its components with their instances, counts, resources and pods; counts are for the whole workload. A
-    pod is recognised by the selectors of the definition among the pods of this workload: hand over no others. The
-    exit code is 1 when a pod belongs nowhere.
+    Counts are for the whole workload. The selectors of the definition match pods among those of this workload: give no
+    pods of others. The exit code is 1 when a pod matches no component.
     """
     check_stdin([path for path in (filename, pods, *kartas, *references) if path])
     tree = WorkloadTree.build(_workload(read_object(filename), kartas, references), _pods(pods))
-    text = _DRAWN[output](tree) if output in _DRAWN else written(tree.to_json(), output)
+    drawn = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
+    text = drawn[output](tree) if output in drawn else written(tree.to_json(), output)
     click.echo(text, nl=False)
     for stray in tree.strays:
         click.echo(escaped(stray.reason), err=True)
@@ -214,7 +201,7 @@ def command(filename: str, pods: str | None, kartas: tuple[str, ...], references
 def _workload(obj: Object, kartas: tuple[str, ...], references: tuple[str, ...]) -> Workload:
     definition = interpreter_for(GVK.of(obj), kartas, ()).entry.definition
     if not definition.has_karta:
-        raise UsageProblem(f"error: {definition.name} is no Karta: scripts do not tell what a workload is made of")
+        raise UsageProblem(f"error: {definition.name} is no Karta: scripts do not describe components")
     workload = Workload(Karta(definition), obj)
     found = [obj for path in references for obj in read_objects(path)]
     return workload.with_references(found) if found else workload
@@ -225,5 +212,5 @@ def _pods(path: str | None) -> list[Object]:
         return []
     pods = [obj for obj in read_objects(path) if (obj.get("apiVersion"), obj.get("kind")) == ("v1", "Pod")]
     if not pods:
-        raise UsageProblem(f"error: {path}: there is no Pod in it")
+        raise UsageProblem(f"error: {path}: it has no Pod")
     return pods

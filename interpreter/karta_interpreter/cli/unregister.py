@@ -1,4 +1,4 @@
-"""``karta-interpreter unregister``: Karmada no longer asks us."""
+"""``karta-interpreter unregister``: removes the registration from Karmada."""
 
 import asyncio
 from pathlib import Path
@@ -6,24 +6,24 @@ from pathlib import Path
 import click
 
 from karta_interpreter.cli.options import control_plane
-from karta_interpreter.cli.problem import Problem
+from karta_interpreter.cli.program import Problem
 from karta_interpreter.registration import NAME
 from karta_interpreter.registration.configuration import KIND
 from karta_interpreter.registration.registrar import is_registered, unregister
 from karta_interpreter.sources.api_server import ApiServer
 
 _SETTLED_SECONDS = 2.0
-"""A server that registers itself has put its object back by then."""
+"""A server that registers itself has created its object again by then."""
 
 
 @click.command("unregister")
 @control_plane(click.Path(path_type=Path))
 @click.option("--name", default=NAME, show_default=True, help="Name of the registration.")
 def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
-    """Take a server's registration back from Karmada.
+    """Remove a server's registration from Karmada.
 
-    Its ResourceInterpreterWebhookConfiguration is deleted, and Karmada answers with its own interpreters again. Stop
-    the servers first: one that registers itself puts the object back. That there is none is no error.
+    The command deletes its ResourceInterpreterWebhookConfiguration, and Karmada uses its own interpreters again. Stop
+    the servers first: one that registers itself creates the object again. A missing object is no error.
     """
     asyncio.run(_unregister(kubeconfig, context, name))
 
@@ -36,7 +36,6 @@ async def _unregister(kubeconfig: Path | None, context: str | None, name: str) -
         await asyncio.sleep(_SETTLED_SECONDS)
         if await is_registered(api, name):
             raise Problem(
-                f"error: {KIND} {name} was deleted and is there again: a server with --register still runs; "
-                "stop it first"
+                f"error: {KIND} {name} was deleted and created again: a server with --register runs; stop it first"
             )
         click.echo(f"deleted {KIND} {name} at {api.url}", err=True)

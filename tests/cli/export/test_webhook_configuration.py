@@ -40,7 +40,7 @@ def test_the_catalogue_at_a_url(run: Run) -> None:
 
     assert {hook["clientConfig"]["url"] for hook in webhooks(result)} == {"https://interpreter.example:8443/interpret"}
     assert "raycluster.v1.ray.io.karta-interpreter.io" in {hook["name"] for hook in webhooks(result)}
-    assert "the certificate for interpreter.example has to be by the CAs of Karmada's own system" in result.stderr
+    assert "the certificate for interpreter.example must be signed by a CA of Karmada's own system" in result.stderr
 
 
 def test_kinds_can_be_left_out(run: Run) -> None:

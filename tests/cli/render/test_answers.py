@@ -1,8 +1,8 @@
 import click
 import pytest
 
+from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import Outcome
-from karta_interpreter.cli.render.answers import outcomes_table
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.operations import Call, Operation, Results
 
@@ -82,7 +82,10 @@ def test_lines(operation: Operation, results: Results, lines: list[str]) -> None
     [
         pytest.param(True, "status Running", "yes (status Running)", id="healthy"),
         pytest.param(
-            False, "its status is of an older generation", "no (its status is of an older generation)", id="not"
+            False,
+            "its status belongs to an older generation",
+            "no (its status belongs to an older generation)",
+            id="not",
         ),
     ],
 )

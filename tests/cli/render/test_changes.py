@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.cli.render.answers import changes
+from karta_interpreter.cli.answers import changes
 from karta_interpreter.k8s.values import JSON
 
 

@@ -1,4 +1,4 @@
-from karta_interpreter.cli.render.check import check_text
+from karta_interpreter.cli.interpret import check_text
 from karta_interpreter.lua.customization import load_customizations
 
 _TEXT = """\

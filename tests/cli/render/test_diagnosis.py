@@ -1,24 +1,24 @@
 import click
 import pytest
 
-from karta_interpreter.cli.doctor import diagnosis_text, summary
+from karta_interpreter.cli.doctor import results_table, summary
 from karta_interpreter.doctor import Level, Result
 
 RESULTS = [
     Result(Level.OK, "tls", "fine"),
     Result(Level.WARNING, "call", "slow", "give it\nmore CPU"),
-    Result(Level.PROBLEM, "address", "of two\n lines", "mend it"),
+    Result(Level.PROBLEM, "address", "of two\n lines", "fix it"),
 ]
 
 
-def test_every_result_is_a_line_and_advice_is_below_what_it_is_about() -> None:
-    assert click.unstyle(diagnosis_text(RESULTS)).splitlines() == [
+def test_every_result_is_a_line_with_its_advice_below() -> None:
+    assert click.unstyle(results_table(RESULTS)).splitlines() == [
         "LEVEL    CHECK    FOUND",
         "ok       tls      fine",
         "warning  call     slow",
         "                  → give it more CPU",
         "problem  address  of two lines",
-        "                  → mend it",
+        "                  → fix it",
     ]
 
 

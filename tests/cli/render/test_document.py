@@ -3,7 +3,7 @@ import json
 import pytest
 import yaml
 
-from karta_interpreter.cli.render.document import to_json, to_yaml
+from karta_interpreter.cli.render import to_json, to_yaml
 from karta_interpreter.k8s.values import JSON
 
 # What `sigs.k8s.io/yaml` writes: block style, lists not indented, double quotes for what would read as another type,

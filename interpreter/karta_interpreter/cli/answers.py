@@ -1,0 +1,139 @@
+"""The answer of each operation in a few lines for people."""
+
+import json
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+import click
+
+from karta_interpreter.cli.calls import Outcome
+from karta_interpreter.cli.render import full_name, table
+from karta_interpreter.findings import count, format_path
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.operations import Operation, Results
+
+_ABSENT: Final = object()
+_MAX_WIDTH = 60
+_WIDTH = 78
+"""The width of the second column, for terminals with a hundred."""
+
+
+def outcomes_table(outcomes: Iterable[Outcome]) -> str:
+    """One row per operation, and further rows where an answer has several lines."""
+    rows = [
+        ["" if number else str(outcome.call.operation), line]
+        for outcome in outcomes
+        for number, line in enumerate(_cell(outcome))
+    ]
+    return table(rows, header=["OPERATION", "ANSWER"])
+
+
+def _cell(outcome: Outcome) -> list[str]:
+    if outcome.results is None:
+        return [click.style(line, fg="red") for line in _wrap(f"error: {outcome.error}")]
+    lines = _LINES[outcome.call.operation](outcome, outcome.results) or ["no change"]
+    return [part for line in lines for part in _wrap(line)]
+
+
+def _wrap(line: str) -> list[str]:
+    return textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _health(outcome: Outcome, results: Results) -> list[str]:
+    verdict = click.style("yes", fg="green") if results["healthy"] else click.style("no", fg="red")
+    return [f"{verdict} ({outcome.reason})"]
+
+
+def _replica(_: Outcome, results: Results) -> list[str]:
+    requires: Object = results["requires"] or {}
+    lines = [f"{field}: {short(value)}" for field, value in (requires.get("nodeClaim") or {}).items()]
+    fields = (("namespace", "namespace"), ("priority class", "priorityClassName"))
+    lines += [f"{label}: {requires[name]}" for label, name in fields if requires.get(name)]
+    return [_pods(results["replica"], requires), *lines]
+
+
+def _components(_: Outcome, results: Results) -> list[str]:
+    rows = [[each["name"], _pods(each["replicas"], each.get("replicaRequirements"))] for each in results["components"]]
+    return table(rows).splitlines() or ["none"]
+
+
+def _pods(number: int, requires: JSON) -> str:
+    request = (requires or {}).get("resourceRequest") or {}
+    amounts = ", ".join(f"{name} {quantity}" for name, quantity in request.items())
+    return f"{count(number, 'pod')}, {f'{amounts} each' if amounts else 'no resource requests'}"
+
+
+def _status(_: Outcome, results: Results) -> list[str]:
+    status: Object = results["status"]
+    rows = [[field, value if isinstance(value, str) else short(value)] for field, value in status.items()]
+    return table(rows).splitlines() or ["empty"]
+
+
+def _dependencies(_: Outcome, results: Results) -> list[str]:
+    rows = [[each["apiVersion"], each["kind"], full_name(each)] for each in results["dependencies"]]
+    return table(rows).splitlines() or ["none"]
+
+
+def _changed(outcome: Outcome, results: Results) -> list[str]:
+    (after,) = results.values()
+    return changes(outcome.call.object, after)
+
+
+_LINES: dict[Operation, Callable[[Outcome, Results], list[str]]] = {
+    Operation.INTERPRET_REPLICA: _replica,
+    Operation.INTERPRET_COMPONENT: _components,
+    Operation.REVISE_REPLICA: _changed,
+    Operation.RETAIN: _changed,
+    Operation.AGGREGATE_STATUS: _changed,
+    Operation.INTERPRET_STATUS: _status,
+    Operation.INTERPRET_HEALTH: _health,
+    Operation.INTERPRET_DEPENDENCY: _dependencies,
+}
+
+
+def changes(before: JSON, after: JSON) -> list[str]:
+    """One line for each path with another value, in the order of keys; none for equal values.
+
+    >>> changes({"spec": {"replicas": 3}}, {"spec": {"replicas": 5, "paused": True}})
+    ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']
+    """
+    return list(_changes((), before, after))
+
+
+def short(value: JSON) -> str:
+    """A value in one line, cut where it gets long; conditions as their types and statuses.
+
+    >>> short({"a": [1, "b"]})
+    '{"a": [1, "b"]}'
+    >>> short([{"type": "Ready", "status": "True"}, {"type": "Paused", "status": "False"}])
+    'Ready=True, Paused=False'
+    """
+    if value and isinstance(value, list):
+        conditions = [each for each in value if isinstance(each, dict) and each.keys() >= {"type", "status"}]
+        if len(conditions) == len(value):
+            return ", ".join(f"{condition['type']}={condition['status']}" for condition in conditions)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= _MAX_WIDTH else f"{text[: _MAX_WIDTH - 3]}..."
+
+
+def _changes(path: Path, before: JSON, after: JSON) -> Iterator[str]:
+    if before is after:
+        return
+    old, new = ({} if value is _ABSENT else value for value in (before, after))
+    if isinstance(old, dict) and isinstance(new, dict) and (old or new):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _changes((*path, key), old.get(key, _ABSENT), new.get(key, _ABSENT))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (left, right) in enumerate(zip(before, after, strict=True)):
+            yield from _changes((*path, index), left, right)
+    elif before != after or isinstance(before, bool) is not isinstance(after, bool):
+        yield f"{format_path(path)}: {_change(before, after)}"
+
+
+def _change(before: JSON, after: JSON) -> str:
+    if before is _ABSENT:
+        return f"{short(after)} (new)"
+    if after is _ABSENT:
+        return f"{short(before)} (removed)"
+    return f"{short(before)} -> {short(after)}"

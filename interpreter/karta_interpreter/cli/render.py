@@ -1,0 +1,159 @@
+"""Text that commands print: tables, YAML and JSON, findings. Functions here return text, they print nothing."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+import click
+import yaml
+
+from karta_interpreter.findings import Finding, Severity, escaped, format_path
+from karta_interpreter.jq.syntax import Span
+from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.values import JSON
+
+_GAP = "  "
+_STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
+"""The output of `click.style` for the colours and the bold text of this program."""
+
+
+def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
+    """The rows with their columns aligned, every line ending in a newline; colours do not count as width.
+
+    >>> print(table([["a", "long"], ["bb", "x"]], header=["K", "V"]), end="")
+    K   V
+    a   long
+    bb  x
+    """
+    lines = [*([header] if header else []), *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    padded = (
+        _GAP.join(cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+        for cells in lines
+    )
+    return "".join(f"{line.rstrip()}\n" for line in padded)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as one line, control characters and line breaks escaped, its colours as they are.
+
+    >>> print(one_line("a\nb\x1b[2J"))
+    a\nb\x1b[2J
+    """
+    return "".join(part if place % 2 else escaped(part) for place, part in enumerate(_STYLE.split(text)))
+
+
+def full_name(metadata: JSON) -> str:
+    """The namespace, if any, and the name in an object's metadata or in a reference to an object.
+
+    >>> full_name({"namespace": "default", "name": "web"}), full_name({"name": "web"}), full_name(None)
+    ('default/web', 'web', '')
+    """
+    names = (get(metadata, (field,)) for field in ("namespace", "name"))
+    return "/".join(name for name in names if isinstance(name, str) and name)
+
+
+def _width(cell: str) -> int:
+    return len(click.unstyle(cell))
+
+
+_TEXT = "tag:yaml.org,2002:str"
+_PLAIN = frozenset({_TEXT, "tag:yaml.org,2002:yaml", "tag:yaml.org,2002:value"})
+_AMBIGUOUS = re.compile(r"[yYnN]|[-+]?[0-9]+[eE][-+]?[0-9]+|[-+]?0o[0-7]+")
+"""Booleans and numbers of the Go library that PyYAML would write without quotes."""
+
+
+class PlainDumper(yaml.SafeDumper):
+    """Writes shared parts in full: readers of manifests do not expect anchors."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of PyYAML
+        """Whether a value gets no anchor."""
+        return True
+
+
+class _KubernetesDumper(PlainDumper):
+    pass
+
+
+def to_yaml(value: JSON) -> str:
+    r"""The value as YAML, written as kubectl and karmadactl write it (``sigs.k8s.io/yaml``).
+
+    Keys are sorted, lists are not indented, text of several lines is a block, and text that would read as
+    something else is in double quotes.
+
+    >>> print(to_yaml({"on": ["1", 1, "a\nb\n"]}), end="")
+    "on":
+    - "1"
+    - 1
+    - |
+      a
+      b
+    """
+    text: str = yaml.dump(value, Dumper=_KubernetesDumper, default_flow_style=False, allow_unicode=True)
+    return text.removesuffix("...\n")
+
+
+def to_json(value: JSON) -> str:
+    """The value as indented JSON, its keys sorted."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def written(value: JSON, form: str) -> str:
+    """The value as JSON or YAML, as ``form`` names it on the command line."""
+    return to_json(value) if form == "json" else to_yaml(value)
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    if "\n" in text:
+        return dumper.represent_scalar(_TEXT, text, style="|")
+    # The stubs of PyYAML leave `resolve` without types.
+    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return dumper.represent_scalar(_TEXT, text, style='"' if _AMBIGUOUS.fullmatch(text) or tag not in _PLAIN else None)
+
+
+_KubernetesDumper.add_representer(str, _represent_text)
+
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_MARGIN = "    "
+_WIDTH = 92
+
+
+def findings_text(findings: Iterable[Finding]) -> str:
+    """Each finding as ``file:line:column: severity [rule] path: message``, in the order of the places.
+
+    Below it the expression with the place underlined, where the finding is about one, and what to do.
+    """
+    return "".join(map(_finding, in_order(findings)))
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings in the order of their files and lines."""
+    return sorted(findings, key=lambda finding: (finding.source, finding.line, finding.column))
+
+
+def _finding(finding: Finding) -> str:
+    severity = click.style(str(finding.severity), fg=_COLOURS[finding.severity], bold=True)
+    path = f"{format_path(finding.path)}: " if finding.path else ""
+    position = f"{finding.line}:{finding.column}:" if finding.line else ""
+    place = f"{click.style(f'{finding.source}:{position}', bold=True)} " if finding.source else ""
+    lines = [f"{place}{severity} [{finding.rule}] {path}{finding.message}"]
+    if finding.expression and finding.span:
+        lines += _underlined(finding.expression, finding.span)
+    if finding.hint:
+        lines.append(f"{_MARGIN}hint: {finding.hint}")
+    return "".join(f"{one_line(line)}\n" for line in lines)
+
+
+def _underlined(expression: str, span: Span) -> list[str]:
+    """The line of the expression that the span begins in, and carets under the span."""
+    begin = expression.rfind("\n", 0, span.start) + 1
+    # One character for each, so that the carets are below the right ones.
+    line = _CONTROL.sub("\ufffd", expression[begin:].split("\n", 1)[0].replace("\t", " "))
+    start = min(span.start - begin, len(line))
+    length = max(1, min(span.end - span.start, len(line) - start))
+    cut = max(0, start + min(length, _WIDTH // 2) - _WIDTH)
+    shown = line[cut : cut + _WIDTH]
+    carets = "^" * min(length, max(1, len(shown) - (start - cut)))
+    return [_MARGIN + shown, _MARGIN + " " * (start - cut) + click.style(carets, fg="green")]
