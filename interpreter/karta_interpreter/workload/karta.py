@@ -1,10 +1,10 @@
 """A Karta for programs: loaded from wherever it is, checked, and found by kind."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
 from karta_interpreter.errors import DefinitionError, InterpretationError, WorkloadError
 from karta_interpreter.findings import Finding, Severity, error
@@ -16,92 +16,8 @@ from karta_interpreter.karta.schema import gvk_of, name_of
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_json
 
-Entry = TypeVar("Entry")
-
-
-class Catalogue(Mapping[GVK, Entry]):
-    """What ``load`` makes of the catalogue's files, by kind."""
-
-    def __init__(self, load: Callable[[Path], Entry]) -> None:
-        self._load = cache(load)
-
-    @cached_property
-    def _files(self) -> Mapping[GVK, Path]:
-        return {_kind(path): path for path in catalogue_files()}
-
-    def __getitem__(self, gvk: GVK) -> Entry:
-        return self._load(self._files[gvk])
-
-    def __iter__(self) -> Iterator[GVK]:
-        return iter(self._files)
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-    def __contains__(self, gvk: object) -> bool:
-        return gvk in self._files  # without reading the file, as Mapping's own would
-
-
-def _kind(path: Path) -> GVK:
-    group, version, kind = path.parts[-4:-1]
-    return GVK("" if group == CORE else group, version, kind)
-
-
 _TEXT = "<text>"
 _OBJECT = "<object>"
-
-
-def read_source(source: Path | str | Object) -> tuple[Loaded, ...]:
-    """What became of each Karta of a source; nothing is raised, not even for a file that is not there."""
-    if isinstance(source, Path):
-        return _read_file(source)
-    if not isinstance(source, str):
-        return (_read_object(source),)
-    if "\n" in source or source.lstrip().startswith("{"):
-        return tuple(load_documents(source, _TEXT))
-    return _read_file(Path(source))
-
-
-def only_definition(loaded: tuple[Loaded, ...]) -> Definition:
-    """The definition of a source that holds exactly one; raises DefinitionError with all findings."""
-    findings = tuple(finding for each in loaded for finding in each.findings)
-    if len(loaded) != 1:
-        raise DefinitionError(f"a source has to hold one Karta; this one holds {len(loaded)}", findings)
-    (one,) = loaded
-    if one.definition is None:
-        lines = "".join(f"\n  {_said(finding)}" for finding in findings if finding.severity is Severity.ERROR)
-        raise DefinitionError(f"definition {one.name or one.source} cannot be used:{lines}", findings)
-    return one.definition
-
-
-def _said(finding: Finding) -> str:
-    return f"line {finding.line}: {finding}" if finding.line else str(finding)
-
-
-def _read_file(path: Path) -> tuple[Loaded, ...]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as err:
-        return (_unusable(error("unreadable", (), f"cannot be read: {err.strerror or err}"), str(path)),)
-    except ValueError:
-        return (_unusable(error("unreadable", (), "cannot be read: not UTF-8 text, or no path at all"), str(path)),)
-    return tuple(load_documents(text, str(path)))
-
-
-def _read_object(value: JSON) -> Loaded:
-    try:
-        check_json(value)
-        definition = load_definition(value, _OBJECT)
-    except WorkloadError as err:
-        return _unusable(error("schema", (), str(err)), _OBJECT)
-    except DefinitionError as err:
-        known = isinstance(value, dict)
-        return Loaded(None, err.findings, name_of(value) if known else "", gvk_of(value) if known else None, _OBJECT)
-    return Loaded(definition, definition.findings, definition.name, definition.gvk, _OBJECT)
-
-
-def _unusable(finding: Finding, source: str) -> Loaded:
-    return Loaded(None, (replace(finding, source=source),), "", None, source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +38,17 @@ class Karta:
         break or starts with ``{``, else the path of a file. Raises DefinitionError, whose ``findings`` name
         everything that is wrong, each with its place.
         """
-        return cls(only_definition(read_source(source)))
+        loaded = _read(source)
+        findings = tuple(finding for each in loaded for finding in each.findings)
+        if len(loaded) != 1:
+            raise DefinitionError(f"a source has to hold one Karta; this one holds {len(loaded)}", findings)
+        (one,) = loaded
+        if one.definition is None:
+            errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+            lines = [f"line {each.line}: {each}" if each.line else str(each) for each in errors]
+            message = f"definition {one.name or one.source} cannot be used:"
+            raise DefinitionError("\n  ".join([message, *lines]), findings)
+        return cls(one.definition)
 
     @classmethod
     def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:
@@ -131,7 +57,7 @@ class Karta:
         >>> [finding.rule for finding in Karta.check({"apiVersion": "v1", "kind": "Pod"})]
         ['not-a-karta']
         """
-        return tuple(finding for loaded in read_source(source) for finding in loaded.findings)
+        return tuple(finding for loaded in _read(source) for finding in loaded.findings)
 
     @classmethod
     def catalogue(cls) -> Mapping[GVK, "Karta"]:
@@ -173,4 +99,64 @@ class Karta:
         return f"Karta({self.name}: {self.gvk})"
 
 
-_CATALOGUE: Mapping[GVK, Karta] = Catalogue(Karta.load)
+class _Catalogue(Mapping[GVK, Karta]):
+    """The Kartas of the catalogue's files, by kind, each read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[GVK, Karta] = {}
+
+    @cached_property
+    def _files(self) -> Mapping[GVK, Path]:
+        files: dict[GVK, Path] = {}
+        for path in catalogue_files():
+            group, version, kind = path.parts[-4:-1]
+            files[GVK("" if group == CORE else group, version, kind)] = path
+        return files
+
+    def __getitem__(self, gvk: GVK) -> Karta:
+        if gvk not in self._read:
+            self._read[gvk] = Karta.load(self._files[gvk])
+        return self._read[gvk]
+
+    def __iter__(self) -> Iterator[GVK]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __contains__(self, gvk: object) -> bool:
+        return gvk in self._files  # without reading the file, as Mapping's own would
+
+
+_CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
+
+
+def _read(source: Path | str | Object) -> tuple[Loaded, ...]:
+    """What became of each Karta of a source; nothing is raised, not even for a file that is not there."""
+    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+        return tuple(load_documents(source, _TEXT))
+    if not isinstance(source, str | Path):
+        return (_read_object(source),)
+    try:
+        text = Path(source).read_text(encoding="utf-8-sig")
+    except OSError as err:
+        return (_unusable(error("unreadable", (), f"cannot be read: {err.strerror or err}"), str(source)),)
+    except ValueError:
+        return (_unusable(error("unreadable", (), "cannot be read: not UTF-8 text, or no path at all"), str(source)),)
+    return tuple(load_documents(text, str(source)))
+
+
+def _read_object(value: JSON) -> Loaded:
+    try:
+        check_json(value)
+        definition = load_definition(value, _OBJECT)
+    except WorkloadError as err:
+        return _unusable(error("schema", (), str(err)), _OBJECT)
+    except DefinitionError as err:
+        known = isinstance(value, dict)
+        return Loaded(None, err.findings, name_of(value) if known else "", gvk_of(value) if known else None, _OBJECT)
+    return Loaded(definition, definition.findings, definition.name, definition.gvk, _OBJECT)
+
+
+def _unusable(finding: Finding, source: str) -> Loaded:
+    return Loaded(None, (replace(finding, source=source),), "", None, source)

@@ -23,8 +23,8 @@ from karta_interpreter.workload.gang import attribution, groups, subtree
 from karta_interpreter.workload.gang.attribution import Attribution, checked_pod
 from karta_interpreter.workload.gang.groups import EffectiveMember, PodGroup
 from karta_interpreter.workload.karta import Karta
-from karta_interpreter.workload.scaling import Direction, apply_actions, scale_to
 from karta_interpreter.workload.updates import PodChanges, update_pods
+from karta_interpreter.workload.writing import Direction, apply_actions, scale_to
 
 Value = TypeVar("Value")
 

@@ -1,11 +1,13 @@
-"""A plan of writes to one component, which all land or none.
+"""What is written to the instances of a component: a plan of values, new counts, suspend and resume actions.
 
-Source: the merge write plan that Karta's library is getting (`writePlan` in `pkg/resource`).
+Source of the plan: the merge write plan that Karta's library is getting (`writePlan` in `pkg/resource`).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, NamedTuple
 
 from karta_interpreter.errors import (
     InstanceCountMismatchError,
@@ -13,6 +15,7 @@ from karta_interpreter.errors import (
     PathNotWritableError,
     QueryError,
     QueryWriteError,
+    WorkloadError,
     WriteVerificationError,
 )
 from karta_interpreter.jq import Location, Query
@@ -21,11 +24,16 @@ from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path
 from karta_interpreter.karta.definition import Component, Fragments
 from karta_interpreter.karta.evaluation import evaluate, failure, instance_ids, query_failure
+from karta_interpreter.karta.scale import LARGEST, replica_counts
 from karta_interpreter.karta.templates import templates
 from karta_interpreter.workload.document import IDENTITY, named
 
 Change = Callable[[JSON], JSON]
 """From what is at a place, None for nothing, to what will be there."""
+
+Direction = Literal["suspend", "resume"]
+
+_REPLICAS = "replicasPath"
 
 
 @dataclass(frozen=True)  # with a __dict__, in which what was read is kept
@@ -43,28 +51,32 @@ class _Field:
 
     @cached_property
     def locations(self) -> list[Location | None]:
-        try:
+        with self.writing():
             return self.query.locate_each(self.object)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Raise PathNotWritableError where the expression names no place that can be written to."""
+        try:
+            yield
         except QueryWriteError as err:
             raise PathNotWritableError(str(query_failure(self.component, self.name, self.query, err))) from err
         except QueryError as err:
             raise query_failure(self.component, self.name, self.query, err) from err
 
-    def place(self, position: int) -> Path:
-        """The place that an output is the value of; raises PathNotWritableError where there is none."""
+    def location(self, position: int, *, unchanged: bool = True) -> Location:
+        """The place that an output is the value of, ``unchanged`` or computed from it; errors as `writing`."""
         location = self.locations[position]
-        if location is None or not location.is_unchanged:
-            raise PathNotWritableError(
-                self.said(f"result {position + 1} is computed; there is no place to write it to")
-            )
-        return location.path
+        if location is None or (unchanged and not location.is_unchanged):
+            reason = f"result {position + 1} is computed; there is no place to write it to"
+            raise PathNotWritableError(self.failed(reason))
+        return location
 
-    def said(self, reason: str) -> str:
+    def failed(self, reason: str) -> str:
         return str(failure(self.component, self.name, self.query, reason))
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
+class _Write(NamedTuple):
     """One value for one place, which is in what the field reads at ``position``."""
 
     field: _Field
@@ -94,13 +106,13 @@ class WritePlan:
         if len(source.outputs) != len(self._ids):
             results = "1 result" if len(source.outputs) == 1 else f"{len(source.outputs)} results"
             reason = f"gives {results} for {len(self._ids)} instances; to be written, each needs one"
-            raise InstanceCountMismatchError(source.said(reason))
+            raise InstanceCountMismatchError(source.failed(reason))
         for position, name in enumerate(self._ids):
             if name in changes:
                 old = get(source.outputs[position], below)
                 new = changes[name](old)
                 if not equal(old, new):
-                    self._add(_Write(source, position, (*source.place(position), *below), new))
+                    self._add(_Write(source, position, (*source.location(position).path, *below), new))
 
     def commit(self) -> Object:
         """The object with every write done, after reading all of them back; the same object without writes."""
@@ -109,9 +121,13 @@ class WritePlan:
             try:
                 changed = set_value(changed, write.place, write.value)
             except InterpretationError as err:
-                raise PathNotWritableError(write.field.said(str(err))) from err
-        self._guard_identity(changed)
-        self._read_back(changed)
+                raise PathNotWritableError(write.field.failed(str(err))) from err
+        for path in IDENTITY:
+            if not equal(get(changed, path), get(self._object, path)):
+                message = f"a change of pods would change {field_path(path)} of the workload"
+                raise PathNotWritableError(f"{named(self._component)}: {message}")
+        for name in dict.fromkeys(write.field.name for write in self._writes.values()):
+            self._read_back(self._fields[name], changed)
         written: Object = changed
         return written
 
@@ -121,30 +137,25 @@ class WritePlan:
         other = next(filter(None, others), None) or self._parents.get(write.place)
         if other is not None:
             places = f"its place {field_path(write.place)} overlaps {field_path(other.place)} of {other.field.name}"
-            raise PathNotWritableError(write.field.said(f"{places}; write one of them"))
+            raise PathNotWritableError(write.field.failed(f"{places}; write one of them"))
         self._writes[write.place] = write
         self._parents.update(dict.fromkeys(above, write))
 
-    def _guard_identity(self, changed: JSON) -> None:
-        for path in IDENTITY:
-            if not equal(get(changed, path), get(self._object, path)):
-                message = f"a change of pods would change {field_path(path)} of the workload"
-                raise PathNotWritableError(f"{named(self._component)}: {message}")
-
-    def _read_back(self, changed: Object) -> None:
+    def _read_back(self, field: _Field, changed: Object) -> None:
         """Ask the definition again: it must find every value where it was put, for the same instances."""
-        for field in {write.field.name: write.field for write in self._writes.values()}.values():
-            try:
-                read = field.query.evaluate(changed)
-                ids = instance_ids(self._component, changed)
-            except (QueryError, InterpretationError) as err:
-                raise WriteVerificationError(field.said(f"fails after the change: {err}")) from err
-            if ids != self._ids or len(read) != len(ids):
-                raise WriteVerificationError(field.said("finds other instances after the change; nothing was changed"))
-            for write in self._writes.values():
-                if write.field is field and not equal(read[write.position], get(changed, field.place(write.position))):
+        try:
+            read = field.query.evaluate(changed)
+            ids = instance_ids(self._component, changed)
+        except (QueryError, InterpretationError) as err:
+            raise WriteVerificationError(field.failed(f"fails after the change: {err}")) from err
+        if ids != self._ids or len(read) != len(ids):
+            raise WriteVerificationError(field.failed("finds other instances after the change; nothing was changed"))
+        for write in self._writes.values():
+            if write.field is field:
+                now = get(changed, field.location(write.position).path)
+                if not equal(read[write.position], now):
                     reason = f"does not read {field_path(write.place)} back as it was written; nothing was changed"
-                    raise WriteVerificationError(field.said(reason))
+                    raise WriteVerificationError(field.failed(reason))
 
 
 def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) -> None:
@@ -161,3 +172,56 @@ def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) ->
         if found[name] is None:
             instance = f" of {name}" if name else ""
             raise PathNotWritableError(f"{named(component)}: the workload has no pods{instance} to change")
+
+
+def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Object:
+    """The object for which the replicas of the given instances are the given ones, and those of all others as before.
+
+    Counts are those of `replicasPath`: of the whole workload, all factors multiplied in. Raises
+    PathNotWritableError where no object that differs in one place has that count.
+    """
+    for name, count in counts.items():
+        if type(count) is not int or not 0 <= count <= LARGEST:
+            what = f"the replicas of {name}" if name else "the replicas"
+            message = f"{what} must be a whole number from 0 to {LARGEST}, not {count!r}"
+            raise WorkloadError(f"{named(component)}: {message}")
+    if not counts:
+        return obj
+    if component.replicas is None:
+        raise PathNotWritableError(f"{named(component)}: there is no {_REPLICAS}, so there is no place to write to")
+    check_pods_exist(component, obj, counts)
+    before, scaled = _counts(component, obj), obj
+    field = _Field(component, _REPLICAS, component.replicas, obj)
+    for position, name in enumerate(before):
+        if name in counts and not equal(field.outputs[position], counts[name]):
+            location = field.location(position, unchanged=False)
+            with field.writing():
+                scaled = location.write(scaled, counts[name])
+    # Instances may share a place, such as a number of groups: then one cannot change alone.
+    expected, found = {**before, **counts}, _counts(component, scaled)
+    if found != expected:
+        wrong = next((name for name in expected if found.get(name) != expected[name]), "")
+        become = f"would become {found.get(wrong)}, not {expected.get(wrong)}; nothing was changed"
+        raise WriteVerificationError(field.failed(f"the replicas of {wrong or 'the component'} {become}"))
+    return scaled
+
+
+def _counts(component: Component, obj: Object) -> dict[str, int]:
+    ids = instance_ids(component, obj)
+    return dict(zip(ids, replica_counts(component, obj, ids), strict=True))
+
+
+def apply_actions(components: Iterable[Component], direction: Direction, obj: Object) -> Object:
+    """The object after the actions of the components, in sequence; the same where that changes nothing.
+
+    Raises PathNotWritableError for an action whose path names no place.
+    """
+    changed = obj
+    for component in components:
+        for index, action in enumerate(component.suspend if direction == "suspend" else component.resume):
+            try:
+                changed = action.path.assign(changed, action.value)
+            except QueryError as err:
+                field = f"{direction}Actions[{index}].path"
+                raise PathNotWritableError(str(query_failure(component, field, action.path, err))) from err
+    return obj if equal(obj, changed) else changed
