@@ -1,7 +1,9 @@
 """How tests wait: for an event, never for a time in which it should have happened."""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 HANG = 120.0
 """Seconds after which a test hangs. No test passes or fails by anything shorter."""
@@ -33,15 +35,19 @@ class Clock:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._time = self._loop.time
+        self._real = self._loop.time
         self._ahead = 0.0
+        self._stopped: float | None = None
         self._loop.time = self.time  # type: ignore[method-assign]
 
     def time(self) -> float:
-        return self._time() + self._ahead
+        return (self._real() if self._stopped is None else self._stopped) + self._ahead
 
     async def advance(self, seconds: float) -> None:
-        """Set the clock forward once all that is sent has arrived; return when what has become due has run."""
+        """Let all other tasks go on, set the clock forward, and return when what has become due has run.
+
+        What is sent may arrive later than that on a busy machine.
+        """
         await turns()
         self._ahead += seconds
         await turns()
@@ -53,16 +59,26 @@ class Clock:
             await self.advance(_STEP)
 
     async def within(self, seconds: float, holds: Callable[[], object]) -> bool:
-        """Let a time pass until something holds; return whether it does.
+        """Let a time pass, and no more, until something holds; return whether it does.
 
-        What is sent may take a while to arrive on a busy machine, and no timer counts that. So each step waits a
+        The clock stands while the test waits for what is sent, which takes long on a busy machine. Each wait is a
         little longer than the one before: what needs few steps is quick, and what needs most of them has many seconds.
         """
         pause = _PAUSE
-        for _ in range(round(seconds / _STEP)):
-            if holds():
-                break
-            await asyncio.sleep(pause)
-            await self.advance(_STEP)
-            pause = min(pause * 1.2, _LONGEST)
-        return bool(holds())
+        with self._stands():
+            for _ in range(round(seconds / _STEP)):
+                if holds():
+                    break
+                await asyncio.to_thread(time.sleep, pause)  # a sleep of the loop would not end
+                await self.advance(_STEP)
+                pause = min(pause * 1.2, _LONGEST)
+            return bool(holds())
+
+    @contextmanager
+    def _stands(self) -> Iterator[None]:
+        self._stopped = self._real()
+        try:
+            yield
+        finally:
+            self._ahead -= self._real() - self._stopped
+            self._stopped = None
