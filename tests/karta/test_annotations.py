@@ -154,7 +154,7 @@ def test_dependencies(orchestra: Raw) -> None:
 
 
 def test_added_containers(orchestra: Raw) -> None:
-    added = read(orchestra, **{"added-containers": "section: '.spec.extra'"}).added
+    added = read(orchestra, **{"added-containers": "section: '.spec.extra'"}).added_containers
     assert [(each.component, each.query.text) for each in added] == [("section", ".spec.extra")]
 
 

@@ -160,7 +160,7 @@ def one_line(text: str) -> str:
 def _of_karta(karta: Karta, annotations: Annotations) -> dict[str, JSON]:
     structure = karta.spec.structure_definition
     elastic = annotations.elastic or ()
-    added = {each.component: one_line(each.query.text) for each in annotations.added}
+    added = {each.component: one_line(each.query.text) for each in annotations.added_containers}
     components = [component for _, component in structure.components]
     return {
         "parts": tuple(

@@ -1,21 +1,24 @@
 """Parses the annotations of a Karta: one function for each, which takes its text and returns its value.
 
-A function leaves out what is unusable; the text gets an error for it.
+A function leaves out what is unusable; the text gets an error for it. The text has the helpers that functions need.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from karta_interpreter.errors import InterpretationError, QuerySyntaxError
+from karta_interpreter.errors import InterpretationError, ManifestError, QuerySyntaxError
+from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query, parse
 from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal, Node
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, type_name
-from karta_interpreter.karta.annotation_text import AnnotationText
+from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.values import JSON, Path, type_name
 from karta_interpreter.karta.annotations import (
     OPERATIONS,
+    PREFIX,
     AddedContainers,
     AggregateRule,
     ExtraDependency,
@@ -23,18 +26,89 @@ from karta_interpreter.karta.annotations import (
     MorePods,
     PathPattern,
 )
-from karta_interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
+from karta_interpreter.karta.expressions import judge
+from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
 from karta_interpreter.lua.reading import read_scripts
 from karta_interpreter.lua.script import Scripts
 from karta_interpreter.suggestion import did_you_mean, hints
 
+
+def annotation_path(name: str) -> Path:
+    """Return the path of an annotation in a Karta."""
+    return ("metadata", "annotations", PREFIX + name)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationText:
+    """The text of one annotation of a Karta; parsers add their ``findings``.
+
+    ``parsed`` has the values of the annotations whose records come earlier, by the field of `Annotations`.
+    """
+
+    name: str
+    text: str
+    karta: Karta
+    parsed: Mapping[str, Any]
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def path(self) -> Path:
+        """The path of the annotation in the Karta."""
+        return annotation_path(self.name)
+
+    def error(self, message: str, hint: str = "") -> None:
+        """Add an error about this annotation."""
+        self.findings.append(error(f"annotation-{self.name}", self.path, message, hint))
+
+    def warn(self, message: str, hint: str, rule: str = "") -> None:
+        """Add a warning about this annotation."""
+        self.findings.append(warning(rule or f"annotation-{self.name}", self.path, message, hint))
+
+    def items(self) -> list[str]:
+        """Return the items of a list that is separated by commas."""
+        return [item.strip() for item in self.text.split(",") if item.strip()]
+
+    def names(self, noun: str, known: Collection[str]) -> tuple[str, ...]:
+        """Return the known names of a list that is separated by commas, each once; any other is an error."""
+        names = self.items()
+        if not names:
+            self.error(f"names no {noun}", "remove the annotation, or name one")
+        hint = hints(known)
+        for name in names:
+            if name not in known:
+                self.error(f'there is no {noun} "{name}"', hint(name))
+        return tuple(dict.fromkeys(name for name in names if name in known))
+
+    def yaml(self, expected: type) -> JSON:
+        """Return the YAML value of the text; an empty one, and an error, when it is unusable."""
+        empty = expected()
+        try:
+            documents = read_documents(self.text, self.name)
+        except ManifestError as err:
+            self.error(f"is not YAML: {err} (line {err.line}, column {err.column})")
+            return empty
+        value = documents[0].value if len(documents) == 1 else None
+        if not isinstance(value, expected):
+            self.error(f"must be {type_name(empty)} in YAML or JSON, not {type_name(value)}")
+            return empty
+        return value
+
+    def query(self, text: str) -> Query | None:
+        """Compile an expression about the workload; None, and an error, when it is unusable."""
+        variables = self.karta.spec.structure_definition.reference_names
+        usable, findings = judge(self.path, text, variables)
+        self.findings.extend(findings)
+        return None if usable is None else Query.compile(text, variables, self.karta.name)
+
+
 Needed: TypeAlias = ExtraDependency | MorePods | MadeClaims
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
-_SINGLE_FIELDS: Final[Mapping[str, Callable[[Query], Needed]]] = {"pods": MorePods, "claims": MadeClaims}
+_SINGLE_FIELDS: Final = ("pods", "claims")
 """Fields that make an entry of ``dependencies`` alone."""
+_EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
 
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
@@ -42,28 +116,13 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
     components = {each.name: each for _, each in annotation.karta.spec.structure_definition.components}
     names = annotation.names("component", components)
     for name in names:
-        _check_elastic(annotation, components[name])
+        scale = components[name].scale_definition
+        if components[name].spec_definition is None:
+            annotation.error(f'the component "{name}" has no pods', "name the component that has the pods")
+        elif scale is None or (scale.replicas_path is None and scale.min_replicas_path is None):
+            message = f'the component "{name}" has no number of replicas to change'
+            annotation.error(message, "add scaleDefinition.replicasPath to it")
     return names
-
-
-def _check_elastic(annotation: AnnotationText, component: ComponentDefinition) -> None:
-    scale = component.scale_definition or ScaleDefinition()
-    if component.spec_definition is None:
-        hint = "name the component that has the pods"
-        annotation.error(f'the component "{component.name}" has no pods', hint)
-    elif scale.replicas_path is None and scale.min_replicas_path is None:
-        message = f'the component "{component.name}" has no number of replicas to change'
-        annotation.error(message, "add scaleDefinition.replicasPath to it")
-
-
-def parse_operations(annotation: AnnotationText) -> frozenset[str]:
-    """Return the names of the operations."""
-    return frozenset(annotation.names("operation", OPERATIONS))
-
-
-def parse_health(annotation: AnnotationText) -> Query | None:
-    """Return the expression."""
-    return annotation.query(annotation.text)
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
@@ -86,16 +145,14 @@ def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator
         annotation.error(f"entry {index}: {message}", hint)
     if problems:
         return
-    for field, needed in _SINGLE_FIELDS.items():
-        if field in entry:
-            query = annotation.query(entry[field])
-            if query is not None:
-                yield needed(query)
-            return
-    name = annotation.query(entry["name"])
-    namespace = annotation.query(entry["namespace"]) if "namespace" in entry else None
-    if name is not None:
-        yield ExtraDependency(entry["apiVersion"], entry["kind"], name, namespace)
+    queries = {field: annotation.query(entry[field]) for field in _EXPRESSIONS if field in entry}
+    match queries:
+        case {"pods": Query() as pods}:
+            yield MorePods(pods)
+        case {"claims": Query() as claims}:
+            yield MadeClaims(claims)
+        case {"name": Query() as name}:
+            yield ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
 
 
 def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:
@@ -103,18 +160,18 @@ def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:
     if not isinstance(entry, dict):
         yield f"must be an object, not {type_name(entry)}", ""
         return
-    single = next((field for field in _SINGLE_FIELDS if field in entry), None)
+    single = next((name for name in _SINGLE_FIELDS if name in entry), None)
     known = _DEPENDENCY_FIELDS if single is None else (single,)
-    for field in entry:
-        if single is not None and field in (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS) and field != single:
-            yield f"{field} does not go with {single}", "write two entries"
-        elif field not in known:
-            yield f"there is no field {field}", did_you_mean(field, (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS))
-    for field in known:
-        if field not in entry and field != "namespace":
-            yield f"the field {field} is missing", ""
-        elif not isinstance(entry.get(field, ""), str):
-            yield f"{field} must be a string, not {type_name(entry[field])}", ""
+    for name in entry:
+        if single is not None and name in (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS) and name != single:
+            yield f"{name} does not go with {single}", "write two entries"
+        elif name not in known:
+            yield f"there is no field {name}", did_you_mean(name, (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS))
+    for name in known:
+        if name not in entry and name != "namespace":
+            yield f"the field {name} is missing", ""
+        elif not isinstance(entry.get(name, ""), str):
+            yield f"{name} must be a string, not {type_name(entry[name])}", ""
     api_version, kind = entry.get("apiVersion"), entry.get("kind")
     if isinstance(api_version, str) and isinstance(kind, str):
         try:
@@ -125,10 +182,7 @@ def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:
 
 def parse_added_containers(annotation: AnnotationText) -> tuple[AddedContainers, ...]:
     """Return the expressions of ``added-containers`` by component."""
-    return tuple(_added_containers(annotation))
-
-
-def _added_containers(annotation: AnnotationText) -> Iterator[AddedContainers]:
+    added: list[AddedContainers] = []
     components = annotation.karta.spec.structure_definition.components
     known = dict.fromkeys(each.name for _, each in components if each.spec_definition)
     hint = hints(known)
@@ -138,7 +192,8 @@ def _added_containers(annotation: AnnotationText) -> Iterator[AddedContainers]:
         elif not isinstance(text, str):
             annotation.error(f"{component}: {type_name(text)} where an expression belongs")
         elif query := annotation.query(text):
-            yield AddedContainers(component, query)
+            added.append(AddedContainers(component, query))
+    return tuple(added)
 
 
 def parse_aggregate(annotation: AnnotationText) -> Mapping[PathPattern, AggregateRule]:

@@ -4,15 +4,15 @@ The parser's table, the hint for an unknown name, the schemas and the table in d
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta import annotation_parser as parsers
 from karta_interpreter.karta import retain_parser
-from karta_interpreter.karta.annotation_text import AnnotationText, annotation_path
+from karta_interpreter.karta.annotation_parser import AnnotationText, annotation_path
 from karta_interpreter.karta.annotations import OPERATIONS, PREFIX, AggregateRule, Annotations
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
@@ -28,19 +28,22 @@ _LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
 class Annotation:
     """One annotation. There are no defaults, so that the type checker asks for every part of a new one.
 
-    ``name`` is without the prefix, and ``field`` is that of `Annotations` which ``parse`` gives the value for.
-    ``schema`` is the JSON Schema of the value: of the YAML value for an object or a list, else of the text. A string of
-    the format ``jq`` is an expression. ``form`` is the value in words, and ``description`` the effect, both in Markdown
-    with links relative to ``docs/``. ``example`` is a whole text.
+    ``name`` is without the prefix. ``schema`` is the JSON Schema of the value: of the YAML for an object or a list, else
+    of the text; a string of the format ``jq`` is an expression. ``form`` is the value in words, and ``description`` the
+    effect, both in Markdown with links relative to ``docs/``. ``example`` is a whole text.
     """
 
     name: str
-    field: str
     schema: Object
     form: str
     description: str
     example: str
     parse: Callable[[AnnotationText], object]
+
+    @property
+    def field(self) -> str:
+        """The field of `Annotations` which ``parse`` gives the value for."""
+        return self.name.replace("-", "_")
 
     @property
     def property_schema(self) -> Object:
@@ -62,17 +65,20 @@ def _fields_of(*required: str, **fields: Object) -> Object:
     return {"type": "object", "properties": fields, "required": [*required], "additionalProperties": False}
 
 
+def _list_of(*entries: Object) -> Object:
+    return {"type": "array", "items": {"anyOf": [*entries]}}
+
+
 def _mapping_to(value: Object) -> Object:
     return {"type": "object", "additionalProperties": value}
 
 
-_RETAIN_RULE = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
+_UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
 
 ANNOTATIONS: Final = (
     Annotation(
         name="elastic",
-        field="elastic",
         schema=_TEXT,
         form="component names, comma separated",
         description="components whose pods ReviseReplica may change",
@@ -81,17 +87,8 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="retain",
-        field="retain",
         schema={
-            "anyOf": [
-                {
-                    "type": "array",
-                    "items": {
-                        "anyOf": [_JQ, _fields_of("unset", **_RETAIN_RULE), _fields_of("quantities", quantities=_JQ)]
-                    },
-                },
-                _TEXT,
-            ]
+            "anyOf": [_list_of(_JQ, _fields_of("unset", **_UNSET), _fields_of("quantities", quantities=_JQ)), _TEXT]
         },
         form=(
             "a YAML list of jq paths, or one per line, and of "
@@ -103,7 +100,6 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="queue-labels",
-        field="queue_labels",
         schema=_TEXT,
         form="names of labels, comma separated, or `none`; by default `kueue.x-k8s.io/queue-name`",
         description=(
@@ -114,17 +110,11 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="dependencies",
-        field="dependencies",
-        schema={
-            "type": "array",
-            "items": {
-                "anyOf": [
-                    _fields_of("apiVersion", "kind", "name", **_OBJECTS),
-                    _fields_of("pods", pods=_JQ),
-                    _fields_of("claims", claims=_JQ),
-                ]
-            },
-        },
+        schema=_list_of(
+            _fields_of("apiVersion", "kind", "name", **_OBJECTS),
+            _fields_of("pods", pods=_JQ),
+            _fields_of("claims", claims=_JQ),
+        ),
         form=(
             "a YAML list of `{apiVersion, kind, name, namespace}`; `name` and `namespace` are jq. Also `{pods: jq}`: "
             "more pod templates, or parts of them, and `{claims: jq}`: names of volumes in place of which the "
@@ -140,7 +130,6 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="added-containers",
-        field="added",
         schema=_mapping_to(_JQ),
         form="a YAML mapping of components to jq, which gives `{containers: […], initContainers: […]}` or nothing",
         description=(
@@ -152,7 +141,6 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="aggregate",
-        field="aggregate",
         schema=_mapping_to({"enum": [str(rule) for rule in AggregateRule]}),
         form=(
             "a YAML mapping of paths such as `.status.pools[].peak` to `sum`, `counter` (a sum that never falls), "
@@ -168,7 +156,6 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="outcomes",
-        field="outcomes",
         schema=_mapping_to(_TEXT),
         form=(
             "a YAML mapping of the conditions that end the workload for good to those that announce them: "
@@ -180,16 +167,14 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="health",
-        field="health",
         schema=_JQ,
         form="jq that yields true or false",
         description="replaces the status mapping for InterpretHealth",
         example=".status.ready == true",
-        parse=parsers.parse_health,
+        parse=lambda annotation: annotation.query(annotation.text),
     ),
     Annotation(
         name="healthy-statuses",
-        field="healthy_statuses",
         schema=_names_of(Status),
         form="status names, comma separated: `Running, Completed, Suspended`",
         description=(
@@ -201,16 +186,14 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="operations",
-        field="operations",
         schema=_names_of(OPERATIONS),
         form="operation names, comma separated",
         description="the only operations that are answered",
         example="InterpretStatus, InterpretHealth",
-        parse=parsers.parse_operations,
+        parse=lambda annotation: frozenset(annotation.names("operation", OPERATIONS)),
     ),
     Annotation(
         name="lua",
-        field="lua",
         schema=_fields_of(**{slot.field: _mapping_to(_TEXT) for slot in SLOTS.values()}),
         form="a YAML mapping like `spec.customizations` of Karmada's ResourceInterpreterCustomization",
         description="[scripts](#scripts) that answer instead of the Karta",
@@ -219,7 +202,6 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="written-from",
-        field="written_from",
         schema=_TEXT,
         form="a project and its version, `KubeRay 1.4`",
         description=(
@@ -241,7 +223,12 @@ def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
     What is unusable is left out; the findings have an error for it.
     """
     texts = {key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)}
-    findings = list(_unknown(texts))
+    findings: list[Finding] = []
+    for name in (name for name in texts if name not in NAMES):
+        meant = closest(name, NAMES)
+        hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
+        report = error if meant else warning
+        findings.append(report("unknown-annotation", annotation_path(name), f"there is no annotation {name}", hint))
     parsed: dict[str, Any] = {}
     for annotation in ANNOTATIONS:
         if annotation.name in texts:
@@ -249,13 +236,3 @@ def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
             parsed[annotation.field] = annotation.parse(text)
             findings += text.findings
     return Annotations(**parsed), findings
-
-
-def _unknown(names: Iterable[str]) -> Iterator[Finding]:
-    for name in names:
-        if name not in NAMES:
-            meant = closest(name, NAMES)
-            severity = Severity.ERROR if meant else Severity.WARNING
-            hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
-            path = annotation_path(name)
-            yield Finding(severity, "unknown-annotation", path, f"there is no annotation {name}", hint)

@@ -149,7 +149,7 @@ class Annotations:
     retain: tuple[Retained | Unset | Respelled, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
     dependencies: tuple[ExtraDependency | MorePods | MadeClaims, ...] = ()
-    added: tuple[AddedContainers, ...] = ()
+    added_containers: tuple[AddedContainers, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))
     outcomes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     health: Query | None = None

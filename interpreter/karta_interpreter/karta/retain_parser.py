@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.values import JSON, type_name
-from karta_interpreter.karta.annotation_text import AnnotationText
+from karta_interpreter.karta.annotation_parser import AnnotationText
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.karta.writability import names_places, split_default, whole_places
 from karta_interpreter.suggestion import did_you_mean

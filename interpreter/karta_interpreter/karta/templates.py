@@ -72,7 +72,7 @@ def with_added(
 
     Raises InterpretationError when the expression fails or does not give lists of containers.
     """
-    for each in definition.annotations.added:
+    for each in definition.annotations.added_containers:
         if each.component == component.name and (lists := _lists(definition, each, obj)):
             return [template and _extended(template, lists) for template in templates]
     return templates
