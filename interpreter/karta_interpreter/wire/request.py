@@ -6,7 +6,7 @@ import orjson
 
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.k8s.values import Object, type_name
 from karta_interpreter.operations import Call, Operation, StatusItem
 
 API_VERSION = "config.karmada.io/v1alpha1"
@@ -35,40 +35,32 @@ class Request(NamedTuple):
 
 
 def decode(body: bytes) -> Request:
-    """Read a request.
+    """Read a request; raises RequestError when the body has no readable uid.
 
-    Raises RequestError when the body has no readable uid. Anything else that is wrong becomes the ``problem``
-    of the request. Fields that are not known are ignored, and ``replicas``, which Karmada always sends, is
-    read for ReviseReplica only.
+    Anything else that is wrong becomes the ``problem`` of the request. Unknown fields are ignored, and ``replicas``,
+    which Karmada always sends, is read for ReviseReplica only.
 
     >>> request = decode(b'{"request": {"uid": "1", "kind": {"version": "v1", "kind": "Pod"}}}')
     >>> print(request.gvk, "-", request.problem)
     v1, Kind=Pod - request.operation must be a string, but is missing
     """
-    context = _parse(body)
-    request = context.get("request")
-    if not isinstance(request, dict):
-        raise RequestError(f"request must be an object, but {_found(context, 'request')}")
-    uid = _uid(request)
-    gvk, call, problem = None, None, None
-    try:
-        _check_version(context)
-        gvk = _gvk(request)
-        call = call_of(request, gvk)
-    except InterpretationError as error:
-        problem = error
-    namespace, name = _text(request, "namespace"), _text(request, "name")
-    return Request(uid, gvk, namespace, name, _text(request, "operation"), call, problem)
-
-
-def _parse(body: bytes) -> dict[str, JSON]:
     try:
         context = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise RequestError(f"the body is not JSON: {error}") from error
     if not isinstance(context, dict):
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
-    return context
+    request = context.get("request")
+    if not isinstance(request, dict):
+        raise RequestError(f"request must be an object, but {_found(context, 'request')}")
+    texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
+    gvk = None
+    try:
+        _check_version(context)
+        gvk = _gvk(request)
+        return Request(texts[0], gvk, *texts[1:], call=call_of(request, gvk))
+    except InterpretationError as problem:
+        return Request(texts[0], gvk, *texts[1:], problem=problem)
 
 
 def _uid(request: Object) -> str:
@@ -87,21 +79,26 @@ def _check_version(context: Object) -> None:
 
 
 def _gvk(request: Object) -> GVK:
-    said = request.get("kind")
-    if not isinstance(said, dict):
+    found = request.get("kind")
+    if not isinstance(found, dict):
         raise _problem(f"request.kind must be an object, but {_found(request, 'kind')}")
-    group, version, kind = said.get("group", ""), said.get("version", ""), said.get("kind", "")
-    for field, part in (("group", group), ("version", version), ("kind", kind)):
+    gvk = GVK(*(found.get(field, "") for field in GVK._fields))
+    for field, part in gvk._asdict().items():
         if not isinstance(part, str) or len(part) > _MAX_LENGTH:
-            raise _problem(f"request.kind.{field} must be a short string, but {_found(said, field)}")
-    if not version or not kind:
+            raise _problem(f"request.kind.{field} must be a short string, but {_found(found, field)}")
+    if not gvk.version or not gvk.kind:
         raise _problem("request.kind must have a version and a kind")
-    return GVK(group, version, kind)
+    return gvk
 
 
 def call_of(request: Object, gvk: GVK) -> Call:
     """Read what is asked about an object of that kind; raises InterpretationError."""
-    operation = _operation(request)
+    name = request.get("operation")
+    if not isinstance(name, str):
+        raise _problem(f"request.operation must be a string, but {_found(request, 'operation')}")
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise _problem(f'operation "{name[:64]}" is not one of {", ".join(OPERATIONS)}')
     obj = _object(request, "object", gvk)
     if operation is Operation.REVISE_REPLICA:
         return Call(operation, obj, replicas=_replicas(request))
@@ -112,29 +109,14 @@ def call_of(request: Object, gvk: GVK) -> Call:
     return Call(operation, obj)
 
 
-def _operation(request: Object) -> Operation:
-    name = request.get("operation")
-    if not isinstance(name, str):
-        raise _problem(f"request.operation must be a string, but {_found(request, 'operation')}")
-    operation = OPERATIONS.get(name)
-    if operation is None:
-        raise _problem(f'operation "{name[:64]}" is not one of {", ".join(OPERATIONS)}')
-    return operation
-
-
 def _object(request: Object, field: str, gvk: GVK) -> Object:
     obj = request.get(field)
     if not isinstance(obj, dict):
         raise _problem(f"request.{field} must be an object, but {_found(request, field)}")
-    check_object(obj, gvk, field)
+    for own, expected in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
+        if obj.get(own) != expected:
+            raise _problem(f'request.{field}.{own} must be "{expected}" as in request.kind, but {_found(obj, own)}')
     return obj
-
-
-def check_object(obj: Object, gvk: GVK, field: str = "object") -> None:
-    """Raise InterpretationError for an object of another kind than the request names."""
-    for own, said in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
-        if obj.get(own) != said:
-            raise _problem(f'request.{field}.{own} must be "{said}" as in request.kind, but {_found(obj, own)}')
 
 
 def _replicas(request: Object) -> int:

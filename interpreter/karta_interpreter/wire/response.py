@@ -55,12 +55,14 @@ def encode_failure(uid: str, code: int, message: str) -> bytes:
 
 
 def _encode(response: _Fields) -> bytes:
+    return _json({"apiVersion": API_VERSION, "kind": KIND, "response": response}, "answer")
+
+
+def _json(value: JSON, what: str) -> bytes:
     try:
-        return orjson.dumps(
-            {"apiVersion": API_VERSION, "kind": KIND, "response": response}, option=orjson.OPT_SORT_KEYS
-        )
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
-        raise InterpretationError(f"the answer cannot be written as JSON: {error}") from error
+        raise InterpretationError(f"the {what} cannot be written as JSON: {error}") from error
 
 
 def _replica(_: Call, results: Results) -> _Fields:
@@ -83,14 +85,6 @@ def _components(_: Call, results: Results) -> _Fields:
             raise InterpretationError(f'component name "{name}" must have 1 to {_MAX_NAME_LENGTH} characters')
         _count(component["replicas"], f"replicas of component {name}")
     return {"components": components}
-
-
-def _revised(call: Call, results: Results) -> _Fields:
-    return _patch(diff(call.object, results["revised"]))
-
-
-def _retained(call: Call, results: Results) -> _Fields:
-    return _patch(diff(call.object, results["retained"]))
 
 
 def _aggregated(call: Call, results: Results) -> _Fields:
@@ -131,8 +125,8 @@ def _dependencies(_: Call, results: Results) -> _Fields:
 _FIELDS: dict[Operation, Callable[[Call, Results], _Fields]] = {
     Operation.INTERPRET_REPLICA: _replica,
     Operation.INTERPRET_COMPONENT: _components,
-    Operation.REVISE_REPLICA: _revised,
-    Operation.RETAIN: _retained,
+    Operation.REVISE_REPLICA: lambda call, results: _patch(diff(call.object, results["revised"])),
+    Operation.RETAIN: lambda call, results: _patch(diff(call.object, results["retained"])),
     Operation.AGGREGATE_STATUS: _aggregated,
     Operation.INTERPRET_STATUS: _status,
     Operation.INTERPRET_HEALTH: _health,
@@ -143,11 +137,7 @@ _FIELDS: dict[Operation, Callable[[Call, Results], _Fields]] = {
 def _patch(steps: list[dict[str, JSON]]) -> _Fields:
     if not steps:
         return {}
-    try:
-        text = orjson.dumps(steps, option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONEncodeError as error:
-        raise InterpretationError(f"the patch cannot be written as JSON: {error}") from error
-    return {"patch": base64.b64encode(text).decode("ascii"), "patchType": "JSONPatch"}
+    return {"patch": base64.b64encode(_json(steps, "patch")).decode("ascii"), "patchType": "JSONPatch"}
 
 
 def _count(number: JSON, what: str) -> int:
@@ -167,14 +157,5 @@ def encode_status(status: int, message: str) -> bytes:
     b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no such path","reason":"NotFound","code":404}'
     """  # noqa: E501 - a body is one line
     reason = _REASONS.get(status) or HTTPStatus(status).phrase.replace(" ", "")
-    return orjson.dumps(
-        {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Failure",
-            "message": message,
-            "reason": reason,
-            "code": status,
-        }
-    )
+    answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    return orjson.dumps(answer | {"message": message, "reason": reason, "code": status})
