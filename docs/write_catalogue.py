@@ -5,7 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from karta_interpreter.cli.describe import Description, Part
+from karta_interpreter.cli.describe import children_text, component_facts, describe, gate_text, workers
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.files import load_catalogue
 
 DOCS = Path(__file__).parent
@@ -17,22 +18,22 @@ WRITTEN_BY = "<!-- written by docs/write_catalogue.py -->"
 
 def pages() -> dict[Path, str]:
     """Every page by its path."""
-    entries = load_catalogue().entries
-    found = sorted((Description.of(entry) for entry in entries), key=lambda description: description.gvk)
-    written = {FOLDER / f"{description.name}.md": page(description) for description in found}
+    entries = sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
+    found = [describe(entry) for entry in entries]
+    written = {FOLDER / f"{description['definition']}.md": page(description) for description in found}
     return {FOLDER / "README.md": index(found), FOLDER / "component-names.md": names(found), **written}
 
 
-def index(found: Sequence[Description]) -> str:
+def index(found: Sequence[Object]) -> str:
     """Return the list of all kinds."""
     rows = [
         [
-            f"[{description.gvk.kind}]({description.name}.md)",
-            f"`{description.gvk.api_version}`",
-            description.written_from,
-            ", ".join(part.name for part in description.workers),
-            "yes" if description.suspend else "",
-            "yes" if description.gang else "",
+            f"[{description['kind']}]({description['definition']}.md)",
+            f"`{description['apiVersion']}`",
+            description["writtenFrom"],
+            ", ".join(workers(description)),
+            "yes" if description["suspend"] else "",
+            "yes" if description["gangScheduling"] else "",
         ]
         for description in found
     ]
@@ -49,16 +50,16 @@ in Karta's own catalogue: [component-names.md](component-names.md).
 {table(head, rows)}"""
 
 
-def names(found: Sequence[Description]) -> str:
+def names(found: Sequence[Object]) -> str:
     """Return the page of component names that differ from those of Karta's own catalogue."""
     theirs = yaml.safe_load(KARTA.read_text(encoding="utf-8"))
-    ours = {f"{each.gvk.api_version}/{each.gvk.kind}": each for each in found}
+    ours = {f"{each['apiVersion']}/{each['kind']}": each for each in found}
     if unknown := theirs.keys() - ours.keys():
         raise SystemExit(f"{KARTA.name}: the catalogue has no {', '.join(sorted(unknown))}")
     rows = [
-        [f"[{description.gvk.kind}]({description.name}.md)", f"`{description.gvk.api_version}`", *only]
+        [f"[{description['kind']}]({description['definition']}.md)", f"`{description['apiVersion']}`", *only]
         for kind, description in ours.items()
-        if kind in theirs and any(only := differing([part.name for part in description.parts], theirs[kind]))
+        if kind in theirs and any(only := differing([part["name"] for part in description["components"]], theirs[kind]))
     ]
     return f"""{WRITTEN_BY}
 # Component names beside Karta's own catalogue
@@ -77,15 +78,16 @@ def differing(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, str]:
     )
 
 
-def page(description: Description) -> str:
+def page(description: Object) -> str:
     """Return the page of one kind."""
-    gvk = description.gvk
-    karta = f"../../kartas/{gvk.group or 'core'}/{gvk.version}/{gvk.kind}/karta.yaml"
-    source = f", written from {description.written_from}" if description.written_from else ""
-    components = [[f"**{part.name}**", *fact] for part in description.parts for fact in component(part)]
-    statuses = [[str(status), code(way)] for status, way in description.statuses]
+    kind, api_version = description["kind"], description["apiVersion"]
+    folder = api_version if "/" in api_version else f"core/{api_version}"
+    karta = f"../../kartas/{folder}/{kind}/karta.yaml"
+    source = f", written from {description['writtenFrom']}" if description["writtenFrom"] else ""
+    components = [[f"**{part['name']}**", *fact] for part in description["components"] for fact in component(part)]
+    statuses = [[each["status"], code(each["when"])] for each in description["statuses"]]
     sections = [
-        f"{WRITTEN_BY}\n# {gvk.kind}\n\n`{gvk.api_version}`{source}: [the definition]({karta}).",
+        f"{WRITTEN_BY}\n# {kind}\n\n`{api_version}`{source}: [the definition]({karta}).",
         f"```mermaid\n{diagram(description)}```",
         f"## Components\n{table(['component', 'what', 'where'], once(components))}",
         f"## Operations\n{operations(description)}",
@@ -95,62 +97,62 @@ def page(description: Description) -> str:
     return "\n\n".join(section.strip() for section in sections) + "\n"
 
 
-def diagram(description: Description) -> str:
+def diagram(description: Object) -> str:
     """Return the components as a Mermaid flowchart: boxes with a double side have pods, thick ones are elastic."""
     lines = ["flowchart LR", "  classDef elastic stroke-width:3px"]
-    for number, part in enumerate(description.parts):
-        left, right = ("[[", "]]") if part.pods else ("[", "]")
-        lines.append(f'  c{number}{left}"{label(part)}"{right}{":::elastic" if part.elastic else ""}')
-    numbers = {part.name: number for number, part in enumerate(description.parts)}
-    for part in description.parts:
-        if part.owner:
-            each = '|"one for each"| ' if part.instances else " "
-            lines.append(f"  c{numbers[part.owner]} -->{each}c{numbers[part.name]}")
+    for number, part in enumerate(description["components"]):
+        left, right = ("[[", "]]") if "pods" in part else ("[", "]")
+        lines.append(f'  c{number}{left}"{label(part)}"{right}{":::elastic" if "elastic" in part else ""}')
+    numbers = {part["name"]: number for number, part in enumerate(description["components"])}
+    for part in description["components"]:
+        if "ownerRef" in part:
+            each = '|"one for each"| ' if "instances" in part else " "
+            lines.append(f"  c{numbers[part['ownerRef']]} -->{each}c{numbers[part['name']]}")
     return "\n".join(lines) + "\n"
 
 
-def label(part: Part) -> str:
-    """Return what stands in a component's box."""
-    kind = part.kind if part.kind.lower() != part.name else ""
-    count = f"{part.replicas} pod{'' if part.replicas == '1' else 's'}" if part.replicas.isdigit() else ""
-    return "<br/>".join(text for text in (part.name, kind, count) if text)
+def label(part: Object) -> str:
+    """Return the text in a component's box."""
+    kind, replicas = part.get("kind", ""), part.get("replicas", "")
+    count = f"{replicas} pod{'' if replicas == '1' else 's'}" if replicas.isdigit() else ""
+    return "<br/>".join(text for text in (part["name"], kind if kind.lower() != part["name"] else "", count) if text)
 
 
-def component(part: Part) -> Iterator[list[str]]:
-    """Yield what is to be said about a component."""
-    for name, value in part.facts():
+def component(part: Object) -> Iterator[list[str]]:
+    """Yield the facts about a component."""
+    for name, value in component_facts(part):
         yield [name, value if name in ("kind", "part of", "elastic") else code(value)]
 
 
-def operations(description: Description) -> str:
-    """Return what is registered with Karmada."""
-    text = f"{', '.join(description.operations)}."
-    if description.scripted:
-        text += f" A script answers {', '.join(description.scripted)}."
-    if description.gated != description.operations:
-        text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {description.gate_text}."
+def operations(description: Object) -> str:
+    """Return the operations that are registered with Karmada."""
+    text = f"{', '.join(description['operations'])}."
+    if description["scripts"]:
+        text += f" A script answers {', '.join(description['scripts'])}."
+    if gate_text(description):
+        text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {gate_text(description)}."
     return text
 
 
-def healthy(description: Description) -> str:
+def healthy(description: Object) -> str:
     """Return when InterpretHealth answers true."""
-    if "karta-interpreter.io/health" in dict(description.annotations):
-        return f"Healthy by an expression: {code(*description.healthy)}."
-    return f"[Healthy](../health.md) while {', '.join(description.healthy)}."
+    if "karta-interpreter.io/health" in description["annotations"]:
+        return f"Healthy by an expression: {code(*description['healthy'])}."
+    return f"[Healthy](../health.md) while {', '.join(description['healthy'])}."
 
 
-def besides(description: Description) -> Iterator[list[str]]:
-    """Yield what else there is to be said."""
-    if description.references:
-        yield ["looks up", ", ".join(map(code, description.references))]
-    yield ["suspend", "<br>".join(map(code, description.suspend)) or "the CRD has no such thing"]
-    yield ["resume", "<br>".join(map(code, description.resume)) or "likewise"]
-    yield ["gang", "<br>".join(map(code, description.gang)) or "none"]
-    yield ["retains", "<br>".join(map(code, description.retain)) or "counts only"]
-    if description.queued_by:
-        yield ["queued by the label", ", ".join(map(code, description.queued_by))]
-    yield ["brings along", ", ".join(description.dependencies) or "what its pods name"]
-    yield ["creates", description.children_text or "nothing else"]
+def besides(description: Object) -> Iterator[list[str]]:
+    """Yield further facts."""
+    if description["references"]:
+        yield ["looks up", ", ".join(map(code, description["references"]))]
+    yield ["suspend", "<br>".join(map(code, description["suspend"])) or "the CRD has no such thing"]
+    yield ["resume", "<br>".join(map(code, description["resume"])) or "likewise"]
+    yield ["gang", "<br>".join(map(code, description["gangScheduling"])) or "none"]
+    yield ["retains", "<br>".join(map(code, description["retain"])) or "counts only"]
+    if description["queueLabels"]:
+        yield ["queued by the label", ", ".join(map(code, description["queueLabels"]))]
+    yield ["brings along", ", ".join(description["dependencies"]) or "what its pods name"]
+    yield ["creates", children_text(description) or "nothing else"]
 
 
 def once(rows: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from karta_interpreter.doctor.connection import Reply
-from karta_interpreter.doctor.endpoint import NOBODY, call_body, is_defined, judge_call, judge_readiness
+from karta_interpreter.doctor.endpoint import UNDEFINED, call_body, is_defined, judge_call, judge_readiness
 from karta_interpreter.doctor.result import Level
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation
@@ -75,11 +75,11 @@ def test_an_error_of_a_definition_is_a_definition(code: int, *, defined: bool) -
 
 
 @pytest.mark.parametrize(
-    ("gvk", "operation"), [(NOBODY, Operation.INTERPRET_REPLICA), (JOB, Operation.INTERPRET_STATUS)]
+    ("gvk", "operation"), [(UNDEFINED, Operation.INTERPRET_REPLICA), (JOB, Operation.INTERPRET_STATUS)]
 )
 def test_what_is_asked_is_what_karmada_asks(gvk: GVK, operation: Operation) -> None:
     request = decode(call_body(gvk, operation))
 
     assert request.problem is None
     assert (request.uid, request.gvk, request.operation_name) == ("doctor", gvk, operation)
-    assert orjson.loads(call_body(NOBODY, operation))["kind"] == "ResourceInterpreterContext"
+    assert orjson.loads(call_body(UNDEFINED, operation))["kind"] == "ResourceInterpreterContext"

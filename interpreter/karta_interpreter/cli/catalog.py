@@ -7,10 +7,9 @@ from typing import Unpack
 import click
 
 from karta_interpreter.cli.definitions import chosen
-from karta_interpreter.cli.describe import Description, show_text
+from karta_interpreter.cli.describe import describe, show_text, workers
 from karta_interpreter.cli.options import Sources, load_sources, output, sources
 from karta_interpreter.cli.render import table, to_json, written
-from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.files import load_catalogue
 
@@ -28,7 +27,8 @@ def list_command(output: str, **given: Unpack[Sources]) -> None:
 
     OPERATIONS counts those that are registered with Karmada: the ones that add something to what it does by itself.
     """
-    descriptions = _descriptions(given)
+    entries = load_sources(given).entries
+    descriptions = [describe(entries[gvk]) for gvk in sorted(entries)]
     _print(output, _list_text(descriptions), [_list_json(description) for description in descriptions])
 
 
@@ -41,8 +41,10 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
-    descriptions = chosen([(each, each.gvk, each.name) for each in _descriptions(given)], kinds)
-    _print(output, "\n".join(map(show_text, descriptions)), [_show_json(description) for description in descriptions])
+    entries = load_sources(given).entries
+    known = [(entries[gvk], gvk, entries[gvk].definition.name) for gvk in sorted(entries)]
+    descriptions = [describe(entry) for entry in chosen(known, kinds)]
+    _print(output, "\n".join(map(show_text, descriptions)), descriptions)
 
 
 @command.command("export")
@@ -63,26 +65,21 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
         click.echo("---\n".join(texts), nl=False)
 
 
-def _descriptions(given: Sources) -> list[Description]:
-    snapshot = load_sources(given)
-    return [Description.of(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
-
-
 def _print(output: str, text: str, document: JSON) -> None:
     click.echo(text if output == "table" else written(document, output), nl=False)
 
 
-def _list_text(descriptions: Sequence[Description]) -> str:
+def _list_text(descriptions: Sequence[Object]) -> str:
     rows = [
         [
-            description.gvk.api_version,
-            description.gvk.kind,
-            description.origin,
-            description.written_from or "-",
-            str(len(description.operations)),
-            "yes" if description.suspend else "no",
-            "yes" if description.gang else "no",
-            ", ".join(part.name for part in description.workers) or "-",
+            description["apiVersion"],
+            description["kind"],
+            description["origin"],
+            description["writtenFrom"] or "-",
+            str(len(description["operations"])),
+            "yes" if description["suspend"] else "no",
+            "yes" if description["gangScheduling"] else "no",
+            ", ".join(workers(description)) or "-",
         ]
         for description in descriptions
     ]
@@ -90,43 +87,11 @@ def _list_text(descriptions: Sequence[Description]) -> str:
     return table(rows, header=header)
 
 
-def _list_json(description: Description) -> Object:
+def _list_json(description: Object) -> Object:
+    fields = ("apiVersion", "kind", "definition", "origin", "writtenFrom", "operations")
     return {
-        **_head(description),
-        "components": [part.name for part in description.workers],
-        "suspend": bool(description.suspend),
-        "gang": bool(description.gang),
+        **{field: description[field] for field in fields},
+        "components": workers(description),
+        "suspend": bool(description["suspend"]),
+        "gang": bool(description["gangScheduling"]),
     }
-
-
-def _show_json(description: Description) -> Object:
-    return {
-        **_head(description),
-        "operationsWithMultiplePodTemplatesScheduling": list(map(str, description.gated)),
-        "scripts": list(description.scripted),
-        "components": [part.to_json() for part in description.parts],
-        "statuses": [{"status": str(status), "when": way} for status, way in description.statuses],
-        "references": list(description.references),
-        "retain": list(description.retain),
-        "queueLabels": list(description.queued_by),
-        "dependencies": list(description.dependencies),
-        "suspend": list(description.suspend),
-        "resume": list(description.resume),
-        "gangScheduling": list(description.gang),
-        "additionalChildKinds": [_kind(gvk) for gvk in description.children],
-        "annotations": dict(description.annotations),
-    }
-
-
-def _head(description: Description) -> Object:
-    return {
-        **_kind(description.gvk),
-        "definition": description.name,
-        "origin": description.origin,
-        "writtenFrom": description.written_from,
-        "operations": list(map(str, description.operations)),
-    }
-
-
-def _kind(gvk: GVK) -> Object:
-    return {"apiVersion": gvk.api_version, "kind": gvk.kind}

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.describe import one_line
 from karta_interpreter.cli.options import FILE, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, written
@@ -71,9 +70,9 @@ def results_table(results: Sequence[Result]) -> str:
 
 def _rows(result: Result) -> Iterator[Sequence[str]]:
     level = click.style(str(result.level), fg=_COLOURS[result.level], bold=result.level is not Level.OK)
-    yield level, result.check, one_line(result.found)
+    yield level, result.check, " ".join(result.found.split())
     if result.advice:
-        yield "", "", f"→ {one_line(result.advice)}"
+        yield "", "", f"→ {' '.join(result.advice.split())}"
 
 
 def _document(results: Sequence[Result]) -> JSON:

@@ -19,7 +19,7 @@ from karta_interpreter.wire.request import API_VERSION, KIND
 
 _CONNECTION, _TLS, _READINESS, _CALL, _DEFINITIONS = "connection", "tls", "readiness", "call", "definitions"
 READY = "/readyz"
-NOBODY = GVK("doctor.karta-interpreter.io", "v1", "Nobody")
+UNDEFINED = GVK("doctor.karta-interpreter.io", "v1", "Nobody")
 """A kind without a definition: a call for it shows the way there and back, and changes nothing."""
 
 _SLOW = 0.5
@@ -69,7 +69,7 @@ async def _certificate(address: Address, ca_bundle: str) -> list[Result]:
 async def _calls(address: Address, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
     results = list(judge_readiness(await ask(address, READY)))
     target = f"{address.path}?timeout={limit or _UNSET}s"
-    results += judge_call(await ask(address, target, call_body(NOBODY, Operation.INTERPRET_REPLICA)), limit)
+    results += judge_call(await ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
     if results[-1].level is Level.PROBLEM:
         return results
     replies = {gvk: await ask(address, target, call_body(gvk, Operation.INTERPRET_STATUS)) for gvk in kinds}
@@ -138,7 +138,7 @@ def judge_readiness(reply: Reply) -> Iterator[Result]:
 
 
 def judge_call(reply: Reply, limit: int | None) -> Iterator[Result]:
-    """Check the answer to a call for `NOBODY`; ``limit`` is the seconds that Karmada waits."""
+    """Check the answer to a call for `UNDEFINED`; ``limit`` is the seconds that Karmada waits."""
     objection = _objection(reply)
     if objection:
         yield problem(_CALL, objection, "check that host, port and path are those of a karta-interpreter server")
@@ -182,7 +182,7 @@ def _objection(reply: Reply) -> str:
     if edit.get(answer, ("response", "uid")) != _UID:
         return "the answer to a call has not the uid of its request"
     if _code(answer) != HTTPStatus.NOT_FOUND:
-        return f"a call for the kind {NOBODY}, which does not exist, is not answered with 404"
+        return f"a call for the kind {UNDEFINED}, which does not exist, is not answered with 404"
     return ""
 
 
