@@ -16,6 +16,7 @@ from tests.sources.scripted_api import (
     status,
     stream,
 )
+from tests.waiting import HANG
 
 Karta = Callable[..., str]
 Spec = Callable[..., Any]
@@ -60,7 +61,8 @@ async def test_trouble_is_outlasted_and_takes_nothing_away(
 ) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
-    async with running_cluster(tmp_path, api) as running:
+    # What has been missing for long is taken away, and on a busy machine there is much time between two requests.
+    async with running_cluster(tmp_path, api, pace=replace(FAST, absent=HANG)) as running:
         await running.serves(A=".a")
         seen: list[dict[str, str]] = []
         running.store.subscribe(lambda snapshot: seen.append(expressions(snapshot)))
