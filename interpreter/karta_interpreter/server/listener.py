@@ -8,7 +8,7 @@ import resource
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Final
+from typing import Any, Final
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.connections import Connections
@@ -41,9 +41,7 @@ class Listener:
     connection is rejected only while each one has a call; ``rejected`` is called for every connection that is closed.
     """
 
-    def __init__(
-        self, connections: Connections, tls: Tls | None, *, most: int, rejected: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, connections: Connections, tls: Tls | None, *, most: int, rejected: Callable[[], None]) -> None:
         self._connections = connections
         self._tls = tls
         self._most = most
@@ -109,19 +107,18 @@ class Listener:
 
     def _admit(self, connection: socket.socket) -> None:
         connection.setblocking(False)
-        if not self._has_room():
+        handshakes = len(self._handshakes)
+        if handshakes + self._connections.count >= self._most or handshakes > self._most // 4:
             self._rejected()
             self._release_later()
-            if not self._make_room():
+            if handshakes:
+                self._end_handshake()
+            elif not self._connections.close_idle():
                 connection.close()
                 return
         task = asyncio.create_task(self._establish(connection))
         self._handshakes[task] = connection
         task.add_done_callback(lambda done: self._handshakes.pop(done, None))
-
-    def _has_room(self) -> bool:
-        handshakes = len(self._handshakes)
-        return handshakes + self._connections.count < self._most and handshakes <= self._most // 4
 
     def _release_later(self) -> None:
         if self._release is None:
@@ -133,12 +130,6 @@ class Listener:
         if self._handshakes:  # their memory is to be released when they have ended
             self._release_later()
 
-    def _make_room(self) -> bool:
-        if self._handshakes:
-            self._end_handshake()
-            return True
-        return self._connections.close_idle()
-
     def _end_handshake(self) -> None:
         """End the oldest handshake."""
         connection = self._handshakes.pop(next(iter(self._handshakes)))
@@ -149,13 +140,10 @@ class Listener:
     async def _establish(self, connection: socket.socket) -> None:
         # What a client does wrong in the handshake, such as giving up, is an OSError; `ssl.SSLError` is one.
         with suppress(OSError):
-            await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: _Handshake(self._connections),
-                connection,
-                ssl=self._tls.context if self._tls else None,
-                ssl_handshake_timeout=HANDSHAKE_SECONDS if self._tls else None,
-                ssl_shutdown_timeout=CLOSE_SECONDS if self._tls else None,
-            )
+            timeouts = {"ssl_handshake_timeout": HANDSHAKE_SECONDS, "ssl_shutdown_timeout": CLOSE_SECONDS}
+            tls: dict[str, Any] = {"ssl": self._tls.context, **timeouts} if self._tls else {}
+            connect = asyncio.get_running_loop().connect_accepted_socket
+            await connect(lambda: _Handshake(self._connections), connection, **tls)
 
 
 class _Handshake(asyncio.Protocol):
@@ -190,7 +178,7 @@ async def _bind(host: str, port: int) -> list[socket.socket]:
             bound.setblocking(False)
             sockets.append(bound)
         opened.pop_all()
-    return sockets
+        return sockets
 
 
 def allow_files(wanted: int) -> int:

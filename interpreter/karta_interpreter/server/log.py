@@ -28,7 +28,7 @@ class _Log(logging.LoggerAdapter[logging.Logger]):
     """Logs a constant message with fields, which are the keyword arguments."""
 
     def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
-        """Move the fields to where `_Json` finds them."""
+        """Move the fields to where `_line` finds them."""
         return msg, {"exc_info": kwargs.pop("exc_info", None), "extra": {"fields": kwargs}}
 
 
@@ -71,12 +71,11 @@ class _Lines(QueueHandler):
 
     def __init__(self) -> None:
         super().__init__(Queue(_MOST_WAITING))
-        self.setFormatter(_Json())
         self.dropped = 0
         _Writer(self).start()
 
     def prepare(self, record: logging.LogRecord) -> str:
-        return f"{self.format(record)}\n"
+        return _line(record)
 
     def enqueue(self, record: object) -> None:
         try:
@@ -100,7 +99,7 @@ class _Writer(QueueListener):
     def handle(self, record: Any) -> None:  # noqa: ANN401 - a record for `logging`, a text here
         self._failed += not _write(record)
         lost = self._lines.dropped + self._failed - self._reported
-        if lost and self._lines.queue.empty() and _write(self._lines.prepare(_loss(lost))):
+        if lost and self._lines.queue.empty() and _write(_line(_loss(lost))):
             self._reported += lost
 
 
@@ -123,18 +122,17 @@ def _write(text: str) -> bool:
     return True
 
 
-class _Json(logging.Formatter):
-    """Formats a record as one line of JSON, the same in every terminal and locale."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        event = dict(getattr(record, "fields", {}))
-        event["level"] = record.levelname.lower()
-        event["time"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
-        if record.exc_info:
-            # A plain traceback: it names functions and lines, but no values.
-            event["exception"] = self.formatException(record.exc_info)
-        event["message"] = _message(record)
-        return _CONTROLS.sub(_escape, _json(event)).decode()
+def _line(record: logging.LogRecord) -> str:
+    """Format a record as one line of JSON, the same in every terminal and locale."""
+    event = dict(getattr(record, "fields", {}))
+    event["level"] = record.levelname.lower()
+    event["time"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+    if record.exc_info:
+        # A plain traceback: it names functions and lines, but no values.
+        event["exception"] = logging.Formatter().formatException(record.exc_info)
+    event["message"] = _message(record)
+    line = _CONTROLS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), _json(event))
+    return f"{line.decode()}\n"
 
 
 def _all_lines() -> list[_Lines]:
@@ -161,7 +159,3 @@ def _text(value: object) -> str:
         return str(value).encode(errors="replace").decode()
     except Exception:  # noqa: BLE001 - its own __str__ may do anything
         return f"<{type(value).__name__}>"
-
-
-def _escape(found: re.Match[bytes]) -> bytes:
-    return b"\\u%04x" % ord(found[0].decode())
