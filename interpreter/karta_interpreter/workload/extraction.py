@@ -84,10 +84,8 @@ def pod_queries(component: Component) -> Mapping[str, Query]:
     match component.pods:
         case PodTemplate(query):
             return {"podTemplateSpecPath": query}
-        case PodSpec(query, None):
-            return {"podSpecPath": query}
-        case PodSpec(query, metadata) if metadata is not None:
-            return {"podSpecPath": query, "metadataPath": metadata}
+        case PodSpec(query, metadata):
+            return {"podSpecPath": query} if metadata is None else {"podSpecPath": query, "metadataPath": metadata}
         case Fragments(queries):
             return dict(queries)
     return {}
@@ -103,12 +101,11 @@ def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[Fragm
     """The pieces of each instance's pods; an empty list without `fragmentedPodSpecDefinition`."""
     if not isinstance(component.pods, Fragments):
         return []
-    found: list[dict[str, JSON]] = [{} for _ in ids]
-    for field, query in component.pods.queries:
-        piece, expected = PIECES[field]
-        for pieces, value in zip(found, _read(component, field, query, obj, ids, expected), strict=True):
-            pieces[piece] = value
-    return [FragmentedPodSpec(**pieces) for pieces in found]
+    columns = {
+        PIECES[field][0]: _read(component, field, query, obj, ids, PIECES[field][1])
+        for field, query in component.pods.queries
+    }
+    return [FragmentedPodSpec(**{piece: column[at] for piece, column in columns.items()}) for at in range(len(ids))]
 
 
 def has_scale(component: Component) -> bool:
@@ -123,26 +120,21 @@ def extract_scales(component: Component, obj: Object, ids: Ids) -> list[Scale]:
 
 def extract_instances(component: Component, obj: Object) -> Mapping[str, Instance]:
     """Every instance with everything, by id and in the order of the object."""
-    ids = instance_ids(component, obj)
+    ids, known = instance_ids(component, obj), component.pods is not None
     pods = [None] * len(ids) if component.pods is None else templates(component, component.pods, obj, ids)
     # Counts are read only where pods exist: `.worker.replicas // 1` counts a worker that is not there.
-    counts = extract_scales(component, obj, ids) if component.pods is None or any(pods) else []
     columns: tuple[list[Any], ...] = (
-        counts,
+        extract_scales(component, obj, ids) if any(pods) or not known else [],
         *(extract_pods(field, component, obj, ids) for field in ("podTemplateSpecPath", "podSpecPath", "metadataPath")),
         extract_fragments(component, obj, ids),
     )
-    rows = zip(*(column or [None] * len(ids) for column in columns), strict=True)
-    return {
-        name: Instance(name, template is not None, _replicas(component, template, row[0]), *row)
-        for name, template, row in zip(ids, pods, rows, strict=True)
-    }
-
-
-def _replicas(component: Component, template: Object | None, scale: Scale | None) -> int:
-    if component.pods is not None and template is None:
-        return 0
-    return 1 if scale is None else scale.effective
+    instances: dict[str, Instance] = {}
+    for name, template, scale, *read in zip(
+        ids, pods, *(column or [None] * len(ids) for column in columns), strict=True
+    ):
+        replicas = 0 if known and template is None else 1 if scale is None else scale.effective
+        instances[name] = Instance(name, template is not None, replicas, scale, *read)
+    return instances
 
 
 def _read(component: Component, field: str, query: Query, obj: Object, ids: Ids, expected: type) -> list[JSON]:
@@ -156,7 +148,7 @@ def _read(component: Component, field: str, query: Query, obj: Object, ids: Ids,
 
 
 def _at(query: Query, obj: Object, index: int) -> str:
-    """The place of an output in the object, None for a computed one."""
+    """The place of an output in the object, "" for a computed one."""
     try:
         location = query.locate_each(obj)[index]
     except QueryError:

@@ -26,48 +26,41 @@ Shape: TypeAlias = Struct | Named | None
 """None is a value that belongs to its writer as a whole."""
 
 
-def _shape_of(fields: str, **shapes: Shape) -> Struct:
+def _struct(fields: str, **shapes: Shape) -> Struct:
     return Struct({**dict.fromkeys(fields.split()), **shapes})
 
 
-METADATA = _shape_of(
+METADATA = _struct(
     "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation "
     "labels managedFields name namespace ownerReferences resourceVersion selfLink uid"
 )
-
-RESOURCES = _shape_of("claims limits requests")
-
-CONTAINER = _shape_of(
+RESOURCES = _struct("claims limits requests")
+CONTAINER = _struct(
     "args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy "
     "restartPolicy restartPolicyRules securityContext startupProbe stdin stdinOnce targetContainerName "
     "terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir",
     resources=RESOURCES,
 )
-
 CONTAINERS = Named(CONTAINER)
-
-AFFINITY_TERMS = _shape_of(
+AFFINITY_TERMS = _struct(
     "preferredDuringSchedulingIgnoredDuringExecution requiredDuringSchedulingIgnoredDuringExecution"
 )
 """Pod affinity and node affinity alike."""
-
-RESOURCE_CLAIMS = Named(_shape_of("name resourceClaimName resourceClaimTemplateName"))
-
-POD_SPEC = _shape_of(
+RESOURCE_CLAIMS = Named(_struct("name resourceClaimName resourceClaimTemplateName"))
+POD_SPEC = _struct(
     "activeDeadlineSeconds automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks evictionResponders "
     "hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets nodeName "
     "nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy "
     "runtimeClassName schedulerName schedulingGates schedulingGroup securityContext serviceAccount "
     "serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations "
     "topologySpreadConstraints volumes workloadRef",
-    affinity=_shape_of("podAntiAffinity", podAffinity=AFFINITY_TERMS, nodeAffinity=AFFINITY_TERMS),
+    affinity=_struct("podAntiAffinity", podAffinity=AFFINITY_TERMS, nodeAffinity=AFFINITY_TERMS),
     containers=CONTAINERS,
     initContainers=CONTAINERS,
     ephemeralContainers=CONTAINERS,
     resourceClaims=RESOURCE_CLAIMS,
     resources=RESOURCES,
 )
-
 POD_TEMPLATE = Struct({"metadata": METADATA, "spec": POD_SPEC})
 
 
@@ -102,14 +95,15 @@ def patch(old: JSON, change: JSON) -> JSON:
 
 def _merged(old: JSON, new: JSON, shape: Shape) -> JSON:
     if isinstance(shape, Struct) and isinstance(new, dict):
-        return _struct(old if isinstance(old, dict) else {}, new, shape)
+        return _merged_fields(old if isinstance(old, dict) else {}, new, shape)
     if isinstance(shape, Named) and isinstance(new, list):
-        known = _by_name(old)
+        known = {name_of(element): element for element in old} if isinstance(old, list) else {}
+        known.pop(None, None)
         return [merge(known.get(name_of(element)), element, shape.element) for element in new]
     return new
 
 
-def _struct(old: Mapping[str, JSON], new: Mapping[str, JSON], shape: Struct) -> dict[str, JSON]:
+def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], shape: Struct) -> dict[str, JSON]:
     merged: dict[str, JSON] = {}
     for field in {**old, **new}:
         if new.get(field) is not None:
@@ -117,12 +111,6 @@ def _struct(old: Mapping[str, JSON], new: Mapping[str, JSON], shape: Struct) -> 
         elif field in old and (old[field] is None or not (field in new or field in shape.fields)):
             merged[field] = old[field]
     return merged
-
-
-def _by_name(elements: JSON) -> Mapping[str | None, JSON]:
-    if not isinstance(elements, list):
-        return {}
-    return {name_of(element): element for element in elements if name_of(element) is not None}
 
 
 def name_of(element: JSON) -> str | None:

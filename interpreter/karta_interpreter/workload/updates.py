@@ -4,14 +4,13 @@ Each function gives the object as it is to be, and the same object where nothing
 leaves its instance as it is.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from karta_interpreter.errors import ComponentNotFoundError, PathNotWritableError, WorkloadError
-from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
-from karta_interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate
+from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_directives, check_json, named
 from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec, pod_queries
@@ -46,21 +45,21 @@ SHAPES: Mapping[str, Shape] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A field of a component's definition that values are written through; its expression may be missing."""
+class _Target:
+    """A field of a component's definition that values are written through."""
 
     component: Component
     field: str
-    query: Query | None
-    shape: Shape = None
     type: type = dict
+    shape: Shape = None
 
-    @property
-    def required(self) -> Query:
-        """The expression; raises PathNotWritableError where the definition has none."""
-        if self.query is None:
+    def stage(self, plan: WritePlan, changes: Mapping[str, Change], below: Path = ()) -> None:
+        """Plan changes, if there are any; raises PathNotWritableError where the definition has no expression."""
+        query = pod_queries(self.component).get(self.field)
+        if changes and query is None:
             raise PathNotWritableError(f"{self}: the definition has no such path, so there is no place to write to")
-        return self.query
+        if changes and query is not None:
+            plan.stage(self.field, query, changes, below)
 
     def checked(self, value: JSON) -> JSON:
         """A value that can be stored; raises WorkloadError for any other."""
@@ -74,9 +73,13 @@ class Target:
             raise WorkloadError(f"{self}: the new value cannot be stored: {err}") from err
         return value
 
-    def merging(self, value: JSON) -> Change:
-        """The change that merges a value into what is there; errors as `checked`."""
-        return partial(merge, new=self.checked(value), shape=self.shape)
+    def merging(self, values: Mapping[str, JSON]) -> Mapping[str, Change]:
+        """The changes that merge values into what is there, where there is one; errors as `checked`."""
+        return {
+            name: partial(merge, new=self.checked(value), shape=self.shape)
+            for name, value in values.items()
+            if value is not None
+        }
 
     def __str__(self) -> str:
         return f"{named(self.component)}, {self.field}"
@@ -84,32 +87,17 @@ class Target:
 
 def update_field(field: str, component: Component, obj: Object, values: Mapping[str, Object | None]) -> Object:
     """The object with new values for what the expression of one field gives."""
-    target = Target(component, field, pod_queries(component).get(field), SHAPES[field])
-    return _update(component, obj, [(target, values)])
+    plan, target = WritePlan(component, obj), _Target(component, field, shape=SHAPES[field])
+    target.stage(plan, target.merging(values))
+    return plan.commit()
 
 
 def update_fragments(component: Component, obj: Object, specs: Mapping[str, FragmentedPodSpec]) -> Object:
     """The object with new pieces of pods."""
-    queries = pod_queries(component) if isinstance(component.pods, Fragments) else {}
-    return _update(
-        component,
-        obj,
-        [
-            (
-                Target(component, field, queries.get(field), SHAPES.get(field), kind),
-                {name: getattr(spec, piece) for name, spec in specs.items()},
-            )
-            for field, (piece, kind) in PIECES.items()
-        ],
-    )
-
-
-def _update(component: Component, obj: Object, asked: Iterable[tuple[Target, Mapping[str, JSON]]]) -> Object:
     plan = WritePlan(component, obj)
-    for target, values in asked:
-        changes = {name: target.merging(value) for name, value in values.items() if value is not None}
-        if changes:
-            plan.stage(target.field, target.required, changes)
+    for field, (piece, kind) in PIECES.items():
+        target = _Target(component, field, kind, SHAPES.get(field))
+        target.stage(plan, target.merging({name: getattr(spec, piece) for name, spec in specs.items()}))
     return plan.commit()
 
 
@@ -131,16 +119,6 @@ class PodChanges:
     node_affinity: Object | None = None
     resource_claims: Sequence[JSON] | None = None
     containers: Mapping[str, Object] | None = None
-
-    @property
-    def said(self) -> Mapping[str, JSON]:
-        """What is to be changed, by the name of its field.
-
-        >>> PodChanges(scheduler_name="kai", tolerations=[]).said
-        {'scheduler_name': 'kai', 'tolerations': []}
-        """
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
 
 
 _PLACES: Mapping[str, tuple[Path, type]] = {
@@ -169,14 +147,14 @@ def update_pods(component: Component, obj: Object, changes: Mapping[str, PodChan
     check_pods_exist(component, obj, changes)
     plan = WritePlan(component, obj)
     for thing in _PLACES:
-        asked = {name: change.said[thing] for name, change in changes.items() if thing in change.said}
-        if asked:
-            target, below = _target(component, thing)
-            plan.stage(target.field, target.required, _changes(target, thing, asked), below)
+        given = {name: getattr(change, thing) for name, change in changes.items()}
+        given = {name: value for name, value in given.items() if value is not None}
+        target, below = _target(component, thing)
+        target.stage(plan, _changes(target, thing, given), below)
     return plan.commit()
 
 
-def _target(component: Component, thing: str) -> tuple[Target, Path]:
+def _target(component: Component, thing: str) -> tuple[_Target, Path]:
     """The field that a thing is written through, and where the thing is below it."""
     (place, kind), piece = _PLACES[thing], _FRAGMENTS.get(thing, thing)
     match component.pods:
@@ -186,20 +164,18 @@ def _target(component: Component, thing: str) -> tuple[Target, Path]:
             field, below = "podSpecPath" if place[0] == "spec" else "metadataPath", place[1:]
         case _:
             field, below = piece, ()
-    return Target(component, field, pod_queries(component).get(field), SHAPES.get(piece), kind), below
+    return _Target(component, field, kind, SHAPES.get(piece)), below
 
 
-def _changes(target: Target, thing: str, asked: Mapping[str, JSON]) -> Mapping[str, Change]:
+def _changes(target: _Target, thing: str, given: Mapping[str, JSON]) -> Mapping[str, Change]:
     if thing in _MAPS:
-        return {name: partial(patch, change=target.checked(value)) for name, value in asked.items()}
-    if thing == "containers":
-        return {
-            name: partial(_containers, target=target, changes=target.checked(value)) for name, value in asked.items()
-        }
-    return {name: target.merging(value) for name, value in asked.items()}
+        return {name: partial(patch, change=target.checked(value)) for name, value in given.items()}
+    if thing != "containers":
+        return target.merging(given)
+    return {name: partial(_containers, target=target, changes=target.checked(value)) for name, value in given.items()}
 
 
-def _containers(old: JSON, target: Target, changes: Mapping[str, Object]) -> JSON:
+def _containers(old: JSON, target: _Target, changes: Mapping[str, Object]) -> JSON:
     containers = old if isinstance(old, list) else []
     names = [name for name in map(name_of, containers) if name is not None]
     for name in changes:
