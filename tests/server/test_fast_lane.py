@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from karta_interpreter.server.load import Load
 from tests.server.client import as_others, get, post, question
 from tests.server.wire import BODY_LIMIT, Bench, Outcome
 from tests.waiting import Clock, until
@@ -69,6 +70,56 @@ async def test_while_draining_aiohttp_answers_and_closes(bench: Bench) -> None:
     outcome = await bench.feed([CALL])
     assert b"\r\nConnection: close\r\n" in outcome.written
     assert outcome.closed
+
+
+SCRIPTED = post(question("Sundial", "InterpretHealth"))
+
+
+async def test_a_script_answers_in_the_fast_lane(bench: Bench) -> None:
+    bench.connection.data_received(SCRIPTED)
+    assert bench.connections.busy == 1
+    assert not bench.connection.is_receiving
+    await until(lambda: not bench.connection.is_busy)
+    assert b'"healthy":true' in bench.wire.written
+    assert bench.wire.written.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert bench.by_aiohttp == 0
+
+
+async def test_what_a_client_sends_before_it_has_its_answer_is_answered_in_its_turn(bench: Bench) -> None:
+    bench.connection.data_received(SCRIPTED)
+    for part in (CALL[:10], CALL[10:], SCRIPTED):
+        bench.connection.data_received(part)
+    assert bench.wire.paused
+    await until(lambda: bench.wire.written.count(b"HTTP/1.1 200 OK") == 3)
+    first, second, third = bench.wire.written.split(b"HTTP/1.1 200 OK")[1:]
+    assert b'"healthy":true' in first
+    assert b'"replicas":3' in second
+    assert b'"healthy":true' in third
+    assert not bench.wire.paused
+
+
+async def test_a_client_that_leaves_gets_no_answer_of_its_script() -> None:
+    bench = Bench()
+    bench.connection.data_received(SCRIPTED)
+    bench.hang_up()
+    await until(lambda: b'operation="InterpretHealth"' in bench.metrics.render())
+    assert bench.wire.written == b""
+
+
+async def test_an_answer_that_ends_while_draining_is_the_last_one(bench: Bench) -> None:
+    bench.connection.data_received(SCRIPTED)
+    bench.readiness.draining = True
+    await until(lambda: bench.wire.closed)
+    assert b"\r\nConnection: close\r\n" in bench.wire.written
+    assert b'"healthy":true' in bench.wire.written
+
+
+async def test_a_script_that_would_be_one_call_too_many_is_for_aiohttp_to_refuse() -> None:
+    bench = Bench(load=Load(0))
+    bench.connection.data_received(SCRIPTED)
+    await until(lambda: bench.wire.written)
+    assert bench.wire.written.startswith(b"HTTP/1.1 503 ")
+    bench.hang_up()
 
 
 async def test_a_client_that_does_not_take_its_answer_is_disconnected(clock: Clock) -> None:

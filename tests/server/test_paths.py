@@ -138,7 +138,8 @@ def cases(store: Store) -> list[Spoken]:
 
 def answer(calls: Calls, body: bytes) -> bytes | str:
     try:
-        return calls.answer_now(body) or "not now"
+        found = calls.answer_soon(body)
+        return found if isinstance(found, bytes) else "not now"
     except RequestError as error:
         return f"{error.status} {error}"
 

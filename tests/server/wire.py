@@ -21,7 +21,7 @@ BODY_LIMIT = 2000
 _TURNS = 30
 _DATE = re.compile(rb"(?<=\r\nDate: )[^\r]+")
 _COUNTED = re.compile(rb"^karta_interpreter_(?:calls|http_errors|call_seconds_count|requests).*", re.MULTILINE)
-_STORE = Store((KARTAS,), catalogue=False)
+_STORE = Store((KARTAS,), overrides=(KARTAS.with_name("scripts"),), catalogue=False)
 _STORE.load()
 
 
@@ -32,6 +32,7 @@ class Wire(asyncio.Transport):
         super().__init__()
         self.written = b""
         self.closed = False
+        self.paused = False
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         assert not self.closed
@@ -47,10 +48,10 @@ class Wire(asyncio.Transport):
         return self.closed
 
     def pause_reading(self) -> None:
-        """Nobody reads."""
+        self.paused = True
 
     def resume_reading(self) -> None:
-        """Nobody reads."""
+        self.paused = False
 
 
 @dataclass(frozen=True)

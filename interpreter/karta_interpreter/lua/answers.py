@@ -1,7 +1,7 @@
 """One operation, answered by its scripts in another process."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from orjson import Fragment
 
@@ -14,7 +14,21 @@ Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 """What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
 
 
-def answer(
+def answer(scripts: Sequence[Script], **about: Any) -> dict[str, JSON]:  # noqa: ANN401 - as `jobs` takes them
+    """The answer of the scripts of one operation, by Karmada's result names; requirements may be None.
+
+    ``about`` are the arguments of `jobs`. Raises LuaSyntaxError, LuaRunError with the line of the script, and
+    LuaLimitError.
+
+    >>> answer(
+    ...     [Script("InterpretHealth", "function InterpretHealth(obj) return obj.ok end", "demo")], object={"ok": True}
+    ... )
+    {'healthy': True}
+    """
+    return together([run_job(job) for job in jobs(scripts, **about)])
+
+
+def jobs(
     scripts: Sequence[Script],
     *,
     object: Object | Fragment,  # noqa: A002 - the name that Karmada and its scripts have for it
@@ -23,33 +37,28 @@ def answer(
     items: Sequence[JSON] | None = None,
     own: Own | None = None,
     on_print: Callable[[str], None] | None = None,
-) -> dict[str, JSON]:
-    """The answer of the scripts of one operation, by Karmada's result names; requirements may be None.
+) -> list[Job]:
+    """What a process does for each script of one operation.
 
     A fragment is JSON text that is known to be valid. Retain needs ``observed`` and ReviseReplica ``replicas``;
     AggregateStatus takes ``items`` as Karmada writes them, None where an object has none yet: scripts then get nil.
-    InterpretDependency runs every script, any other operation has one. ``own`` is what ``require("karta")`` offers,
-    ``on_print`` gets every line that a script prints. Raises LuaSyntaxError, LuaRunError with the line of the script,
-    and LuaLimitError.
-
-    >>> answer(
-    ...     [Script("InterpretHealth", "function InterpretHealth(obj) return obj.ok end", "demo")], object={"ok": True}
-    ... )
-    {'healthy': True}
+    ``own`` is what ``require("karta")`` offers, ``on_print`` gets every line that a script prints.
     """
-    arguments = _arguments(scripts[0].operation, object, observed, replicas, items)
-    answers = [_answer(script, arguments, own or {}, on_print) for script in scripts]
-    if scripts[0].operation == "InterpretDependency":
-        return {"dependencies": united(one["dependencies"] for one in answers)}
-    return answers[0]
+    own, arguments = own or {}, _arguments(scripts[0].operation, object, observed, replicas, items)
+    return [
+        Job(
+            ["answer", script.text, script.operation, arguments, [*own], on_print is not None],
+            f"{script.source}:{script.name}",
+            own=own,
+            on_print=on_print,
+        )
+        for script in scripts
+    ]
 
 
-def _answer(
-    script: Script, arguments: Sequence[JSON], own: Own, on_print: Callable[[str], None] | None
-) -> dict[str, JSON]:
-    request = ["answer", script.text, script.operation, arguments, [*own], on_print is not None]
-    answered: dict[str, JSON] = run_job(Job(request, f"{script.source}:{script.name}", own=own, on_print=on_print))
-    return answered
+def together(answers: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
+    """The answer of the scripts of one operation by the answers of each; only InterpretDependency has several."""
+    return answers[0] if len(answers) == 1 else {"dependencies": united(each["dependencies"] for each in answers)}
 
 
 def _arguments(

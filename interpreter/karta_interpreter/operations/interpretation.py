@@ -1,12 +1,14 @@
 """One call, one answer: by a script where the definition has one for the operation, else by the definition itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from karta_interpreter.errors import InterpretationError, LuaError, LuaLimitError
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta import Definition, Reader, resolved
-from karta_interpreter.lua.answers import answer
-from karta_interpreter.lua.dependencies import united
+from karta_interpreter.lua.answers import jobs, together
+from karta_interpreter.lua.machine.worker import Job, run_job
 from karta_interpreter.lua.script import Script
 from karta_interpreter.operations.call import DEFAULT_OPTIONS, Call, Operation, Options, Results
 from karta_interpreter.operations.dispatch import own_answer
@@ -31,11 +33,12 @@ def interpret(
     """
     if definition.references:
         definition = resolved(definition, call.object, reader)
-    if scripts := definition.scripts.of(call.operation):
-        answers = [_run(definition, script, call, options, on_print) for script in scripts]
-        if call.operation is Operation.AGGREGATE_STATUS:
-            return _status_only(call, answers[0])
-        return answers[0] if len(answers) == 1 else {"dependencies": united(each["dependencies"] for each in answers)}
+    if call.operation in definition.scripts.operations:
+        answers = []
+        for script, job in script_jobs(definition, call, options, on_print):
+            with script_errors(definition, script):
+                answers.append(run_job(job))
+        return script_results(call, answers)
     if not definition.answers(call.operation):
         raise _unanswered(definition, call.operation)
     return own_answer(definition, call, options)
@@ -54,24 +57,41 @@ def _unanswered(definition: Definition, operation: Operation) -> InterpretationE
     )
 
 
-def _run(definition: Definition, script: Script, call: Call, options: Options, on_print: OnPrint) -> Results:
+def script_jobs(
+    definition: Definition, call: Call, options: Options, on_print: OnPrint = None
+) -> list[tuple[Script, Job]]:
+    """Return the scripts that answer a call, with what a process does for each."""
+    scripts = definition.scripts.of(call.operation)
+    asked = jobs(
+        scripts,
+        object=call.object,
+        observed=call.member if call.operation is Operation.RETAIN else None,
+        replicas=call.wanted if call.operation is Operation.REVISE_REPLICA else None,
+        # Karmada leaves an empty list out of what it stores, and scripts get nil for it.
+        items=[item.to_json() for item in call.items] or None,
+        own=own_functions(definition, call, options),
+        on_print=on_print,
+    )
+    return list(zip(scripts, asked, strict=True))
+
+
+@contextmanager
+def script_errors(definition: Definition, script: Script) -> Iterator[None]:
+    """Raise the errors of a script as InterpretationError."""
     try:
-        return answer(
-            (script,),
-            object=call.object,
-            observed=call.member if call.operation is Operation.RETAIN else None,
-            replicas=call.wanted if call.operation is Operation.REVISE_REPLICA else None,
-            # Karmada leaves an empty list out of what it stores, and scripts get nil for it.
-            items=[item.to_json() for item in call.items] or None,
-            own=own_functions(definition, call, options),
-            on_print=on_print,
-        )
+        yield
     except LuaError as error:
         text = script.line_text(error.line)
         shown = f" (`{text}`)" if text else ""
         place = f" in line {error.line}{shown}" if error.line else shown
         message = f"{definition.gvk}: script {script.name} for {script.operation} failed{place}: {error}"
         raise InterpretationError(message, code=504 if isinstance(error, LuaLimitError) else 422) from error
+
+
+def script_results(call: Call, answers: Sequence[dict[str, JSON]]) -> Results:
+    """Return the answer to a call by the results of the jobs."""
+    results = together(answers)
+    return _status_only(call, results) if call.operation is Operation.AGGREGATE_STATUS else results
 
 
 def _status_only(call: Call, results: Results) -> Results:

@@ -97,10 +97,11 @@ class Exchange:
 
     async def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
         """Send a message as `Process.send` does."""
-        frame = self._process.frame(letter, payload, seconds, grace=grace)
+        parts = self._process.parts(letter, payload, seconds, grace=grace)
         try:
             async with asyncio.timeout(self._process.left):
-                await self._loop.sock_sendall(self._process.socket, frame)
+                for part in parts:
+                    await self._loop.sock_sendall(self._process.socket, part)
         except OSError as error:
             raise await self._in_thread(self._process.stopped, error) from error
 

@@ -98,13 +98,10 @@ class Process:
 
     def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
         """Send a message; one with ``seconds`` begins a request, which is stopped that long and ``grace`` later."""
-        rest = memoryview(self.frame(letter, payload, seconds, grace=grace))
+        parts = self.parts(letter, payload, seconds, grace=grace)
         try:
-            while rest:
-                try:
-                    rest = rest[self.socket.send(rest) :]
-                except BlockingIOError:
-                    self._wait(select.POLLOUT)
+            for part in parts:
+                self._write(memoryview(part))
         except OSError as error:
             raise self.stopped(error) from error
 
@@ -118,12 +115,13 @@ class Process:
             raise self.stopped(error) from error
         return message
 
-    def frame(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> bytes:
-        """The bytes of a message that `send` would send, for a caller that waits for the socket itself."""
+    def parts(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> tuple[bytes, ...]:
+        """What `send` would send, for a caller that waits for the socket itself."""
         if seconds:
             self._seconds, self._end = seconds, time.monotonic() + seconds + grace
         self._is_ready = False
-        return child.FRAME.pack(letter, seconds, len(payload)) + payload
+        header = child.FRAME.pack(letter, seconds, len(payload))
+        return (header + payload,) if len(payload) < READ else (header, payload)
 
     def take(self, chunk: bytes) -> None:
         """Take bytes that came from the socket; raises ConnectionResetError when the process has closed its end."""
@@ -186,6 +184,13 @@ class Process:
             self.stop()
             raise SandboxError("its process is out of step", StopCause.DEFECT)
         self._is_ready = True
+
+    def _write(self, rest: memoryview) -> None:
+        while rest:
+            try:
+                rest = rest[self.socket.send(rest) :]
+            except BlockingIOError:
+                self._wait(select.POLLOUT)
 
     def _wait(self, events: int) -> None:
         """Wait for the socket, whose own timeouts would take twice as many system calls."""

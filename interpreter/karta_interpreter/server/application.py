@@ -1,10 +1,10 @@
 """The endpoints: which path and method lead where, which bodies are read, and what an HTTP error looks like."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs
 
 from aiohttp import HttpVersion11
@@ -17,7 +17,7 @@ from multidict import CIMultiDict
 from karta_interpreter.errors import RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.server import metrics as exposition
-from karta_interpreter.server.calls import Calls
+from karta_interpreter.server.calls import Awaited, Calls
 from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
@@ -48,6 +48,9 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0
 _TERM = r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
 _TERMS = re.compile(_TERM)
 _DURATION = re.compile(rf"(?:{_TERM})+", re.ASCII)
+
+Soon: TypeAlias = Coroutine[Any, Any, tuple[bytes, bool]]
+"""Returns an answer, and whether it is the last one on its connection."""
 
 NO_KINDS: Mapping[GVK, str] = MappingProxyType({})
 
@@ -80,14 +83,22 @@ class Application:
             later = {"Retry-After": "1"} if error.status == _UNAVAILABLE else {}
             return self.refuse(error.status, str(error), **later)
 
-    def answer_now(self, body: bytes) -> bytes | None:
+    def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
         """Return the answer to a body sent to ``/interpret``, None when that is for `handle` to give."""
-        if self.readiness.draining or self._calls.load.is_spent:
+        load = self._calls.load
+        if self.readiness.draining or load.is_spent:
             return None
         try:
-            return self._calls.answer_now(body)
+            answer = self._calls.answer_soon(body)
         except Exception:  # noqa: BLE001 - `handle` meets the same error again and answers it
             return None
+        if answer is None or isinstance(answer, bytes):
+            return answer
+        return None if load.is_full else self._await(answer, _seconds(parameters, self._settings.call_limit))
+
+    async def _await(self, answer: Awaited, seconds: float) -> tuple[bytes, bool]:
+        with self._calls.load.work():
+            return await answer(seconds), self.readiness.draining
 
     def refuse(self, status: int, message: str, **headers: str) -> Response:
         """Return an HTTP error."""

@@ -4,10 +4,11 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, NamedTuple, Self
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
@@ -22,6 +23,7 @@ from karta_interpreter.server.isolated_child import TOO_DEEP
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.script_calls import ScriptCalls
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import FastDecoder, Request, decode, encode_failure, encode_results
@@ -38,13 +40,16 @@ _LONGEST_REASON = 500
 # A thread that stops at its deadline returns the slow expression; this is how long the call waits for it.
 _LAST_WORDS = 0.2
 
+Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
+"""Answers a request that was read, within some seconds."""
+
 
 class Calls:
     """Answers calls from the snapshot of the moment, and reviews of Kartas.
 
     Plain definitions are answered at once: their work is bounded by the object. Scripts, and expressions that could
-    run without end, run in other processes, for which a thread waits under a deadline, so that no other call does.
-    Large bodies are answered in processes, for the same reason.
+    run without end, run in other processes. The event loop waits for a script, and a thread for expressions, both under
+    a deadline, so that no other call waits. Large bodies are answered in processes, for the same reason.
     """
 
     _reads_by = FastDecoder
@@ -59,6 +64,7 @@ class Calls:
         self._decodes_for: Snapshot | None = None
         self._fast_decoder = self._reads_by(lambda _: None)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
+        self._scripts = ScriptCalls()
         self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
@@ -74,12 +80,19 @@ class Calls:
         if question and not question.waits:
             return self._answer(question)
         with self.load.work():
-            return await (self._in_thread(question, seconds) if question else self._in_process(body, seconds))
+            return await (self._awaited(question, seconds) if question else self._in_process(body, seconds))
 
-    def answer_now(self, body: bytes) -> bytes | None:
-        """Return what `answer` would, None when that has to wait for a thread or a process; raises the same."""
+    def answer_soon(self, body: bytes) -> bytes | Awaited | None:
+        """Return what `answer` would, or how to await it from scripts; None when a thread or another process answers.
+
+        Raises what `answer` raises.
+        """
         question = self._read(body)
-        return self._answer(question) if question and not question.waits else None
+        if question is None:
+            return None
+        if not question.waits:
+            return self._answer(question)
+        return partial(self._awaited, question) if question.is_scripted else None
 
     async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
         """Return the answer to a review of a Karta, see `IsolatedCalls.review`."""
@@ -116,7 +129,7 @@ class Calls:
         self.load.spend(time.perf_counter() - question.started)
         return answer
 
-    async def _in_thread(self, question: "_Question", seconds: float) -> bytes:
+    async def _awaited(self, question: "_Question", seconds: float) -> bytes:
         try:
             results = await self._results(question, seconds)
             answer = encode_results(question.request, results)
@@ -148,31 +161,33 @@ class Calls:
 
     async def _results(self, question: "_Question", seconds: float) -> Results:
         definition, call = question.known()
-        until = time.monotonic() + seconds
-
-        async def take_turn() -> Results:
-            loop, turns = asyncio.get_running_loop(), self._turns[definition.gvk]
-
-            def give_back(_: object) -> None:
-                with suppress(RuntimeError):  # the loop has been closed
-                    loop.call_soon_threadsafe(turns.release)
-
-            await turns.acquire()
-            work = self._threads.submit(self._interpret_until, until, definition, call)
-            # Not when the waiting ends: a client can leave, and the thread goes on until its deadline.
-            work.add_done_callback(give_back)
-            return await asyncio.wrap_future(work)
-
+        until, turns = time.monotonic() + seconds, self._turns[definition.gvk]
         try:
             # Work that stops at its deadline returns the slow expression.
             async with asyncio.timeout(until - time.monotonic() + _LAST_WORDS):
-                return await take_turn()
+                if not question.is_scripted:
+                    return await self._in_thread(until, turns, definition, call)
+                async with turns:
+                    return await self._scripts.answer(definition, call, self._options, until)
         except TimeoutError:
             raise InterpretationError(question.too_slow(seconds), code=504) from None
         except InterpretationError as error:
             if time.monotonic() < until:
                 raise
             raise InterpretationError(f"{question.too_slow(seconds)}: {error}", code=504) from error
+
+    async def _in_thread(self, until: float, turns: asyncio.Semaphore, definition: Definition, call: Call) -> Results:
+        loop = asyncio.get_running_loop()
+
+        def give_back(_: object) -> None:
+            with suppress(RuntimeError):  # the loop has been closed
+                loop.call_soon_threadsafe(turns.release)
+
+        await turns.acquire()
+        work = self._threads.submit(self._interpret_until, until, definition, call)
+        # Not when the waiting ends: a client can leave, and the thread goes on until its deadline.
+        work.add_done_callback(give_back)
+        return await asyncio.wrap_future(work)
 
     def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
         with deadline(max(until - time.monotonic(), 0.0)):
@@ -235,6 +250,14 @@ class _Question(NamedTuple):
         if self.is_fast or self.definition is None:
             return False
         return self.definition.uses_bounded or self.request.operation_name in self.definition.scripts.operations
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether the answer waits for scripts alone."""
+        definition = self.definition
+        if definition is None or self.request.call is None or definition.uses_bounded or definition.references:
+            return False
+        return self.request.operation_name in definition.scripts.operations
 
     def served(self) -> Definition:
         """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""

@@ -1,10 +1,11 @@
 """The fast lane: calls that come exactly as Karmada writes them are answered as soon as their last byte is there.
 
 Three quarters of what aiohttp does for a request is of no use to these. The fast lane decides nothing by itself:
-a request that differs from Karmada's in one byte, and one whose answer is anything but a plain 200 that is there at
-once, goes to aiohttp as it came.
+a request that differs from Karmada's in one byte, and one whose answer is anything but a plain 200, goes to aiohttp as
+it came. An answer is there at once, or comes from a script in another process.
 """
 
+import asyncio
 import re
 import time
 from email.utils import formatdate
@@ -19,7 +20,7 @@ from karta_interpreter.server.settings import Settings
 # What Go's net/http writes for Karmada: these headers, in this order and spelling, each once, and no others. Nothing
 # in it can be read in two ways. Bodies of a megabyte and more take so long that it does not matter who reads them.
 _HEAD = re.compile(
-    rb"POST /interpret(?:\?timeout=[0-9a-z.]{1,32})? HTTP/1\.1\r\n"
+    rb"POST /interpret(?:\?(timeout=[0-9a-z.]{1,32}))? HTTP/1\.1\r\n"
     rb"Host: [0-9A-Za-z.:\[\]-]{1,255}\r\n"
     rb"User-Agent: [!-~][ -~]{0,254}\r\n"
     rb"Content-Length: ([1-9][0-9]{0,5})\r\n"
@@ -30,8 +31,9 @@ _HEAD = re.compile(
 )
 _ANSWER = (
     b"HTTP/1.1 200 OK\r\nServer: karta-interpreter\r\nContent-Type: application/json\r\n"
-    b"Content-Length: %d\r\nDate: %b\r\n\r\n%b"
+    b"Content-Length: %d\r\nDate: %b\r\n%b\r\n%b"
 )
+_LAST = b"Connection: close\r\n"
 
 
 class FastLane(Connection):
@@ -42,12 +44,14 @@ class FastLane(Connection):
     first bytes that are anything else close the lane: from then on only that parser knows where a request begins.
     """
 
-    __slots__ = ("_end", "_held", "_is_closed", "_start")
+    __slots__ = ("_awaited", "_end", "_held", "_is_closed", "_parameters", "_start")
 
     def __init__(self, server: Server, application: Application, settings: Settings) -> None:
         super().__init__(server, application, settings)
         self._held = bytearray()
         self._start = self._end = 0
+        self._parameters = ""
+        self._awaited: asyncio.Task[tuple[bytes, bool]] | None = None
         self._is_closed = False
 
     def data_received(self, data: bytes) -> None:
@@ -57,29 +61,31 @@ class FastLane(Connection):
             super().data_received(data)
             return
         self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
-        if self._held:
+        if self._awaited:
+            self._hold_back(data)
+        elif self._held:
             self._go_on(data)
         else:
             self._begin(data)
 
     @property
     def is_busy(self) -> bool:
-        """Whether there is a request, and be it one that is held."""
-        return super().is_busy or bool(self._held)
+        """Whether there is a request, and be it one that is held or whose answer is awaited."""
+        return super().is_busy or bool(self._held) or self._awaited is not None
 
     @property
     def is_receiving(self) -> bool:
         """Whether there is a request whose body has not come yet, and be it one that is held."""
-        return bool(self._held) or super().is_receiving
+        return (bool(self._held) and self._awaited is None) or super().is_receiving
 
     def _begin(self, data: bytes) -> None:
         # Before its first request, aiohttp may not have begun to wait for it.
         head = _HEAD.match(data) if not self.is_busy or not self._request_count else None
-        length = int(head[1]) if head else 0
+        length = int(head[2]) if head else 0
         if not head or length > self._settings.body_limit:
             self._close_lane(data)
             return
-        self._start, self._end = head.end(), head.end() + length
+        self._start, self._end, self._parameters = head.end(), head.end() + length, (head[1] or b"").decode()
         if len(data) == self._end:
             self._answer(data)
         elif len(data) < self._end:
@@ -101,12 +107,42 @@ class FastLane(Connection):
             self._close_lane(held, data)
 
     def _answer(self, data: bytes) -> None:
-        answer = None if self.is_old else self._application.answer_now(data[self._start :])
-        if answer is None or self.transport is None:
+        goes = not self.is_old and self.transport is not None
+        answer = self._application.answer_soon(data[self._start :], self._parameters) if goes else None
+        if answer is None:
             super().data_received(data)
             return
         self._request_count += 1
-        self.transport.write(_ANSWER % (len(answer), _date(int(time.time())), answer))
+        if isinstance(answer, bytes):
+            self._write(answer)
+        else:
+            self._awaited = self._loop.create_task(answer)
+            self._awaited.add_done_callback(self._finish)
+
+    def _finish(self, awaited: asyncio.Task[tuple[bytes, bool]]) -> None:
+        """Write an answer that was awaited, unless its client or the event loop is gone."""
+        self._awaited = None
+        if self.transport is None or awaited.cancelled():
+            return
+        answer, is_last = awaited.result()
+        self._write(answer, b"" if not (is_last or self.is_old) else _LAST)
+        if is_last or self.is_old:
+            self.transport.close()
+        elif self._held:
+            held = bytes(self._held)
+            self._held.clear()
+            self.transport.resume_reading()
+            self.data_received(held)
+
+    def _hold_back(self, data: bytes) -> None:
+        """Hold what a client sends before it has its answer, and take no more of it."""
+        self._held += data
+        if self.transport is not None:
+            self.transport.pause_reading()
+
+    def _write(self, answer: bytes, header: bytes = b"") -> None:
+        if self.transport is not None:
+            self.transport.write(_ANSWER % (len(answer), _date(int(time.time())), header, answer))
 
     def _close_lane(self, *parts: bytes) -> None:
         self._is_closed = True

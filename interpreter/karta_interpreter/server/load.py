@@ -33,6 +33,11 @@ class Load:
         """Whether the present turn of the event loop has answered calls for long enough."""
         return self._spent > TURN_SECONDS
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many calls are in work as may be."""
+        return self._in_work >= self._most
+
     async def turn(self, seconds: float) -> float:
         """Wait for a turn of the event loop that is not spent; return what is left of ``seconds`` then.
 
@@ -49,7 +54,7 @@ class Load:
     @contextmanager
     def work(self) -> Iterator[None]:
         """Count a call as being in work until the end of the block; raises RequestError when too many are."""
-        if self._in_work >= self._most:
+        if self.is_full:
             raise _overloaded()
         self._in_work += 1
         try:
