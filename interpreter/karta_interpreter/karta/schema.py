@@ -55,19 +55,21 @@ def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
     """
     if not isinstance(value, dict):
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
-    wrong_type = _wrong_type(value)
-    if wrong_type is not None:
-        return None, [wrong_type]
-    findings = [
-        *(_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS),
-        *_metadata_findings(value.get("metadata")),
-        *_language_findings(value.get("spec")),
-    ]
+    found = (value.get("apiVersion"), value.get("kind"))
+    if found not in (KARTA, RESOURCE_INTERFACE) and not (found == (None, None) and "spec" in value):
+        named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
+        message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
+        return None, [error("not-a-karta", (), message, "write apiVersion: run.ai/v1alpha1 and kind: Karta")]
+    findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
+    findings += _metadata_findings(value.get("metadata"))
     spec, more = _read_spec(value.get("spec"))
     findings += more
     if spec is None:
         return None, findings
-    return Karta(name=name_of(value), annotations=_annotations(value), spec=spec), findings
+    annotations = edit.get(value, ("metadata", "annotations"))
+    texts = annotations.items() if isinstance(annotations, dict) else ()
+    readable = {key: text for key, text in texts if isinstance(text, str)}
+    return Karta(name=name_of(value), annotations=readable, spec=spec), findings
 
 
 def name_of(value: Object) -> str:
@@ -89,29 +91,21 @@ def gvk_of(value: Object) -> GVK | None:
     return GVK(group, version, name)
 
 
-def _wrong_type(value: Object) -> Finding | None:
-    found = (value.get("apiVersion"), value.get("kind"))
-    if found in (KARTA, RESOURCE_INTERFACE) or (found == (None, None) and "spec" in value):
-        return None
-    named = [f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field)]
-    return error(
-        "not-a-karta",
-        (),
-        f"{', '.join(named) or 'an object without apiVersion and kind'} is not a definition this version reads",
-        "write apiVersion: run.ai/v1alpha1 and kind: Karta",
-    )
-
-
 def _metadata_findings(metadata: JSON) -> Iterator[Finding]:
     if metadata is None:
         return
     if not isinstance(metadata, dict):
-        yield error("schema", ("metadata",), f"must be an object, not {type_name(metadata)}")
+        yield _wrong_type(("metadata",), "an object", metadata)
         return
-    yield from _name_findings(metadata.get("name"))
-    annotations = metadata.get("annotations") or {}
+    name, annotations = metadata.get("name"), metadata.get("annotations") or {}
+    if not isinstance(name, str | None):
+        yield _wrong_type(("metadata", "name"), "a string", name)
+    elif name and not _NAME.fullmatch(name):
+        shown = escaped(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…")
+        message = f'"{shown}" is not a name that Kubernetes accepts'
+        yield error("name-invalid", ("metadata", "name"), message, _NAME_HINT)
     if not isinstance(annotations, dict):
-        yield error("schema", ("metadata", "annotations"), f"must be an object, not {type_name(annotations)}")
+        yield _wrong_type(("metadata", "annotations"), "an object", annotations)
         return
     for key, text in annotations.items():
         if not isinstance(text, str):
@@ -120,45 +114,23 @@ def _metadata_findings(metadata: JSON) -> Iterator[Finding]:
             yield error("schema", path, f"an annotation must be a string, not {type_name(text)}", hint)
 
 
-def _name_findings(name: JSON) -> Iterator[Finding]:
-    path = ("metadata", "name")
-    if name is None or name == "":
-        return
-    if not isinstance(name, str):
-        yield error("schema", path, f"must be a string, not {type_name(name)}", _type_hint("a string", name))
-    elif not _NAME.fullmatch(name):
-        shown = escaped(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…")
-        yield error("name-invalid", path, f'"{shown}" is not a name that Kubernetes accepts', _NAME_HINT)
-
-
-def _annotations(value: Object) -> dict[str, str]:
-    annotations = edit.get(value, ("metadata", "annotations"))
-    if not isinstance(annotations, dict):
-        return {}
-    return {key: text for key, text in annotations.items() if isinstance(text, str)}
-
-
-def _language_findings(spec: JSON) -> Iterator[Finding]:
-    language = edit.get(spec, ("expressionLanguage",), "jq")
-    if language != "jq":
-        yield error(
-            "expression-language",
-            ("spec", "expressionLanguage"),
-            f"the expression language {language} is not supported",
-            "write the expressions in jq",
-        )
-
-
 def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     if raw is None:
         return None, [error("schema", _SPEC, "the field spec is missing")]
+    findings: list[Finding] = []
     if isinstance(raw, dict):
+        language = raw.get("expressionLanguage", "jq")
+        if language != "jq":
+            message, hint = f"the expression language {language} is not supported", "write the expressions in jq"
+            findings.append(error("expression-language", (*_SPEC, "expressionLanguage"), message, hint))
         raw = {key: value for key, value in raw.items() if key != "expressionLanguage"}
     try:
-        return Spec.model_validate(raw), []
+        return Spec.model_validate(raw), findings
     except ValidationError as err:
-        details = [detail for detail in err.errors(include_url=False) if not _follows_from_others(detail)]
-    findings = [_finding(detail) for detail in details]
+        # A list may be called too short only because its entries are wrong.
+        errors = err.errors(include_url=False)
+        details = [detail for detail in errors if detail["type"] != "too_short" or not detail["input"]]
+    findings += [_finding(detail) for detail in details]
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     if len(unknown) < len(details):
         return None, findings
@@ -167,33 +139,24 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     return Spec.model_validate(raw), findings
 
 
-def _follows_from_others(detail: ErrorDetails) -> bool:
-    """Whether a list is called too short only because its entries are wrong."""
-    return detail["type"] == "too_short" and bool(detail["input"])
-
-
 def _finding(detail: ErrorDetails) -> Finding:
     path: Path = (*_SPEC, *detail["loc"])
-    found = detail["input"]
     kind = detail["type"]
     if kind == "extra_forbidden":
         return _unknown(str(path[-1]), path, _fields_at(detail["loc"][:-1]))
-    if kind == "missing":
-        return error("schema", path, f"the field {path[-1]} is missing")
-    if kind == "too_short":
-        return error("schema", path, "needs at least one entry")
     if kind in _EXPECTED:
-        message = f"must be {_EXPECTED[kind]}, not {type_name(found)}"
-        return error("schema", path, message, _type_hint(_EXPECTED[kind], found))
-    return error("schema", path, detail["msg"])
+        return _wrong_type(path, _EXPECTED[kind], detail["input"])
+    messages = {"missing": f"the field {path[-1]} is missing", "too_short": "needs at least one entry"}
+    return error("schema", path, messages.get(kind, detail["msg"]))
 
 
-def _type_hint(expected: str, found: JSON) -> str:
+def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
+    hint = ""
     if expected == "a string" and isinstance(found, bool | int | float):
-        return "write it in quotes"
+        hint = "write it in quotes"
     if expected == "a list" and isinstance(found, dict):
-        return "write the entry behind a dash, as the only one of a list"
-    return ""
+        hint = "write the entry behind a dash, as the only one of a list"
+    return error("schema", path, f"must be {expected}, not {type_name(found)}", hint)
 
 
 def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:

@@ -48,8 +48,7 @@ class _Generator(GenerateJsonSchema):
         return False
 
 
-_DIALECT = "http://json-schema.org/draft-07/schema#"
-"""What the language servers of editors know best."""
+_DESCRIPTION = "A Karta says where the pods, counts and statuses of a kind of workload are."
 
 
 def json_schema() -> Object:
@@ -61,34 +60,25 @@ def json_schema() -> Object:
     ['spec']
     """
     versions, kinds = zip(KARTA, RESOURCE_INTERFACE, strict=True)
+    known = {PREFIX + each.name: _of_draft_7(each.property_schema) for each in ANNOTATIONS}
+    texts = {"type": "object", "additionalProperties": {"type": "string"}}
+    metadata = {"name": {"type": "string"}, "labels": texts, "annotations": {**texts, "properties": known}}
     return {
-        "$schema": _DIALECT,
+        # The dialect that the language servers of editors know best.
+        "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Karta",
-        "description": "A Karta says where the pods, counts and statuses of a kind of workload are.",
+        "description": _DESCRIPTION,
         "type": "object",
         "required": ["spec"],
         "additionalProperties": False,
         "properties": {
             "apiVersion": {"enum": [*versions]},
             "kind": {"enum": [*kinds]},
-            "metadata": _metadata(),
+            "metadata": {"type": "object", "properties": metadata},
             "spec": {"$ref": REFERENCE + Spec.__name__},
             "status": {"type": "object"},
         },
         "definitions": {name: _of_draft_7(part) for name, part in model_schema().items()},
-    }
-
-
-def _metadata() -> Object:
-    text = {"type": "string"}
-    known = {PREFIX + each.name: _of_draft_7(each.property_schema) for each in ANNOTATIONS}
-    return {
-        "type": "object",
-        "properties": {
-            "name": text,
-            "labels": {"type": "object", "additionalProperties": text},
-            "annotations": {"type": "object", "properties": known, "additionalProperties": text},
-        },
     }
 
 
@@ -104,6 +94,10 @@ def _of_draft_7(schema: Any) -> Any:  # noqa: ANN401 - a schema holds JSON of an
     return {**{key: value for key, value in known.items() if key != "$ref"}, "allOf": [{"$ref": known["$ref"]}]}
 
 
+_TYPE = (
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
+)
+_REASON = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
 CONDITIONS: Object = {
     "description": "Validated: the definition is good. CRDExists: its kind is there. Ready: both.",
     "type": "array",
@@ -113,23 +107,11 @@ CONDITIONS: Object = {
         "type": "object",
         "required": ["type", "status", "lastTransitionTime", "reason", "message"],
         "properties": {
-            "type": {
-                "type": "string",
-                "maxLength": 316,
-                "pattern": (
-                    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
-                    r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
-                ),
-            },
+            "type": {"type": "string", "maxLength": 316, "pattern": _TYPE},
             "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
             "observedGeneration": {"type": "integer", "format": "int64", "minimum": 0},
             "lastTransitionTime": {"type": "string", "format": "date-time"},
-            "reason": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 1024,
-                "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
-            },
+            "reason": {"type": "string", "minLength": 1, "maxLength": 1024, "pattern": _REASON},
             "message": {"type": "string", "maxLength": 32768},
         },
     },
@@ -151,61 +133,38 @@ def custom_resource_definition() -> Object:
     >>> custom_resource_definition()["metadata"]["name"]
     'kartas.run.ai'
     """
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "kartas.run.ai"},
-        "spec": {
-            "group": "run.ai",
-            "scope": "Cluster",
-            "names": {
-                "kind": "Karta",
-                "listKind": "KartaList",
-                "plural": "kartas",
-                "singular": "karta",
-                "shortNames": ["krt"],
-            },
-            "versions": [_version()],
-        },
+    parts = model_schema()
+    # A CRD cannot have a schema of ``metadata``, so the annotations are in the description of the whole.
+    listed = "".join(f"\n- {PREFIX}{each.name}: {each.property_schema['description']}" for each in ANNOTATIONS)
+    status_description = "What was found out about the definition."
+    properties = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": _structural(parts[Spec.__name__], parts),
+        "status": {"description": status_description, "type": "object", "properties": {"conditions": CONDITIONS}},
     }
-
-
-def _version() -> Object:
-    columns = [{"name": name, "type": type_, "jsonPath": path} for name, type_, path in _COLUMNS]
-    return {
+    schema = {
+        "description": f"{_DESCRIPTION} Its annotations:{listed}",
+        "type": "object",
+        "required": ["spec"],
+        "properties": properties,
+    }
+    version = {
         "name": "v1alpha1",
         "served": True,
         "storage": True,
         "subresources": {"status": {}},
-        "additionalPrinterColumns": columns,
-        "schema": {"openAPIV3Schema": _schema()},
+        "additionalPrinterColumns": [{"name": name, "type": kind, "jsonPath": path} for name, kind, path in _COLUMNS],
+        "schema": {"openAPIV3Schema": schema},
     }
-
-
-def _schema() -> Object:
-    parts = model_schema()
+    names = {"kind": "Karta", "listKind": "KartaList", "plural": "kartas", "singular": "karta", "shortNames": ["krt"]}
     return {
-        "description": _description(),
-        "type": "object",
-        "required": ["spec"],
-        "properties": {
-            "apiVersion": {"type": "string"},
-            "kind": {"type": "string"},
-            "metadata": {"type": "object"},
-            "spec": _structural(parts[Spec.__name__], parts),
-            "status": {
-                "description": "What was found out about the definition.",
-                "type": "object",
-                "properties": {"conditions": CONDITIONS},
-            },
-        },
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "kartas.run.ai"},
+        "spec": {"group": "run.ai", "scope": "Cluster", "names": names, "versions": [version]},
     }
-
-
-def _description() -> str:
-    """Return the description of the whole, which has the annotations: a CRD cannot have a schema of ``metadata``."""
-    listed = "".join(f"\n- {PREFIX}{each.name}: {each.property_schema['description']}" for each in ANNOTATIONS)
-    return f"A Karta says where the pods, counts and statuses of a kind of workload are. Its annotations:{listed}"
 
 
 def _structural(schema: Any, parts: Object) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
