@@ -24,6 +24,7 @@ PATHS: Final = tuple(f"/apis/{API_VERSION}/{kind}webhookconfigurations" for kind
 WEBHOOKS: Final = frozenset(("validate.karta-interpreter.io", "mutate.karta-interpreter.io"))
 """The names of the webhooks that ask this server about Kartas; no others are touched."""
 
+_logger = logging.getLogger(__name__)
 _SECONDS: Final = 15.0
 _REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -31,8 +32,8 @@ _REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPR
 class AdmissionCA:
     """Writes the authority into the configurations of a name whenever it is not there.
 
-    It makes no configuration, and leaves what it is not allowed to read to others. Others report an API
-    server that cannot be asked. ``authority`` is PEM, empty while it is not known and where none is needed.
+    It creates no configuration, and skips one that it may not read. The registrar logs an API server that cannot be
+    asked. ``authority`` is PEM, empty while it is not known and where none is needed.
     """
 
     def __init__(
@@ -40,7 +41,6 @@ class AdmissionCA:
         api: ApiServer,
         authority: Callable[[], bytes],
         name: str = NAME,
-        *,
         seconds: float = _SECONDS,
     ) -> None:
         self._api = api
@@ -61,40 +61,32 @@ class AdmissionCA:
         return all(authority in base64.b64decode(bundle) for bundle in bundles)
 
     async def run(self) -> None:
-        """See to it until cancelled; nothing that the API server does ends it."""
+        """Keep the CA in the webhooks until cancelled; nothing that the API server does ends it."""
         while True:
             for path in PATHS:
-                await self._look(path)
+                try:
+                    await self._look(path)
+                except ClusterError as error:
+                    self._fail(path, error)
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._woken.wait()
             self._woken.clear()
 
     async def _look(self, path: str) -> None:
-        try:
-            present = await self._api.get(f"{path}/{self._name}")
-            if change := self._change(present):
-                present = await self._api.apply(f"{path}/{self._name}", change, manager=NAME)
-                message = f"{present['kind']} {self._name} trusts the authority of this server"
-                self._messages.log(path, logging.INFO, message)
-        except ClusterError as error:
-            self._fail(path, error)
-        else:
-            self._messages.forget(path)
-            self._bundles[path] = frozenset(_bundles(present).values())
-
-    def _change(self, present: Object) -> Object | None:
-        """What to apply, None when all is as it should be."""
-        bundle = base64.b64encode(self._authority()).decode()
-        others = [name for name, found in _bundles(present).items() if found != bundle]
-        if not bundle or not others:
-            return None
-        return {
-            "apiVersion": API_VERSION,
-            "kind": present["kind"],
-            "metadata": {"name": self._name},
-            "webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in _bundles(present)],
-        }
+        present = await self._api.get(f"{path}/{self._name}")
+        found, bundle = _bundles(present), base64.b64encode(self._authority()).decode()
+        if bundle and {*found.values()} - {bundle}:
+            change = {
+                "apiVersion": API_VERSION,
+                "kind": present["kind"],
+                "metadata": {"name": self._name},
+                "webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in found],
+            }
+            found = _bundles(await self._api.apply(f"{path}/{self._name}", change, manager=NAME))
+            _logger.info("%s %s trusts the authority of this server", present["kind"], self._name)
+        self._messages.forget(path)
+        self._bundles[path] = frozenset(found.values())
 
     def _fail(self, path: str, error: ClusterError) -> None:
         if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):

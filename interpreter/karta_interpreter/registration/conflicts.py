@@ -44,13 +44,9 @@ def rival(present: Object | None, desired: Object) -> str:
 
 
 def _addresses(configuration: Object) -> list[str]:
-    webhooks = configuration.get("webhooks") or ()
-    return sorted({_address(webhook.get("clientConfig") or {}) for webhook in webhooks})
-
-
-def _address(client: Object) -> str:
-    service = client.get("service")
-    return f"Service {service['namespace']}/{service['name']}" if service else str(client.get("url"))
+    clients = [webhook.get("clientConfig") or {} for webhook in configuration.get("webhooks") or ()]
+    services = [(client.get("service"), client.get("url")) for client in clients]
+    return sorted({f"Service {at['namespace']}/{at['name']}" if at else str(url) for at, url in services})
 
 
 class RateLimit:

@@ -44,10 +44,10 @@ class Endpoint:
         """
         try:
             parts = urlsplit(url)
-            host, _ = parts.hostname, parts.port
+            _ = parts.port
         except ValueError as error:
             raise ServeError(f'"{url}" is not a URL: {error}') from error
-        if parts.scheme != "https" or not host:
+        if parts.scheme != "https" or not parts.hostname:
             raise ServeError(f'"{url}" cannot be registered: Karmada calls https://HOST[:PORT][/PATH] only')
         if "@" in parts.netloc or "?" in url or "#" in url:
             raise ServeError(f'"{url}" cannot be registered: Karmada allows no user, query or fragment in it')
