@@ -10,7 +10,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.script import Script, Scripts
 from karta_interpreter.registration import Served, operations_for
-from karta_interpreter.registration.native_interpreters import INTERPRETS_COMPONENT, REVISES_REPLICA
+from karta_interpreter.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 from tests.registration.definitions import TOY, Scale, define, names, replicas
 
 ONE = {"worker": replicas(".spec.worker.count // 1")}

@@ -18,7 +18,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.lua.script import SLOTS
 from karta_interpreter.operations import Operation
-from karta_interpreter.registration.native_interpreters import INTERPRETS_COMPONENT, REVISES_REPLICA
+from karta_interpreter.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 
 _CHECK, _GATE = "precedence", "gate"
 _COMPONENT, _REVISE = Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA

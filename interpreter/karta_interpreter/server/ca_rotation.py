@@ -147,6 +147,10 @@ class Rotation:
     haste: float = 0.0
     is_trusted: Callable[[bytes], bool] = lambda _: True
 
+    @property
+    def _wanted(self) -> set[str]:
+        return {_canonical(name) for name in self.names}
+
     def turn(self, keyring: Keyring, now: datetime) -> Keyring:
         """Return the keyring as it should be now; the same one when nothing is due."""
         keyring = self._with_authority(_without_ended(keyring, now), now)
@@ -166,7 +170,7 @@ class Rotation:
         leaf = keyring.leaf
         if not keyring.pair or not leaf:
             return True
-        if not {_canonical(name) for name in self.names} <= {_canonical(name) for name in keyring.pair.names}:
+        if not self._wanted <= {*keyring.pair.names}:
             return True
         life = leaf.not_valid_after_utc - issued_at(leaf)
         return now - issued_at(leaf) >= life * (_RENEWED_AFTER - self.haste * _SPREAD)
@@ -197,20 +201,16 @@ class Rotation:
         Replicas may disagree for the time of an upgrade. What another one has asked for is left out only with the
         next regular renewal, else they would go on signing against each other.
         """
-        known = {_canonical(name) for name in keyring.pair.names} if keyring.pair else set[str]()
-        wanted = {_canonical(name) for name in self.names}
-        others = keyring.pair.names if keyring.pair and not wanted <= known else ()
-        return tuple(dict.fromkeys([*map(_canonical, self.names), *map(_canonical, others)]))
+        others = keyring.pair.names if keyring.pair and not self._wanted <= {*keyring.pair.names} else ()
+        return tuple(dict.fromkeys([*map(_canonical, self.names), *others]))
 
 
 def _without_ended(keyring: Keyring, now: datetime) -> Keyring:
     authorities = tuple(each for each in keyring.authorities if _left(each.certificate, now) > timedelta(0))
     former = tuple(each for each in keyring.former if _left(each, now) > timedelta(0))
-    pair = keyring.pair
-    if pair and pair.not_after <= now.timestamp():
-        pair = None
-    unchanged = (authorities, former, pair) == (keyring.authorities, keyring.former, keyring.pair)
-    return keyring if unchanged else Keyring(authorities, former, pair)
+    pair = keyring.pair if keyring.pair and keyring.pair.not_after > now.timestamp() else None
+    changed = Keyring(authorities, former, pair)
+    return keyring if changed == keyring else changed
 
 
 def _left(certificate: x509.Certificate, now: datetime) -> timedelta:

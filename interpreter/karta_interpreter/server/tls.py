@@ -61,7 +61,9 @@ class Tls:
         """Ask the source, and serve what it has."""
         async with self._looking:
             try:
-                self._serve(await self.source.look())
+                certificate = await self.source.look()
+                if certificate != self.certificate:
+                    self._renew(certificate)
             except Exception as error:  # noqa: BLE001 - the next attempt may succeed after any error
                 self._metrics.certificate_broken()
                 problem, cause = (str(error), None) if isinstance(error, ServeError) else (repr(error), error)
@@ -71,12 +73,9 @@ class Tls:
             else:
                 self._problem = ""
 
-    def _serve(self, certificate: Certificate) -> None:
-        before = self.certificate
-        if certificate == before:
-            return
+    def _renew(self, certificate: Certificate) -> None:
+        message = "certificate renewed" if certificate.chain != self.certificate.chain else "authorities changed"
         self.install(certificate)
-        message = "certificate renewed" if certificate.chain != before.chain else "authorities changed"
         log.info(message, names=certificate.names, not_after=certificate.not_after)
         self._renewed()
 
