@@ -32,9 +32,6 @@ class Karmada:
     objects: dict[str, Raw | ClusterError] = field(default_factory=dict)
     url: str = "https://karmada.test:5443"
 
-    async def probe(self) -> str:
-        return str((await self.get("/version"))["gitVersion"])
-
     async def get(self, path: str) -> Raw:
         found = self.objects.get(path, ClusterError(f"GET {path}: 404 not found", status=404, reason="NotFound"))
         if isinstance(found, ClusterError):

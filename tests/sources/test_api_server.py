@@ -128,7 +128,7 @@ async def test_the_url_is_known_once_it_is_needed(scripted: ScriptedApi, api: Ap
     scripted.on("get", "/version", stream(b'{"gitVersion": "v1.36.2"}'))
     before = api.url
 
-    assert await api.probe() == "v1.36.2"
+    assert await api.get("/version") == {"gitVersion": "v1.36.2"}
     assert before == f"the kubeconfig {tmp_path / 'config'}"
     assert api.url == scripted.url
 
@@ -251,7 +251,7 @@ async def test_a_kubeconfig_that_cannot_be_used_is_named(tmp_path: Path, text: s
     file = tmp_path / "config"
     file.write_text(text)
     async with ApiServer.of(file) as api:
-        error = await _failure(api.probe())
+        error = await _failure(api.get("/version"))
 
     assert (error.status, error.reason) == (0, "Configuration")
     assert str(error).startswith(f"the kubeconfig {file} cannot be used: ")

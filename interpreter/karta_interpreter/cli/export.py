@@ -7,7 +7,7 @@ import click
 
 from karta_interpreter.cli.export_health import flux_health_command
 from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.options import FILE, INPUT, Sources, load_sources, output, sources
+from karta_interpreter.cli.options import FILE, Sources, inputs, load_sources, output, sources
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, to_json, to_yaml, written
 from karta_interpreter.errors import ServeError
@@ -47,13 +47,7 @@ _KINDS = 'Use only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be re
     is_flag=True,
     help="Karmada's feature gate MultiplePodTemplatesScheduling is on.",
 )
-@click.option(
-    "--crds",
-    type=INPUT,
-    multiple=True,
-    metavar="PATH",
-    help='CustomResourceDefinitions of the kinds: file, folder or "-"; may be repeated.',
-)
+@inputs("--crds", text="CustomResourceDefinitions of the kinds")
 def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     *,
     kinds: tuple[str, ...],

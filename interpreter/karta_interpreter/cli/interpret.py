@@ -10,6 +10,7 @@ from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, operation_named
 from karta_interpreter.cli.definitions import interpreter_for, read_customizations
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
+from karta_interpreter.cli.options import inputs
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, to_yaml, written
 from karta_interpreter.findings import Severity, escaped
@@ -46,28 +47,9 @@ class _Given(TypedDict):
 @click.option("--observed-file", metavar="PATH", help='The object as a member cluster has it; "-" is stdin.')
 @click.option("--status-file", metavar="PATH", help="One AggregatedStatusItem per document.")
 @click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
-@click.option(
-    "--reference-file",
-    multiple=True,
-    metavar="PATH",
-    help="Objects that the definition may look up: file, folder or -; may be repeated.",
-)
-@click.option(
-    "-f",
-    "--filename",
-    "--karta",
-    "filenames",
-    multiple=True,
-    metavar="PATH",
-    help="Definitions and customizations to use: file, folder or -; may be repeated. Default: the catalogue.",
-)
-@click.option(
-    "--override",
-    "overrides",
-    multiple=True,
-    metavar="PATH",
-    help="Customizations whose scripts win over the definition: file, folder or -; may be repeated.",
-)
+@inputs("--reference-file", text="Objects that the definition may look up")
+@inputs("-f", "--filename", "--karta", "filenames", text="Definitions and customizations instead of the catalogue")
+@inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option("--check", is_flag=True, help="Check scripts without running them.")
 @click.option("-R", "--recursive", is_flag=True, expose_value=False, help="Accepted; folders are always read so.")
 @click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
@@ -98,8 +80,7 @@ def command(
     if asked and output is None:
         _print_blocks(outcomes[0])
     elif output in ("yaml", "json"):
-        document = _document(interpreter.entry, calls[0].object, outcomes)
-        click.echo(written(document, output), nl=False)
+        click.echo(written(_document(interpreter.entry, calls[0].object, outcomes), output), nl=False)
     else:
         click.echo(_title(interpreter.entry, calls[0].object) + outcomes_table(outcomes), nl=False)
     if not asked:
@@ -112,13 +93,11 @@ def command(
 
 
 def _read(given: _Given) -> Arguments:
-    desired, observed, statuses = given["desired_file"], given["observed_file"], given["status_file"]
-    return Arguments(
-        desired=read_object(desired) if desired else None,
-        observed=read_object(observed) if observed else None,
-        items=read_items(statuses) if statuses else None,
-        replicas=given["desired_replica"],
+    desired, observed = (
+        read_object(path) if path else None for path in (given["desired_file"], given["observed_file"])
     )
+    items = read_items(given["status_file"]) if given["status_file"] else None
+    return Arguments(desired, observed, items, given["desired_replica"])
 
 
 def _print_blocks(outcome: Outcome) -> None:

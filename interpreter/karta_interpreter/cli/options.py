@@ -52,17 +52,23 @@ def control_plane(file: "click.ParamType[Any]") -> Callable[[Command], Command]:
     """Add the options for the connection to karmada-apiserver; ``file`` is the type of the kubeconfig."""
 
     def add(function: Command) -> Command:
-        function = _from_environment("--context", click.STRING, "NAME", _CONTEXT)(function)
-        return _from_environment("--kubeconfig", file, "FILE", _KUBECONFIG)(function)
+        for name, kind, metavar, text in (
+            ("context", click.STRING, "NAME", _CONTEXT),
+            ("kubeconfig", file, "FILE", _KUBECONFIG),
+        ):
+            variable = f"KARTA_INTERPRETER_{name.upper()}"
+            option = click.option(f"--{name}", type=kind, envvar=variable, show_envvar=True, metavar=metavar, help=text)
+            function = option(function)
+        return function
 
     return add
+
+
+def inputs(*names: str, text: str) -> Callable[[Command], Command]:
+    """Add an option for paths of files and folders, or "-", which may be repeated."""
+    return click.option(*names, multiple=True, metavar="PATH", help=f'{text}: file, folder or "-"; may be repeated.')
 
 
 def output(*forms: str) -> Callable[[Command], Command]:
     """Add the option for the form of what is printed, by default the first one."""
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
-
-
-def _from_environment(flag: str, kind: "click.ParamType[Any]", metavar: str, text: str) -> Callable[[Command], Command]:
-    variable = f"KARTA_INTERPRETER_{flag.removeprefix('--').upper()}"
-    return click.option(flag, type=kind, envvar=variable, show_envvar=True, metavar=metavar, help=text)

@@ -30,12 +30,7 @@ _DEFAULT = Settings()
 class _Limited(click.FloatRange):
     """A number in a range; click takes "nan" for one in any range, as it is neither less nor more."""
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> float:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value} is no number", param, ctx)
@@ -45,12 +40,7 @@ class _Limited(click.FloatRange):
 class _Address(click.types.StringParamType):
     """A text that is not empty: Python listens on all addresses for an empty one."""
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - click's signature
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         return super().convert(value, param, ctx) or self.fail("it is empty; 0.0.0.0 stands for all", param, ctx)
 
 
@@ -104,18 +94,9 @@ _OPTIONS: list[click.Parameter] = [
     _option("certificate_file", FILE, "Certificate chain, PEM; read again when it changes.", "FILE"),
     _option("key_file", FILE, "Private key of the certificate, PEM.", "FILE"),
     _option(
-        "certificate_names",
-        str,
-        "Name for a self-signed certificate; may be repeated.",
-        "NAME",
-        flag="--certificate-name",
+        "certificate_names", str, "Name for a self-signed certificate; repeatable.", "NAME", flag="--certificate-name"
     ),
-    _option(
-        "certificate_secret",
-        str,
-        "Secret for a self-signed certificate that all replicas share; in-cluster.",
-        "NAMESPACE/NAME",
-    ),
+    _option("certificate_secret", str, "Secret for one that all replicas share; in-cluster.", "NAMESPACE/NAME"),
     _option("certificate_days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
     _option("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
     _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),

@@ -7,6 +7,7 @@ import click
 
 from karta_interpreter.cli.definitions import interpreter_for
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
+from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
 from karta_interpreter.findings import count, escaped
@@ -158,29 +159,10 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
 
 @click.command("tree")
 @click.option("-f", "--filename", required=True, metavar="PATH", help='The workload: file or "-".')
-@click.option("--pods", metavar="PATH", help='The pods of the workload, to see where they belong: file, folder or "-".')
-@click.option(
-    "--karta",
-    "kartas",
-    multiple=True,
-    metavar="PATH",
-    help='Definitions to use: file, folder or "-"; may be repeated. Default: the catalogue.',
-)
-@click.option(
-    "--reference-file",
-    "references",
-    multiple=True,
-    metavar="PATH",
-    help='Objects that the definition may look up: file, folder or "-"; may be repeated.',
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["tree", "table", "json", "yaml", "mermaid"]),
-    default="tree",
-    show_default=True,
-    help="How to print.",
-)
+@click.option("--pods", metavar="PATH", help='The pods of the workload: file, folder or "-".')
+@inputs("--karta", "kartas", text="Definitions to use instead of the catalogue")
+@inputs("--reference-file", "references", text="Objects that the definition may look up")
+@output("tree", "table", "json", "yaml", "mermaid")
 def command(filename: str, pods: str | None, kartas: tuple[str, ...], references: tuple[str, ...], output: str) -> None:
     """Show the components, instances and pods of a workload.
 

@@ -1,4 +1,4 @@
-"""The result of a check, and what to do about it."""
+"""The result of a check, with advice."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

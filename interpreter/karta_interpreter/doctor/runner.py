@@ -48,7 +48,6 @@ class _Api(Protocol):
 
     @property
     def url(self) -> str: ...
-    async def probe(self) -> str: ...
     async def get(self, path: str) -> Object: ...
     async def list(self, path: str) -> Sequence[Object]: ...
     async def resources(self, api_version: str) -> Sequence[Object]: ...
@@ -61,7 +60,7 @@ async def examine(api: _Api, *, name: str, url: str = "") -> list[Result]:
     checked for the registered name all the same.
     """
     try:
-        version = await api.probe()
+        version = (await api.get("/version")).get("gitVersion", "unknown")
     except ClusterError as error:
         found = problem(_API, str(error), "give the kubeconfig of karmada-apiserver with --kubeconfig")
         return [found, *await _server_at(url)]

@@ -1,4 +1,4 @@
-"""Requests to an API server, and what goes wrong with them: the request, the failure, and what to do about it."""
+"""Requests to an API server, and the errors of failed ones: the request, the failure, and advice."""
 
 import errno
 import json

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from karta_interpreter import __version__
@@ -80,9 +79,7 @@ class ApiServer:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, _: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._present:
             await self._present.client.close()
 
@@ -91,30 +88,22 @@ class ApiServer:
         """The URL of the server; before the first request, where it will be read."""
         return str(self._present.client.configuration.host) if self._present else self._source
 
-    async def probe(self) -> str:
-        """The version of the server, as ``v1.36.2``."""
-        version = await self.get("/version")
-        return str(version.get("gitVersion", "unknown"))
-
     async def get(self, path: str) -> Object:
         """The object at a path."""
         return await self._ask(Request("GET", path, ("get",)))
 
     async def list(self, path: str) -> Sequence[Object]:
         """The objects of a collection."""
-        async with aclosing(self._pages(path, ("list",))) as pages:
+        async with aclosing(self.pages(path, ("list",))) as pages:
             return [item async for page in pages for item in _objects(page.get("items"))]
-
-    def pages(self, path: str) -> AsyncGenerator[Object]:
-        """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
-        return self._pages(path, ("list", "watch"))
 
     async def resources(self, api_version: str) -> Sequence[Object]:
         """The kinds and subresources of an API version: the entries of its ``APIResourceList``."""
         root = "/apis" if "/" in api_version else "/api"
         return _objects((await self.get(f"{root}/{api_version}")).get("resources"))
 
-    async def _pages(self, path: str, verbs: tuple[str, ...]) -> AsyncGenerator[Object]:
+    async def pages(self, path: str, verbs: tuple[str, ...] = ("list", "watch")) -> AsyncGenerator[Object]:
+        """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
         query: tuple[tuple[str, str], ...] = (("limit", _PAGE),)
         while True:
             page = await self._ask(Request("GET", path, verbs, query))

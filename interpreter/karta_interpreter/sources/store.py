@@ -46,13 +46,9 @@ class Store:
         self._catalogue = catalogue
         self._cluster = cluster
         self._selection = selection
-        self._snapshot = Snapshot()
-        self._subscribers: list[Subscriber] = []
-
-    @property
-    def snapshot(self) -> Snapshot:
+        self.snapshot = Snapshot()
         """The snapshot in use; an empty one of generation 0 before the first `load`."""
-        return self._snapshot
+        self._subscribers: list[Subscriber] = []
 
     @property
     def reader(self) -> Reader | None:
@@ -68,7 +64,7 @@ class Store:
         """Read the folders and the catalogue now, and publish what all sources hold."""
         self._folders, self._overrides = self._read()
         self._publish()
-        return self._snapshot
+        return self.snapshot
 
     async def watch(self, *, rescan: float = 60.0) -> None:
         """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds.
@@ -109,13 +105,13 @@ class Store:
 
     def _publish(self) -> None:
         snapshot = self._combined()
-        if snapshot == self._snapshot and self._snapshot.generation:
+        if snapshot == self.snapshot and self.snapshot.generation:
             return
-        self._snapshot = snapshot.numbered(self._snapshot.generation + 1)
+        self.snapshot = snapshot.numbered(self.snapshot.generation + 1)
         if self._cluster:
             definitions = (entry.definition for entry in snapshot.entries.values())
             self._cluster.referenced.want(
                 (definition.gvk, each.gvk) for definition in definitions for each in definition.references
             )
         for subscriber in tuple(self._subscribers):
-            subscriber(self._snapshot)
+            subscriber(self.snapshot)
