@@ -4,16 +4,14 @@
 connections are those of the operating system and of OpenSSL; `karta_interpreter.doctor.endpoint` explains them.
 """
 
-import asyncio
-import io
+import socket
 import ssl
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from http.client import HTTPException, HTTPResponse
-from types import SimpleNamespace
-from typing import Any, cast
+from http.client import HTTPConnection, HTTPException
+from typing import cast
 from urllib.parse import urlsplit
 
 from cryptography import x509
@@ -23,7 +21,7 @@ from karta_interpreter.doctor.webhooks import HTTPS, Client, Service
 from karta_interpreter.k8s.values import Object
 
 SECONDS = 10.0
-"""The time for each connection; Karmada gives a handshake as much."""
+"""The time for each step on a connection; Karmada gives a handshake as much."""
 _MAX_ANSWER = 1 << 20
 _CHECK = "address"
 _FORM = "write https://HOST[:PORT][/PATH]"
@@ -55,7 +53,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP answer; ``seconds`` is from the last byte of the request to the end of the answer."""
+    """An HTTP answer; ``seconds`` is from the first byte of the request to the end of the answer."""
 
     status: int
     body: bytes
@@ -125,23 +123,22 @@ def _of_service(reference: Service, service: Object | None) -> Address | Result:
     return Address(str(host), reference.port, server_name, "/" + reference.path.strip("/"), reason, advice)
 
 
-async def connect(address: Address) -> None:
+def connect(address: Address) -> None:
     """Open a TCP connection; raises OSError, of which TimeoutError is one."""
-    async with _connection(address, None):
+    with _connection(address):
         pass
 
 
-async def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
+def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
     """The certificate, which is not verified, and the TLS version; raises OSError, of which ssl.SSLError is one."""
-    async with _connection(address, _unverified()) as (_, writer):
-        connection: ssl.SSLObject = writer.get_extra_info("ssl_object")
+    with _connection(address, _unverified()) as connection:
         certificate = connection.getpeercert(binary_form=True)
         if certificate is None:
             raise ssl.SSLError("the server has no certificate")
         return x509.load_der_x509_certificate(certificate), connection.version() or ""
 
 
-async def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None:
+def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None:
     """OpenSSL's objection to the certificate chain, apart from the name in it; raises OSError for any other failure.
 
     Without a PEM text the CAs of the system are trusted.
@@ -155,30 +152,28 @@ async def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError 
     else:
         context.load_default_certs()
     try:
-        async with _connection(address, context):
+        with _connection(address, context):
             return None
     except ssl.SSLCertVerificationError as error:
         return error
 
 
-async def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
+def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
     """GET a path, or POST a body to it; raises OSError, also for an answer that is not HTTP."""
-    async with _connection(address, _unverified()) as (reader, writer):
+    with _connection(address, _unverified()) as connection:
+        client = HTTPConnection(address.server_name, address.port)
+        client.sock = connection
+        headers = {"Accept": "application/json, */*", "Content-Type": "application/json", "Connection": "close"}
         started = time.perf_counter()
-        writer.write(_request(address, target, body))
-        await writer.drain()
-        content = b""
-        while more := await reader.read(_MAX_ANSWER):
-            content += more
-            if len(content) > _MAX_ANSWER:
-                raise ConnectionError("the answer is longer than any of ours")
-        seconds = time.perf_counter() - started
-    response = HTTPResponse(cast("Any", SimpleNamespace(makefile=lambda _: io.BytesIO(content))))
-    try:
-        response.begin()
-        return Reply(response.status, response.read(), seconds)
-    except HTTPException as error:
-        raise ConnectionError(f"the answer is not HTTP: {type(error).__name__}") from error
+        try:
+            client.request("GET" if body is None else "POST", target, body, headers)
+            response = client.getresponse()
+            content = response.read(_MAX_ANSWER + 1)
+        except HTTPException as error:
+            raise ConnectionError(f"the answer is not HTTP: {type(error).__name__}") from error
+        if len(content) > _MAX_ANSWER:
+            raise ConnectionError("the answer is longer than any of ours")
+        return Reply(response.status, content, time.perf_counter() - started)
 
 
 def _unverified() -> ssl.SSLContext:
@@ -189,31 +184,15 @@ def _unverified() -> ssl.SSLContext:
     return context
 
 
-@asynccontextmanager
-async def _connection(
-    address: Address, context: ssl.SSLContext | None
-) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    async with asyncio.timeout(SECONDS):
-        name = address.server_name if context else None
-        try:
-            reader, writer = await asyncio.open_connection(
-                address.host, address.port, ssl=context, server_hostname=name
-            )
-        except OSError:  # some of them are ValueErrors, too
-            raise
-        except ValueError as error:
-            raise ConnectionError(f"this is no host name: {error}") from error
-        try:
-            yield reader, writer
-        finally:
-            writer.transport.abort()
-            with suppress(OSError):
-                await writer.wait_closed()
-
-
-def _request(address: Address, target: str, body: bytes | None) -> bytes:
-    headers = [f"Host: {address.server_name}:{address.port}", "Accept: application/json, */*", "Connection: close"]
-    if body is not None:
-        headers += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
-    method = "GET" if body is None else "POST"
-    return "\r\n".join([f"{method} {target} HTTP/1.1", *headers, "", ""]).encode() + (body or b"")
+@contextmanager
+def _connection(address: Address, context: ssl.SSLContext | None = None) -> Iterator[ssl.SSLSocket]:
+    """A connection, which without a context has no TLS."""
+    try:
+        with socket.create_connection((address.host, address.port), SECONDS) as plain:
+            if context is None:
+                yield cast("ssl.SSLSocket", plain)
+            else:
+                with context.wrap_socket(plain, server_hostname=address.server_name) as secured:
+                    yield secured
+    except UnicodeError as error:
+        raise ConnectionError(f"this is no host name: {error}") from error

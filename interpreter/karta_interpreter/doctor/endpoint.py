@@ -1,5 +1,6 @@
 """One address from the first packet to the answer of a call, and whether Karmada could read the answer."""
 
+import asyncio
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
@@ -37,42 +38,46 @@ _PORT_FORWARD = (
 async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
     """Dial an address, check its certificate, and call it; ``kinds`` are those that it should know.
 
-    ``limit`` is the seconds that Karmada waits, None when that is not set. A step that fails is the last one, except
+    ``limit`` is the seconds that Karmada waits, None when no timeout is set. A step that fails is the last one, except
     a certificate that is not accepted.
     """
+    return await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
+
+
+def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
     try:
-        await connect(address)
+        connect(address)
     except OSError as error:
         return [judge_connection(address, error)]
     results = [ok(_CONNECTION, f"{address} takes connections")]
     try:
-        results += await _certificate(address, ca_bundle)
+        results += _certificate(address, ca_bundle)
     except OSError as error:
         return [*results, judge_tls(address, error)]
     try:
-        results += await _calls(address, limit, kinds)
+        results += _calls(address, limit, kinds)
     except OSError as error:
         results.append(judge_exchange(error))
     return results
 
 
-async def _certificate(address: Address, ca_bundle: str) -> list[Result]:
-    leaf, version = await shake_hands(address)
+def _certificate(address: Address, ca_bundle: str) -> list[Result]:
+    leaf, version = shake_hands(address)
     results = [ok(_TLS, f"{address} speaks {version}")]
     pem = read_bundle(ca_bundle)
     if isinstance(pem, Result):
         return [*results, pem]
-    error = await verify(address, pem)
+    error = verify(address, pem)
     return [*results, *judge_certificate(leaf, address.server_name, error, datetime.now(UTC), bundled=bool(pem))]
 
 
-async def _calls(address: Address, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
-    results = list(judge_readiness(await ask(address, READY)))
+def _calls(address: Address, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
+    results = list(judge_readiness(ask(address, READY)))
     target = f"{address.path}?timeout={limit or _UNSET}s"
-    results += judge_call(await ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
+    results += judge_call(ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
     if results[-1].level is Level.PROBLEM:
         return results
-    replies = {gvk: await ask(address, target, call_body(gvk, Operation.INTERPRET_STATUS)) for gvk in kinds}
+    replies = {gvk: ask(address, target, call_body(gvk, Operation.INTERPRET_STATUS)) for gvk in kinds}
     return [*results, *judge_definitions({gvk: is_defined(reply) for gvk, reply in replies.items()})]
 
 
