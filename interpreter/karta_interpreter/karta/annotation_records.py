@@ -31,7 +31,7 @@ class Annotation:
     ``name`` is without the prefix. ``schema`` is the JSON Schema of the value: of the YAML for an object or a list,
         else of the text; a string of the format ``jq`` is an expression. ``form`` is the value in words, ``description``
     the effect, both in Markdown with links relative to ``docs/``. ``example`` is a whole text.
-        """
+    """
 
     name: str
     schema: Object
