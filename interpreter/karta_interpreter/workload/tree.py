@@ -17,11 +17,14 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.pods import pod_sets
 from karta_interpreter.karta.status import StatusMatch
 from karta_interpreter.workload.document import reading
-from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec, Instance
+from karta_interpreter.workload.extraction import PIECES, Instance
 from karta_interpreter.workload.gang.attribution import attribute, checked_pod, pod_name
 from karta_interpreter.workload.workload import Component, Workload
 
 Wire = dict[str, JSON]
+
+_Key = tuple[str, str]
+"""A component and an instance of it."""
 
 
 class PodNode(NamedTuple):
@@ -52,6 +55,13 @@ class PodNode(NamedTuple):
         )
 
 
+class StrayPod(NamedTuple):
+    """A pod that belongs to no component or instance, and why."""
+
+    pod: Object
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class InstanceNode:
     """An instance, what each of its pods asks for, and those of the given pods that are of it."""
@@ -62,12 +72,19 @@ class InstanceNode:
 
     def to_json(self) -> Wire:
         """Its key unless it is the only one, its counts, and everything that the definition extracts."""
-        scale = self.instance.scale
+        each, scale, pieces = self.instance, self.instance.scale, self.instance.fragmented_pod_spec
+        fragments = {} if pieces is None else {name: getattr(pieces, piece) for name, (piece, _) in PIECES.items()}
+        extracted = _known(
+            podTemplateSpec=each.pod_template,
+            podSpec=each.pod_spec,
+            metadata=each.pod_metadata,
+            fragmentedPodSpec=pieces and _known(**{name.removesuffix("Path"): one for name, one in fragments.items()}),
+        )
         return _known(
-            instanceKey=self.instance.id or None,
-            replicas=self.instance.replicas,
+            instanceKey=each.id or None,
+            replicas=each.replicas,
             scale=scale and _known(replicas=scale.replicas, minReplicas=scale.minimum, maxReplicas=scale.maximum),
-            extractedInstance=_extracted(self.instance),
+            extractedInstance=extracted or None,
             requirements=None if self.requirements is None else self.requirements.to_json(),
             pods=[pod.to_json() for pod in self.pods] or None,
         )
@@ -85,44 +102,13 @@ class ComponentNode:
 
     def to_json(self) -> Wire:
         """Its kind unless it is a logical one, its instances, and what belongs to it."""
-        kind = self.kind
         return _known(
             name=self.name,
-            kind=None if kind is None else {"group": kind.group, "version": kind.version, "kind": kind.kind},
+            kind=self.kind and {"group": self.kind.group, "version": self.kind.version, "kind": self.kind.kind},
             hasPodDefinition=self.has_pods,
             instances=[instance.to_json() for instance in self.instances],
             children=[child.to_json() for child in self.children] or None,
         )
-
-
-def _extracted(instance: Instance) -> Wire | None:
-    pieces = instance.fragmented_pod_spec
-    extracted = _known(
-        podTemplateSpec=instance.pod_template,
-        podSpec=instance.pod_spec,
-        metadata=instance.pod_metadata,
-        fragmentedPodSpec=None if pieces is None else _pieces(pieces),
-    )
-    return extracted or None
-
-
-def _pieces(pieces: FragmentedPodSpec) -> Wire:
-    return _known(**{field.removesuffix("Path"): getattr(pieces, piece) for field, (piece, _) in PIECES.items()})
-
-
-def _known(**fields: JSON) -> Wire:
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-_Key = tuple[str, str]
-"""A component and an instance of it."""
-
-
-class StrayPod(NamedTuple):
-    """A pod that belongs to no component or instance, and why."""
-
-    pod: Object
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +137,12 @@ class WorkloadTree:
         Raises WorkloadError where the definition has no answer for the object, as reading a component does.
         """
         found, strays = _attributed(workload, pods)
-        return cls(workload, _node(workload.root, _requirements(workload), found), workload.status, strays)
+        with reading():
+            sets = pod_sets(workload.karta.definition, workload.object)
+            needs = {
+                (each.component, each.instance): pod_requirements(each.template, Counting.SCHEDULER) for each in sets
+            }
+        return cls(workload, _node(workload.root, needs, found), workload.status, strays)
 
     @property
     def replicas(self) -> int:
@@ -171,21 +162,23 @@ class WorkloadTree:
 
         ``status.phases`` are all statuses that match, ``strayPods`` the pods that belong nowhere.
         """
-        obj = self.workload.object
-        names = {field: get(obj, ("metadata", field)) for field in ("name", "generateName", "namespace")}
-        wire: dict[str, JSON] = {
-            "apiVersion": obj["apiVersion"],
-            "kind": obj["kind"],
-            "metadata": {field: name for field, name in names.items() if name is not None},
-            "definition": self.workload.karta.name,
-            "replicas": self.replicas,
-            "root": self.root.to_json(),
-        }
-        if self.status is not None:
-            wire["status"] = {"phases": [str(status) for status in self.status.matched]}
-        if self.strays:
-            wire["strayPods"] = [{"name": pod_name(pod), "reason": reason} for pod, reason in self.strays]
-        return wire
+        obj, status = self.workload.object, self.status
+        return _known(
+            apiVersion=obj["apiVersion"],
+            kind=obj["kind"],
+            metadata=_known(
+                **{field: get(obj, ("metadata", field)) for field in ("name", "generateName", "namespace")}
+            ),
+            definition=self.workload.karta.name,
+            replicas=self.replicas,
+            root=self.root.to_json(),
+            status=status and {"phases": [str(each) for each in status.matched]},
+            strayPods=[{"name": pod_name(pod), "reason": reason} for pod, reason in self.strays] or None,
+        )
+
+
+def _known(**fields: JSON) -> Wire:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _node(
@@ -195,12 +188,6 @@ def _node(
     instances = [InstanceNode(instance, requirements.get(key), pods.get(key, ())) for key, instance in keys]
     children = [_node(child, requirements, pods) for child in component.children]
     return ComponentNode(component.name, component.kind, component.has_pods, tuple(instances), tuple(children))
-
-
-def _requirements(workload: Workload) -> dict[_Key, PodRequirements]:
-    with reading():
-        found = pod_sets(workload.karta.definition, workload.object)
-        return {(each.component, each.instance): pod_requirements(each.template, Counting.SCHEDULER) for each in found}
 
 
 def _attributed(

@@ -18,13 +18,13 @@ from karta_interpreter.karta.status import StatusMatch, match_status
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload import extraction, updates
 from karta_interpreter.workload.document import check_object, named, reading
-from karta_interpreter.workload.extraction import FragmentedPodSpec, Instance
+from karta_interpreter.workload.extraction import FragmentedPodSpec, Ids, Instance
 from karta_interpreter.workload.gang import attribution, groups, subtree
 from karta_interpreter.workload.gang.attribution import Attribution, checked_pod
 from karta_interpreter.workload.gang.groups import EffectiveMember, PodGroup
 from karta_interpreter.workload.karta import Karta
 from karta_interpreter.workload.updates import PodChanges, update_pods
-from karta_interpreter.workload.writing import Direction, apply_actions, scale_to
+from karta_interpreter.workload.writing import apply_actions, scale_to
 
 Value = TypeVar("Value")
 
@@ -61,7 +61,7 @@ class Component:
     @property
     def children(self) -> "tuple[Component, ...]":
         """The components that belong to it, in the order of the definition."""
-        return self.workload.children_of(self.name)
+        return tuple(each for each in self.workload.components.values() if each.definition.owner == self.name)
 
     @property
     def has_pods(self) -> bool:
@@ -141,9 +141,7 @@ class Component:
         known = field in extraction.pod_queries(self.definition)
         return self._by_id(partial(extraction.extract_pods, field)) if known else {}
 
-    def _by_id(
-        self, extract: Callable[[ComponentDefinition, Object, tuple[str, ...]], list[Value]]
-    ) -> dict[str, Value]:
+    def _by_id(self, extract: Callable[[ComponentDefinition, Object, Ids], list[Value]]) -> dict[str, Value]:
         with reading():
             ids = instance_ids(self.definition, self.workload.object)
             values = extract(self.definition, self.workload.object, ids)
@@ -155,19 +153,14 @@ class Component:
         ids = self.instance_ids
         for name in by_id:
             if name not in ids:
-                message = f'there is no instance "{name}"; {_known(name, ids)}'
-                raise ComponentNotFoundError(f"{named(self.definition)}: {message}")
+                hint = did_you_mean(name, ids) if ids else "the workload has none"
+                hint = 'its only instance is called ""' if ids == UNNAMED else hint
+                raise ComponentNotFoundError(f'{named(self.definition)}: there is no instance "{name}"; {hint}')
         with reading():
             return self.workload.replaced(update(self.definition, self.workload.object, by_id))
 
     def __repr__(self) -> str:
         return f"Component({self.name} of {self.workload!r})"
-
-
-def _known(name: str, ids: tuple[str, ...]) -> str:
-    if ids == UNNAMED:
-        return 'its only instance is called ""'
-    return did_you_mean(name, ids) if ids else "the workload has none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +201,6 @@ class Workload:
             hint = did_you_mean(name, self.components)
             raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
         return Component(self, found)
-
-    def children_of(self, name: str) -> tuple[Component, ...]:
-        """The components that belong to the one of that name, in the order of the definition."""
-        owner = self.component(name).name
-        return tuple(each for each in self.components.values() if each.definition.owner == owner)
 
     @property
     def status(self) -> StatusMatch | None:
@@ -275,19 +263,17 @@ class Workload:
 
     def suspend(self) -> "Workload":
         """The workload after the suspend actions of all components, the root's last; the same without any."""
-        return self._after("suspend")
+        root, *children = self.karta.definition.components
+        return self.replaced(apply_actions((*children, root), "suspend", self.object))
 
     def resume(self) -> "Workload":
         """The workload after the resume actions of all components, the root's last; the same without any."""
-        return self._after("resume")
+        root, *children = self.karta.definition.components
+        return self.replaced(apply_actions((*children, root), "resume", self.object))
 
     def replaced(self, obj: Object) -> "Workload":
         """The workload with another version of its object; the same with the same."""
         return self if obj is self.object else replace(self, object=obj)
-
-    def _after(self, direction: Direction) -> "Workload":
-        root, *children = self.karta.definition.components
-        return self.replaced(apply_actions((*children, root), direction, self.object))
 
     def __repr__(self) -> str:
         names = (get(self.object, ("metadata", field)) for field in ("namespace", "name"))
