@@ -202,6 +202,10 @@ class Workload:
             raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
         return Component(self, found)
 
+    def children_of(self, name: str) -> tuple[Component, ...]:
+        """The components that belong to the one of that name; raises ComponentNotFoundError."""
+        return self.component(name).children
+
     @property
     def status(self) -> StatusMatch | None:
         """Phase, conditions and all matching statuses; None where the definition has no status rules."""
