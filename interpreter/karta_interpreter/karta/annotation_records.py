@@ -29,8 +29,8 @@ class Annotation:
     """One annotation. There are no defaults, so that the type checker asks for every part of a new one.
 
     ``name`` is without the prefix. ``schema`` is the JSON Schema of the value: of the YAML for an object or a list,
-        else of the text; a string of the format ``jq`` is an expression. ``form`` is the value in words, ``description``
-    the effect, both in Markdown with links relative to ``docs/``. ``example`` is a whole text.
+        else of the text; a string of the format ``jq`` is an expression. ``form`` is the value in words,
+    ``description`` the effect, both in Markdown with links relative to ``docs/``. ``example`` is a whole text.
     """
 
     name: str
