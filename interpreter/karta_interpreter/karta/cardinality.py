@@ -2,29 +2,13 @@
 
 from collections.abc import Iterator
 
-from karta_interpreter.jq.syntax import (
-    Alternative,
-    Binary,
-    Bind,
-    Call,
-    Comma,
-    Define,
-    Foreach,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Label,
-    Negate,
-    Node,
-    Pipe,
-    Slice,
-    Try,
-)
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import children
 
 _GENERATORS = frozenset({"splits", "scan", "match", "limit", "combinations", "getpath", "leaf_paths", "until"})
+_SEVERAL = (ast.Iterate, ast.Comma, ast.Foreach)
 _PICKERS = frozenset({"first", "last", "limit", "nth"})
 
 
@@ -36,7 +20,7 @@ def several(node: Node) -> bool:
     (True, False)
     """
     return any(
-        isinstance(stage, Iterate | Comma | Foreach) or (isinstance(stage, Call) and stage.name in _GENERATORS)
+        stage.name in _GENERATORS if isinstance(stage, ast.Call) else isinstance(stage, _SEVERAL)
         for stage in _stages(node)
     )
 
@@ -51,9 +35,9 @@ def selections(node: Node) -> list[str]:
     found: list[str] = []
     for stage in _stages(node):
         match stage:
-            case Call("select", [_]):
+            case ast.Call("select", [_]):
                 found.append(render(stage))
-            case Call(name, [*_, picked]) if name in _PICKERS:
+            case ast.Call(name, [*_, picked]) if name in _PICKERS:
                 found += selections(picked)
     return found
 
@@ -68,21 +52,21 @@ def shared_default(node: Node) -> tuple[str, str] | None:
     ('.spec.groups[].replicas // 1', '.spec.groups[] | .replicas // 1')
     """
     for part in _walk(node):
-        if isinstance(part, Alternative) and several(part.left):
+        if isinstance(part, ast.Alternative) and several(part.left):
             each, rest = _split(part.left)
-            return render(part), render(Pipe(each, Alternative(rest, part.right)))
+            return render(part), render(ast.Pipe(each, ast.Alternative(rest, part.right)))
     return None
 
 
 def _split(node: Node) -> tuple[Node, Node]:
     """A path as the part that yields several results and the part that reads each of them."""
     match node:
-        case Index(target, key) if several(target):
+        case ast.Index(target, key) if several(target):
             each, rest = _split(target)
-            return each, Index(rest, key)
-        case Pipe(left, right) if several(left) and not several(right):
+            return each, ast.Index(rest, key)
+        case ast.Pipe(left, right) if several(left) and not several(right):
             return left, right
-    return node, Identity()
+    return node, ast.Identity()
 
 
 def _stages(node: Node) -> Iterator[Node]:
@@ -96,17 +80,17 @@ def _stages(node: Node) -> Iterator[Node]:
 
 def _flow(node: Node) -> tuple[Node, ...]:
     match node:
-        case Pipe(left, right) | Alternative(left, right) | Binary(_, left, right):
+        case ast.Pipe(left, right) | ast.Alternative(left, right) | ast.Binary(_, left, right):
             return left, right
-        case Index(target, key):
+        case ast.Index(target, key):
             return target, key
-        case Slice(target, _, _) | Iterate(target):
+        case ast.Slice(target, _, _) | ast.Iterate(target):
             return (target,)
-        case Try(body, _) | Negate(body) | Label(_, body) | Define(_, _, _, body):
+        case ast.Try(body, _) | ast.Negate(body) | ast.Label(_, body) | ast.Define(_, _, _, body):
             return (body,)
-        case Bind(source, _, body):
+        case ast.Bind(source, _, body):
             return source, body
-        case If(branches, otherwise):
+        case ast.If(branches, otherwise):
             parts = tuple(part for branch in branches for part in branch)
             return parts if otherwise is None else (*parts, otherwise)
     return ()

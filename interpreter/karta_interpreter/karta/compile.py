@@ -10,49 +10,17 @@ from karta_interpreter.findings import Finding
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta import definition, model, status_rules
 from karta_interpreter.karta.annotations import Annotations
-from karta_interpreter.karta.definition import (
-    Component,
-    Definition,
-    Fragments,
-    LabelOperator,
-    LabelRule,
-    PodDefinition,
-    PodSpec,
-    PodTemplate,
-    QueuedFields,
-    Reference,
-    SuspendAction,
-    queued_fields,
-)
-from karta_interpreter.karta.model import (
-    ComponentDefinition,
-    GroupVersionKind,
-    Karta,
-    LabelValue,
-    ListReference,
-    PodSelector,
-    ResourceReference,
-    ScaleDefinition,
-    SpecDefinition,
-)
-from karta_interpreter.karta.model import SuspendAction as WrittenAction
+from karta_interpreter.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.karta.schema_types import expressions
-from karta_interpreter.karta.status_rules import (
-    MATCHING_ORDER,
-    ConditionsRule,
-    Matcher,
-    StatusDefinition,
-    StatusMatcher,
-    StatusRules,
-)
 
 _Compiled: TypeAlias = Callable[[str], Query]
 """How a text becomes an expression that may read the definition's references."""
 
 
 def compile_definition(
-    karta: Karta, annotations: Annotations, source: str = "", findings: Sequence[Finding] = ()
+    karta: model.Karta, annotations: Annotations, source: str = "", findings: Sequence[Finding] = ()
 ) -> Definition:
     """The definition that a Karta describes; the Karta must have passed validation."""
     structure = karta.spec.structure_definition
@@ -63,6 +31,7 @@ def compile_definition(
     components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
     references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
+    is_queued = annotations.queue_labels and any(component.suspend for component in components)
     return Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -75,7 +44,7 @@ def compile_definition(
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
-        queued=_queued(components, annotations),
+        queued=definition.queued_fields(components) if is_queued else (),
     )
 
 
@@ -83,25 +52,25 @@ def _compiler(owner: str, variables: frozenset[str] = frozenset()) -> _Compiled:
     return lambda text: Query.compile(str(text), variables, owner)
 
 
-def action_value(action: WrittenAction) -> JSON:
+def action_value(action: model.SuspendAction) -> JSON:
     """The JSON that a suspend action writes; raises ValueError when its text is not JSON."""
     if not isinstance(action.value, str):
         return action.value
     try:
-        return json.loads(action.value, parse_constant=_refuse_constant)
+        return json.loads(action.value, parse_constant=_reject_constant)
     except RecursionError as err:
         raise ValueError("nested too deep") from err
 
 
-def _refuse_constant(name: str) -> JSON:
+def _reject_constant(name: str) -> JSON:
     raise ValueError(f"{name} is not JSON")
 
 
-def _component(definition: str, written: ComponentDefinition, compiled: _Compiled) -> Component:
-    scale = written.scale_definition or ScaleDefinition()
+def _component(owner: str, written: model.ComponentDefinition, compiled: _Compiled) -> Component:
+    scale = written.scale_definition or model.ScaleDefinition()
     suspension = written.suspend_definition
     return Component(
-        definition=definition,
+        definition=owner,
         name=written.name,
         gvk=None if written.kind is None else _gvk(written.kind),
         owner=written.owner_ref,
@@ -112,74 +81,63 @@ def _component(definition: str, written: ComponentDefinition, compiled: _Compile
         max_replicas=_query(scale.max_replicas_path, compiled),
         suspend=_actions(suspension.suspend_actions if suspension else (), compiled),
         resume=_actions(suspension.resume_actions if suspension else (), compiled),
-        selector=written.pod_selector or PodSelector(),
+        selector=written.pod_selector or model.PodSelector(),
     )
 
 
-def _queued(components: Sequence[Component], annotations: Annotations) -> tuple[QueuedFields, ...]:
-    is_queued = annotations.queue_labels and any(component.suspend for component in components)
-    return queued_fields(components) if is_queued else ()
-
-
-def _gvk(kind: GroupVersionKind) -> GVK:
+def _gvk(kind: model.GroupVersionKind) -> GVK:
     return GVK(kind.group, kind.version, kind.kind)
 
 
-def _pods(spec: SpecDefinition, compiled: _Compiled) -> PodDefinition | None:
+def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefinition | None:
     if spec.pod_template_spec_path is not None:
-        return PodTemplate(compiled(spec.pod_template_spec_path))
+        return definition.PodTemplate(compiled(spec.pod_template_spec_path))
     if spec.pod_spec_path is not None:
-        return PodSpec(compiled(spec.pod_spec_path), _query(spec.metadata_path, compiled))
+        return definition.PodSpec(compiled(spec.pod_spec_path), _query(spec.metadata_path, compiled))
     if spec.fragmented_pod_spec_definition is None:
         return None
     written = expressions(spec.fragmented_pod_spec_definition)
-    return Fragments(tuple((str(field), compiled(text)) for (field,), text in written))
+    return definition.Fragments(tuple((str(field), compiled(text)) for (field,), text in written))
 
 
-def _actions(actions: Sequence[WrittenAction], compiled: _Compiled) -> tuple[SuspendAction, ...]:
-    return tuple(SuspendAction(compiled(action.path), action_value(action)) for action in actions)
+def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendAction, ...]:
+    return tuple(definition.SuspendAction(compiled(action.path), action_value(action)) for action in actions)
 
 
 def _query(text: str | None, compiled: _Compiled) -> Query | None:
     return None if text is None else compiled(text)
 
 
-def _status(written: StatusDefinition, compiled: _Compiled) -> StatusRules:
+def _status(written: status_rules.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:
     phase, conditions = written.phase_definition, written.conditions_definition
-    mappings = ((status, getattr(written.status_mappings, status.lower())) for status in MATCHING_ORDER)
-    return StatusRules(
+    rule = None
+    if conditions is not None:
+        names = (conditions.type_field_name, conditions.status_field_name)
+        more = (conditions.message_field_name, conditions.reason_field_name)
+        rule = status_rules.ConditionsRule(compiled(conditions.path), *names, *more)
+    mappings = ((status, getattr(written.status_mappings, status.lower())) for status in status_rules.MATCHING_ORDER)
+    return status_rules.StatusRules(
         phase=None if phase is None else compiled(phase.path),
-        conditions=None
-        if conditions is None
-        else ConditionsRule(
-            compiled(conditions.path),
-            conditions.type_field_name,
-            conditions.status_field_name,
-            conditions.message_field_name,
-            conditions.reason_field_name,
-        ),
+        conditions=rule,
         mappings=tuple(
-            (status, tuple(_matcher(matcher, compiled) for matcher in matchers))
-            for status, matchers in mappings
-            if matchers
+            (status, tuple(_matcher(each, compiled) for each in found)) for status, found in mappings if found
         ),
     )
 
 
-def _matcher(written: StatusMatcher, compiled: _Compiled) -> Matcher:
-    expression = written.by_expression
-    if expression is None:
-        return Matcher(written.by_phase, written.by_conditions)
-    return Matcher(written.by_phase, written.by_conditions, compiled(expression.expression), expression.expected_result)
+def _matcher(written: status_rules.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
+    by = written.by_expression
+    expression = (None, "") if by is None else (compiled(by.expression), by.expected_result)
+    return status_rules.Matcher(written.by_phase, written.by_conditions, *expression)
 
 
-def _reference(written: ResourceReference, compiled: _Compiled) -> Reference:
+def _reference(written: model.ResourceReference, compiled: _Compiled) -> Reference:
     """What a reference looks up, which it does by expressions about the workload alone."""
     namespace = _query(written.namespace_expression, compiled)
     gvk = _gvk(written.gvk)
     if written.lookup is not None:
         return Reference(written.name, gvk, namespace, compiled(written.lookup.name_expression))
-    listed = written.list or ListReference()
+    listed = written.list or model.ListReference()
     equal = (LabelRule(key, LabelOperator.IN, _labels([value], compiled)) for key, value in listed.match_labels.items())
     rules = (
         LabelRule(rule.key, LabelOperator(rule.operator), _labels(rule.values, compiled))
@@ -188,7 +146,7 @@ def _reference(written: ResourceReference, compiled: _Compiled) -> Reference:
     return Reference(written.name, gvk, namespace, labels=(*equal, *rules))
 
 
-def _labels(values: Sequence[LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:
+def _labels(values: Sequence[model.LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:
     return tuple(compiled(value.expression) if value.expression is not None else value.value or "" for value in values)
 
 

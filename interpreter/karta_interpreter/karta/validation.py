@@ -10,24 +10,15 @@ from typing import TypeAlias
 
 from karta_interpreter.findings import Finding, error
 from karta_interpreter.k8s.values import Path
+from karta_interpreter.karta import model
 from karta_interpreter.karta.definition import LabelOperator
-from karta_interpreter.karta.model import (
-    ComponentDefinition,
-    GroupVersionKind,
-    Karta,
-    LabelRequirement,
-    LabelValue,
-    ListReference,
-    PodSelector,
-    ResourceReference,
-)
 from karta_interpreter.suggestion import did_you_mean, hints
 
 Hint: TypeAlias = Callable[[str], str]
-Components: TypeAlias = Sequence[tuple[Path, ComponentDefinition]]
+Components: TypeAlias = Sequence[tuple[Path, model.ComponentDefinition]]
 
 
-def validate(karta: Karta) -> Iterator[Finding]:
+def validate(karta: model.Karta) -> Iterator[Finding]:
     """Every violation of Karta's structural rules; its rules on jq are in `expressions`."""
     components = karta.spec.structure_definition.components
     names = dict.fromkeys(component.name for _, component in components)
@@ -38,7 +29,7 @@ def validate(karta: Karta) -> Iterator[Finding]:
         yield from _owner(path, child, names, hint)
     for path, component in components:
         yield from _component(path, component)
-        yield from _selector((*path, "podSelector"), component, component.pod_selector or PodSelector())
+        yield from _selector((*path, "podSelector"), component, component.pod_selector or model.PodSelector())
     yield from _cycles(components)
     yield from _pod_group_members(karta, names, hint)
     yield from _references(karta.spec.structure_definition.references)
@@ -54,7 +45,7 @@ def _unique_names(components: Components) -> Iterator[Finding]:
         seen.add(component.name)
 
 
-def _root(path: Path, root: ComponentDefinition) -> Iterator[Finding]:
+def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:
     if not _is_full(root.kind):
         message = "the root component must have its full kind: group, version and kind"
         hint = "the group may be empty for the kind Pod only"
@@ -71,11 +62,11 @@ def _root(path: Path, root: ComponentDefinition) -> Iterator[Finding]:
         yield error("root-without-status", path, message, "add statusDefinition with statusMappings")
 
 
-def _is_full(kind: GroupVersionKind | None) -> bool:
+def _is_full(kind: model.GroupVersionKind | None) -> bool:
     return kind is not None and bool(kind.version and kind.kind and (kind.group or kind.kind == "Pod"))
 
 
-def _owner(path: Path, child: ComponentDefinition, names: Container[str], hint: Hint) -> Iterator[Finding]:
+def _owner(path: Path, child: model.ComponentDefinition, names: Container[str], hint: Hint) -> Iterator[Finding]:
     if not child.owner_ref:
         message = f'the child component "{child.name}" has no owner'
         yield error("child-without-owner", path, message, "add ownerRef with the name of its parent component")
@@ -84,7 +75,7 @@ def _owner(path: Path, child: ComponentDefinition, names: Container[str], hint: 
         yield error("owner-not-found", (*path, "ownerRef"), message, hint(child.owner_ref))
 
 
-def _component(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
+def _component(path: Path, component: model.ComponentDefinition) -> Iterator[Finding]:
     if not component.name:
         yield error("component-name-empty", (*path, "name"), "the component name is empty", "give it a name")
     spec = component.spec_definition
@@ -95,7 +86,7 @@ def _component(path: Path, component: ComponentDefinition) -> Iterator[Finding]:
         yield error("several-pod-definitions", (*path, "specDefinition"), message, hint)
 
 
-def _selector(path: Path, component: ComponentDefinition, selector: PodSelector) -> Iterator[Finding]:
+def _selector(path: Path, component: model.ComponentDefinition, selector: model.PodSelector) -> Iterator[Finding]:
     has, kind, ids = f'the component "{component.name}" has', selector.component_type, component.instance_id_path
     at = (*path, "componentTypeSelector")
     if kind is not None and not kind.key and not kind.labels:
@@ -139,7 +130,7 @@ def _in_cycles(owners: Mapping[str, str | None]) -> set[str]:
     return found
 
 
-def _pod_group_members(karta: Karta, names: Container[str], hint: Hint) -> Iterator[Finding]:
+def _pod_group_members(karta: model.Karta, names: Container[str], hint: Hint) -> Iterator[Finding]:
     at = ("spec", "optimizationInstructions", "gangScheduling", "podGroups")
     for group_index, group in enumerate(karta.spec.gang.keyed):
         for index, member in enumerate(group.members):
@@ -155,7 +146,7 @@ _TAKEN = ("ENV", "__loc__")
 _WITH_VALUES = (LabelOperator.IN, LabelOperator.NOT_IN)
 
 
-def _references(references: Sequence[ResourceReference]) -> Iterator[Finding]:
+def _references(references: Sequence[model.ResourceReference]) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, reference in enumerate(references):
         path, name = (*_AT, index), reference.name
@@ -172,7 +163,7 @@ def _references(references: Sequence[ResourceReference]) -> Iterator[Finding]:
         yield from _ways(path, reference)
 
 
-def _ways(path: Path, reference: ResourceReference) -> Iterator[Finding]:
+def _ways(path: Path, reference: model.ResourceReference) -> Iterator[Finding]:
     if (reference.lookup is None) == (reference.list is None):
         found = "neither lookup nor list" if reference.lookup is None else "both lookup and list"
         hint = "lookup reads one object by its name, list those with certain labels"
@@ -181,7 +172,7 @@ def _ways(path: Path, reference: ResourceReference) -> Iterator[Finding]:
         yield from _list((*path, "list"), reference.list)
 
 
-def _list(path: Path, listed: ListReference) -> Iterator[Finding]:
+def _list(path: Path, listed: model.ListReference) -> Iterator[Finding]:
     if not listed.match_labels and not listed.match_expressions:
         message = "it lists every object of the kind: there are neither matchLabels nor matchExpressions"
         yield error("reference-without-labels", path, message, "say by which labels its objects are known")
@@ -191,7 +182,7 @@ def _list(path: Path, listed: ListReference) -> Iterator[Finding]:
         yield from _requirement((*path, "matchExpressions", index), rule)
 
 
-def _requirement(path: Path, rule: LabelRequirement) -> Iterator[Finding]:
+def _requirement(path: Path, rule: model.LabelRequirement) -> Iterator[Finding]:
     if rule.operator not in list(LabelOperator):
         message = f"there is no operator {rule.operator}"
         yield error("reference-operator", (*path, "operator"), message, did_you_mean(rule.operator, LabelOperator))
@@ -202,7 +193,7 @@ def _requirement(path: Path, rule: LabelRequirement) -> Iterator[Finding]:
         yield from _value((*path, "values", index), value)
 
 
-def _value(path: Path, value: LabelValue) -> Iterator[Finding]:
+def _value(path: Path, value: model.LabelValue) -> Iterator[Finding]:
     if (value.value is None) == (value.expression is None):
         found = "neither value nor expression" if value.value is None else "both value and expression"
         yield error("reference-label-value", path, f"there is {found}", "write one of them")
