@@ -16,20 +16,20 @@ from cryptography import x509
 from karta_interpreter.errors import ClusterError, ServeError
 from karta_interpreter.server.ca_rotation import Rotation, read_keyring
 from karta_interpreter.server.certificate import Certificate
-from karta_interpreter.server.certificate_secret import SecretCertificates, SecretName
+from karta_interpreter.server.certificate_secret import SecretCertificates
 from karta_interpreter.sources.api_server import ApiServer
 from tests.server.logs import capture_logs
 from tests.server.secrets import LABEL, PATH, START, Clock, Secrets
 from tests.sources.scripted_api import write_kubeconfig
 
 NAME = "interpreter.karmada-system.svc"
-SECRET = SecretName("karmada-system", "karta-interpreter-tls")
+TLS = "karmada-system/karta-interpreter-tls"
 STAND_IN = Certificate(b"stand-in", b"", (), 0.0, stands_in=True)
 LIFE, AUTHORITY_LIFE = timedelta(days=90), timedelta(days=720)
 
 
 def replica(api: Secrets, clock: Clock, **settings: Any) -> SecretCertificates:
-    return SecretCertificates(api, SECRET, Rotation((NAME,), LIFE, AUTHORITY_LIFE, **settings), STAND_IN, clock=clock)
+    return SecretCertificates(api, TLS, Rotation((NAME,), LIFE, AUTHORITY_LIFE, **settings), STAND_IN, clock=clock)
 
 
 @pytest.fixture
@@ -226,4 +226,4 @@ async def test_a_secret_is_replaced_by_a_put_of_the_version_that_was_read(tmp_pa
 @pytest.mark.parametrize("text", ["tls", "a/b/c", "/tls", "Karmada/tls", "karmada-system/"])
 def test_names_that_are_none(text: str) -> None:
     with pytest.raises(ServeError, match="write namespace/name"):
-        SecretName.parse(text)
+        SecretCertificates(Secrets(), text, Rotation((NAME,), LIFE, AUTHORITY_LIFE), STAND_IN)

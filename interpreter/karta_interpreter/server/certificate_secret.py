@@ -10,10 +10,8 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Self
 
 from karta_interpreter.errors import ClusterError, ServeError
 from karta_interpreter.k8s import edit
@@ -28,51 +26,28 @@ _LABEL = "app.kubernetes.io/managed-by"
 _NAME = re.compile(r"(?P<namespace>[a-z0-9][-a-z0-9]{0,62})/(?P<name>[a-z0-9][-a-z0-9.]{0,252})")
 
 
-@dataclass(frozen=True, slots=True)
-class SecretName:
-    """A Secret of the cluster that the server runs in."""
-
-    namespace: str
-    name: str
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """The Secret of ``namespace/name``; raises ServeError for anything else.
-
-        >>> str(SecretName.parse("karmada-system/karta-interpreter-tls"))
-        'karmada-system/karta-interpreter-tls'
-        """
-        match = _NAME.fullmatch(text)
-        if not match:
-            raise ServeError(f'"{text}" is not a Secret: write namespace/name')
-        return cls(match["namespace"], match["name"])
-
-    def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
-
-    @property
-    def path(self) -> str:
-        """Its path on an API server."""
-        return f"/api/v1/namespaces/{self.namespace}/secrets/{self.name}"
-
-
 class SecretCertificates(CertificateSource):
-    """The certificate in a Secret, created and renewed by the rules of `Rotation`.
+    """The certificate in a Secret (``namespace/name``), created and renewed by the rules of `Rotation`.
 
-    ``stand_in`` is shown until there is one.
+    ``stand_in`` is shown until there is one. Raises ServeError for what is no name of a Secret.
     """
 
     def __init__(
         self,
         api: ApiServer,
-        secret: SecretName,
+        secret: str,
         rotation: Rotation,
         stand_in: Certificate,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        if not (match := _NAME.fullmatch(secret)):
+            raise ServeError(f'"{secret}" is not a Secret: write namespace/name')
         self._api = api
         self._secret = secret
+        self._metadata = {**match.groupdict(), "labels": {_LABEL: MANAGER}}
+        self._collection = f"/api/v1/namespaces/{match['namespace']}/secrets"
+        self._path = f"{self._collection}/{match['name']}"
         self._rotation = rotation
         self._clock = clock
         self._current = stand_in
@@ -106,7 +81,7 @@ class SecretCertificates(CertificateSource):
 
     async def _find(self) -> Object | None:
         try:
-            return await self._api.get(self._secret.path)
+            return await self._api.get(self._path)
         except ClusterError as error:
             if error.status == HTTPStatus.NOT_FOUND:
                 return None
@@ -119,7 +94,7 @@ class SecretCertificates(CertificateSource):
         keyring, problems = read_keyring(data, self._clock())
         problem = "; ".join(problems)
         if problem and problem != self._problem:
-            log.error("the content of the Secret is broken, and mended", secret=str(self._secret), reason=problem)
+            log.error("the content of the Secret is broken, and mended", secret=self._secret, reason=problem)
         self._problem = problem
         if not problem or not self._keyring.authorities:
             self._keyring = keyring
@@ -147,18 +122,17 @@ class SecretCertificates(CertificateSource):
         wanted = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
         if stored != wanted:
             await self._write(present, wanted)
-            log.info("the Secret is written", secret=str(self._secret), changes=list(_changes(self._keyring, keyring)))
+            log.info("the Secret is written", secret=self._secret, changes=list(_changes(self._keyring, keyring)))
         self._keyring = keyring
         self._current = keyring.served or self._current
 
     async def _write(self, present: Object | None, data: Mapping[str, bytes]) -> None:
         encoded: Object = {key: base64.b64encode(value).decode() for key, value in data.items()}
         if present:
-            await self._api.replace(self._secret.path, {**present, "data": encoded})
+            await self._api.replace(self._path, {**present, "data": encoded})
             return
-        metadata = {"name": self._secret.name, "namespace": self._secret.namespace, "labels": {_LABEL: MANAGER}}
-        secret = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
-        await self._api.create(self._secret.path.rpartition("/")[0], {**secret, "data": encoded})
+        secret = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": self._metadata}
+        await self._api.create(self._collection, {**secret, "data": encoded})
 
 
 def _changes(before: Keyring, after: Keyring) -> Iterator[str]:

@@ -91,7 +91,7 @@ def _secret(
 ) -> CertificateSource:
     # Imported only where it is used: the other sources need none of it.
     from karta_interpreter.server.ca_rotation import Rotation  # noqa: PLC0415
-    from karta_interpreter.server.certificate_secret import SecretCertificates, SecretName  # noqa: PLC0415
+    from karta_interpreter.server.certificate_secret import SecretCertificates  # noqa: PLC0415
 
     if settings.ca_file:
         raise ServeError("--ca-file is for certificates from files: with --certificate-secret the authority is known")
@@ -107,7 +107,7 @@ def _secret(
     now = datetime.now(UTC)
     stand_in = Authority.create(now, rotation.life).issue(dict.fromkeys(rotation.names), now, rotation.life)
     stand_in = replace(stand_in, authority=b"", stands_in=True)
-    return SecretCertificates(ApiServer.of(), SecretName.parse(secret), rotation, stand_in)
+    return SecretCertificates(ApiServer.of(), secret, rotation, stand_in)
 
 
 def _content(path: Path) -> bytes:

@@ -13,6 +13,7 @@ import resource
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,25 +59,19 @@ _DEFINITIONS: Final = 16
 
 
 def start() -> "Answer":
-    """Prepare for requests, which are trees without cycles."""
+    """Prepare for requests, which are trees without cycles; return the function that answers one."""
     gc.disable()
-    return Requests().answer
+    numbers = count(1)
 
-
-class Requests:
-    """Answers requests, as many as a process may."""
-
-    def __init__(self) -> None:
-        self._left = MOST_REQUESTS
-
-    def answer(self, channel: "Channel", letter: bytes, payload: bytes) -> None:
-        """Answer one request; nothing of it is left behind, or the process ends."""
+    def answer(channel: "Channel", letter: bytes, payload: bytes) -> None:
         _exchange(channel, admission.read if letter == REVIEW else decode, payload)
         channel.flush()
-        self._left -= 1
+        # Nothing of a request is left behind, or the process ends.
         gc.collect()
-        if not self._left or _memory() > MOST_KEPT:
+        if next(numbers) == MOST_REQUESTS or _memory() > MOST_KEPT:
             os._exit(0)
+
+    return answer
 
 
 def _exchange(channel: "Channel", read: Callable[[bytes], Request | Review], body: bytes) -> None:
@@ -97,7 +92,7 @@ def _exchange(channel: "Channel", read: Callable[[bytes], Request | Review], bod
 
 def _answer(asked: Request | Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
-        answer = _interpret(asked, **needed) if isinstance(asked, Request) else _judge(asked, **needed)
+        answer = _interpret(asked, **needed) if isinstance(asked, Request) else _review(asked, **needed)
         if len(answer) <= LONGEST_ANSWER:
             return ANSWER, answer
         failure = InterpretationError(f"the answer has more than {LONGEST_ANSWER} bytes")
@@ -108,10 +103,8 @@ def _answer(asked: Request | Review, needed: dict[str, Any]) -> tuple[bytes, byt
     return FAILURE, json.dumps({"message": str(failure), "code": failure.code}).encode()
 
 
-def _judge(review: Review, taken: list[tuple[str, str, str, str]] | None) -> bytes:
-    if taken is None:
-        return admission.mutate(review)
-    return admission.validate(review, {GVK(*gvk): name for *gvk, name in taken})
+def _review(review: Review, taken: list[list[str]] | None) -> bytes:
+    return admission.mutate(review) if taken is None else admission.validate(review, {GVK(*k): n for *k, n in taken})
 
 
 def _interpret(request: Request, definition: str, known: JSON, options: dict[str, Any], seconds: float) -> bytes:
@@ -143,9 +136,5 @@ def _about(asked: Request | Review) -> dict[str, Any]:
             return asdict(admission.subject(asked))
         except RecursionError:
             return asdict(admission.Subject(asked.uid, asked.kind, is_settled=False))
-    problem = asked.problem
-    return asked._asdict() | {
-        "gvk": asked.gvk and [*asked.gvk],
-        "call": None,
-        "problem": problem and {"message": str(problem), "code": problem.code},
-    }
+    problem = asked.problem and {"message": str(asked.problem), "code": asked.problem.code}
+    return asked._asdict() | {"gvk": asked.gvk and [*asked.gvk], "call": None, "problem": problem}
