@@ -41,9 +41,7 @@ _IDLE_SECONDS: Final = 30.0
 _GRACE_SECONDS: Final = 0.2
 """A child that stops at its deadline names the expression that took so long; for this long that is waited for."""
 
-_STATUSES: Final[dict[StopCause, int]] = {cause: 503 for cause in StopCause if cause is not StopCause.DEFECT} | {
-    StopCause.MEMORY: 413
-}
+_STATUSES: Final = dict.fromkeys(set(StopCause) - {StopCause.DEFECT}, 503) | {StopCause.MEMORY: 413}
 """The HTTP status before the uid of a request is known; the cause that is missing is a defect of this program."""
 _CODES: Final = _STATUSES | {StopCause.MEMORY: 422, StopCause.TIME: 504, StopCause.PROCESSOR_TIME: 504}
 """The code of an answer with the uid."""
