@@ -15,7 +15,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of, load_catalogue
-from karta_interpreter.sources.precedence import combine
+from karta_interpreter.sources.precedence import Selection, combine
 from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined
 from karta_interpreter.suggestion import did_you_mean
 
@@ -94,7 +94,8 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         given = [Given(Layer((entry,) if entry else ()))]
     weaker = _about(gvk, (found for each in given for found in each.customizations))
     stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
-    below = combine((_layer_about(gvk, each.layer) for each in given), _scripts(weaker))
+    only = Selection((f"{gvk.api_version}/{gvk.kind}",))
+    below = combine((only.layer(each.layer) for each in given), _scripts(weaker))
     found = combine([Layer(tuple(below.entries.values()))], _scripts(stronger))
     findings = (*below.findings, *found.findings, *(each for broken in below.quarantined for each in broken.findings))
     click.echo(findings_text(findings), err=True, nl=False)
@@ -108,14 +109,6 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
 
 def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
     return [found for found in customizations if found.gvk in (gvk, None)]
-
-
-def _layer_about(gvk: GVK, layer: Layer) -> Layer:
-    """The part of a layer for one kind, with unreadable definitions that may be of that kind."""
-    return Layer(
-        tuple(entry for entry in layer.entries if entry.definition.gvk == gvk),
-        tuple(broken for broken in layer.quarantined if broken.gvk in (gvk, None)),
-    )
 
 
 def _scripts(customizations: Sequence[LoadedCustomization]) -> Overrides:

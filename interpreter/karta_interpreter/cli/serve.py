@@ -56,18 +56,19 @@ def _option(
 ) -> click.Option:
     """The flag and the environment variable of one field of `Settings`, which also gives the default."""
     default, name = getattr(_DEFAULT, field), field.replace("_", "-")
+    is_list = isinstance(default, tuple)
     flag = flag or (f"--{name}/--no-{name}" if kind is bool else f"--{name}")
     variable = flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
     return click.Option(
         [flag, field],
         type=kind,
         default=default,
-        multiple=isinstance(default, tuple),
+        multiple=is_list,
         show_default=default not in (None, ()),
         envvar=f"KARTA_INTERPRETER_{variable}",
         show_envvar=True,
         metavar=metavar or None,
-        help=help_text,
+        help=f"{help_text.removesuffix('.')}; may be repeated." if is_list else help_text,
     )
 
 
@@ -75,28 +76,22 @@ _OPTIONS: list[click.Parameter] = [
     _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
     _option("port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
     _option("health_port", click.IntRange(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
-    _option(
-        "folders",
-        PATH,
-        "Folder or file of definitions, highest precedence first; may be repeated.",
-        "PATH",
-        flag="--kartas",
-    ),
+    _option("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
     _option(
         "overrides",
         PATH,
-        "Folder or file of Karmada's Lua scripts, which override definitions; may be repeated.",
+        "Folder or file of Karmada's Lua scripts, which override definitions.",
         "PATH",
     ),
     _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
-    _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.', "KIND"),
-    _option("without", str, "A kind to leave out, written in the same way; may be repeated.", "KIND"),
+    _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*".', "KIND"),
+    _option("without", str, "A kind to leave out, written in the same way.", "KIND"),
     _option("certificate_file", FILE, "Certificate chain, PEM; read again when it changes.", "FILE"),
     _option("key_file", FILE, "Private key of the certificate, PEM.", "FILE"),
+    _option("certificate_names", str, "Name for a self-signed certificate.", "NAME", flag="--certificate-name"),
     _option(
-        "certificate_names", str, "Name for a self-signed certificate; repeatable.", "NAME", flag="--certificate-name"
+        "certificate_secret", str, "Secret for a self-signed one that replicas share; in-cluster.", "NAMESPACE/NAME"
     ),
-    _option("certificate_secret", str, "Secret for one that all replicas share; in-cluster.", "NAMESPACE/NAME"),
     _option("certificate_days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
     _option("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
     _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
@@ -112,11 +107,7 @@ _OPTIONS: list[click.Parameter] = [
     _option("drain_timeout", _SECONDS, "How long to wait for running calls after that.", "SECONDS"),
     _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
     _option("resource_quota_estimate", bool, "Answer as with Karmada's feature gate ResourceQuotaEstimate."),
-    _option(
-        "pod_requests",
-        click.Choice(["scheduler", "karmada"]),
-        "Count a pod's resources as kube-scheduler reserves them, or by Karmada's formula.",
-    ),
+    _option("pod_requests", click.Choice(["scheduler", "karmada"]), "Whose formula counts the resources of a pod."),
     _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
     _option("kubeconfig", FILE, "That of karmada-apiserver; default: in-cluster.", "FILE"),
     _option("context", str, "Context of the kubeconfig.", "NAME"),
