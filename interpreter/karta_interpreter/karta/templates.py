@@ -103,7 +103,7 @@ def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:
     return {**template, "spec": spec}
 
 
-_TYPES: Mapping[str, type] = {
+FRAGMENT_TYPES: Mapping[str, type] = {
     "schedulerNamePath": str,
     "labelsPath": dict,
     "annotationsPath": dict,
@@ -138,8 +138,8 @@ def _pieces(component: Component, fragments: Fragments, obj: Object, ids: tuple[
         for pieces, value in zip(found, aligned_or_absent(component, field, query, obj, ids), strict=True):
             if value is None:
                 continue
-            if type(value) is not _TYPES[field]:
-                expected = _NAMES[_TYPES[field]]
+            if type(value) is not FRAGMENT_TYPES[field]:
+                expected = _NAMES[FRAGMENT_TYPES[field]]
                 raise failure(component, field, query, f"gives {type_name(value)} where {expected} belongs")
             pieces[field] = value
     return found

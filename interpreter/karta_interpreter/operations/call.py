@@ -59,17 +59,12 @@ class StatusItem:
         if not isinstance(value, dict):
             raise InterpretationError(f"{place} must be an object, but is {type_name(value)}", code=400)
         for field, expected in _ITEM_TYPES.items():
-            found = value.get(field, expected())
-            if type(found) is not expected:
-                needed = type_name(expected())
-                raise InterpretationError(f"{place}.{field} must be {needed}, but is {type_name(found)}", code=400)
-        return cls(
-            cluster=value.get("clusterName", ""),
-            status=value.get("status"),
-            applied=value.get("applied", False),  # Go leaves a false out of the JSON
-            message=value.get("appliedMessage", ""),
-            health=value.get("health", ""),
-        )
+            if type(found := value.get(field, expected())) is not expected:
+                message = f"{place}.{field} must be {type_name(expected())}, but is {type_name(found)}"
+                raise InterpretationError(message, code=400)
+        texts = (value.get(field, "") for field in ("appliedMessage", "health"))
+        # Go leaves a false out of the JSON.
+        return cls(value.get("clusterName", ""), value.get("status"), value.get("applied", False), *texts)
 
     def to_json(self) -> Object:
         """Return the item as Karmada writes it, without what is empty.

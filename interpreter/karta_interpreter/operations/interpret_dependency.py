@@ -20,13 +20,8 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
 
     Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
     """
-    namespace = namespace_of(obj)
-    made = {
-        name
-        for each in definition.annotations.dependencies
-        if isinstance(each, MadeClaims)
-        for name in _texts(definition, each.volumes, obj)
-    }
+    namespace, extras = namespace_of(obj), definition.annotations.dependencies
+    made = {name for each in extras if isinstance(each, MadeClaims) for name in _texts(definition, each.volumes, obj)}
     found: list[Dependency] = []
     for name, template in _templates(definition, obj):
         try:
@@ -34,9 +29,12 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
             found += claim_dependencies(template, namespace)
         except InterpretationError as error:
             raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
-    for extra in definition.annotations.dependencies:
+    for extra in extras:
         if isinstance(extra, ExtraDependency):
-            found += _named_by(definition, extra, obj, namespace)
+            named = [] if extra.namespace is None else _texts(definition, extra.namespace, obj)
+            place = named[0] if named else namespace
+            names = _texts(definition, extra.name, obj)
+            found += [Dependency(extra.api_version, extra.kind, place, name) for name in names]
     return list(dict.fromkeys(sorted(found)))
 
 
@@ -65,10 +63,7 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Objec
                 if isinstance(template, dict):
                     yield "annotation dependencies", template
                 elif template is not None:
-                    raise InterpretationError(
-                        f"definition {definition.name}, annotation dependencies: `{more.templates.text}` must yield "
-                        f"pod templates, but yields {type_name(template)}"
-                    )
+                    raise _misfit(definition, more.templates, f"pod templates, but yields {type_name(template)}")
 
 
 def _without(template: Object, volumes: Collection[str]) -> Object:
@@ -81,21 +76,11 @@ def _without(template: Object, volumes: Collection[str]) -> Object:
     return rest
 
 
-def _named_by(definition: Definition, extra: ExtraDependency, obj: Object, namespace: str) -> list[Dependency]:
-    if extra.namespace is not None:
-        namespace = next(iter(_texts(definition, extra.namespace, obj)), namespace)
-    names = _texts(definition, extra.name, obj)
-    return [Dependency(extra.api_version, extra.kind, namespace, name) for name in names]
-
-
 def _texts(definition: Definition, query: Query, obj: Object) -> list[str]:
     values = _values(definition, query, obj)
     for value in values:
         if value is not None and not isinstance(value, str):
-            raise InterpretationError(
-                f"definition {definition.name}, annotation dependencies: `{query.text}` must yield names, "
-                f"but yields a {type(value).__name__}"
-            )
+            raise _misfit(definition, query, f"names, but yields a {type(value).__name__}")
     return [value for value in values if value]
 
 
@@ -104,3 +89,8 @@ def _values(definition: Definition, query: Query, obj: Object) -> list[JSON]:
         return query.evaluate(obj)
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}, annotation dependencies: {error}") from error
+
+
+def _misfit(definition: Definition, query: Query, reason: str) -> InterpretationError:
+    where = f"definition {definition.name}, annotation dependencies"
+    return InterpretationError(f"{where}: `{query.text}` must yield {reason}")

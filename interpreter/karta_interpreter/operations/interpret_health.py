@@ -1,7 +1,6 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
 from karta_interpreter.errors import InterpretationError, QueryError
-from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.projection import Projection
@@ -24,12 +23,22 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
 
     The ``health`` annotation replaces all of this for a status that is current; a stale one is unhealthy.
     """
-    if definition.annotations.health is not None:
-        return not is_stale(definition, obj) and _verdict(definition, definition.annotations.health, obj)
-    matched, healthy = match_status(definition, obj).matched, healthy_statuses(definition)
+    health = definition.annotations.health
+    if health is None:
+        matched, healthy = match_status(definition, obj).matched, healthy_statuses(definition)
+        if is_stale(definition, obj):
+            matched = (*_TROUBLE.intersection(matched), Status.INITIALIZING)
+        return not healthy.isdisjoint(matched) and (_TROUBLE - healthy).isdisjoint(matched)
     if is_stale(definition, obj):
-        matched = (*_TROUBLE.intersection(matched), Status.INITIALIZING)
-    return not healthy.isdisjoint(matched) and (_TROUBLE - healthy).isdisjoint(matched)
+        return False
+    where = f"definition {definition.name}, annotation health"
+    try:
+        verdict = health.first(obj)
+    except QueryError as error:
+        raise InterpretationError(f"{where}: {error}") from error
+    if not isinstance(verdict, bool):
+        raise InterpretationError(f"{where}: `{health.text}` must yield true or false")
+    return verdict
 
 
 def health_reads(definition: Definition, projection: Projection) -> None:
@@ -47,15 +56,10 @@ def healthy_statuses(definition: Definition) -> frozenset[Status]:
     A workload that runs to completion may wait, for a queue or for room; one that serves may not. A definition that
     maps ``completed`` describes the former. Undefined counts for neither: nothing works on an object without a status.
     """
-    named = definition.annotations.healthy_statuses
+    named, rules = definition.annotations.healthy_statuses, definition.status
     if named is not None:
         return named
-    return _WAITING_OR_AT_WORK if _runs_to_completion(definition) else _AT_WORK
-
-
-def _runs_to_completion(definition: Definition) -> bool:
-    rules = definition.status
-    return rules is not None and Status.COMPLETED in dict(rules.mappings)
+    return _WAITING_OR_AT_WORK if rules is not None and Status.COMPLETED in dict(rules.mappings) else _AT_WORK
 
 
 def is_stale(definition: Definition, obj: Object) -> bool:
@@ -64,15 +68,3 @@ def is_stale(definition: Definition, obj: Object) -> bool:
     if observed is None or current is None or observed >= current:
         return False
     return definition.annotations.observes_generation
-
-
-def _verdict(definition: Definition, health: Query, obj: Object) -> bool:
-    try:
-        verdict = health.first(obj)
-    except QueryError as error:
-        raise InterpretationError(f"definition {definition.name}, annotation health: {error}") from error
-    if not isinstance(verdict, bool):
-        raise InterpretationError(
-            f"definition {definition.name}, annotation health: `{health.text}` must yield true or false"
-        )
-    return verdict

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, zip_longest
-from typing import TypeAlias
+from operator import itemgetter
 
 from karta_interpreter.errors import QuantityError
 from karta_interpreter.jq import Query
@@ -15,8 +15,6 @@ from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.quantity import Quantity
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import Component, Definition, PodTemplate
-
-Key: TypeAlias = Callable[[JSON], str]
 
 _NOTHING = object()
 _NAME = "name"
@@ -165,34 +163,33 @@ def filled(ours: JSON, theirs: JSON) -> JSON:
     return theirs if ours is None else ours
 
 
-def identity(value: JSON) -> str:
-    """Return a key that only equal values have."""
-    return json.dumps(value, sort_keys=True)
-
-
-def united(ours: JSON, theirs: JSON, key: Key = identity, is_kept: Callable[[JSON], bool] = lambda _: True) -> JSON:
+def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[[JSON], bool] = lambda _: True) -> JSON:
     """Return the elements of both lists, those with the same key filled: first the member's, then what is new.
 
-    So a list to which the member has added stays in its order. Elements of the member that are not kept are only the
-    template's.
+    The key is what ``by`` gives for an element, or the element. So a list to which the member has added stays in its
+    order. Elements of the member that are not kept are only the template's.
 
     >>> united([{"key": "gpu"}, {"key": "new"}], [{"key": "spot"}, {"key": "gpu"}])
     [{'key': 'spot'}, {'key': 'gpu'}, {'key': 'new'}]
     """
     if not isinstance(theirs, list) or not isinstance(ours, list | None):
         return filled(ours, theirs)
-    waiting: dict[str, list[int]] = {}
+
+    def key(element: JSON) -> str:
+        return json.dumps(element if by is None else by.evaluate(element), sort_keys=True)
+
+    waiting: dict[str, list[JSON]] = {}
     for index, element in enumerate(ours or ()):
-        waiting.setdefault(key(element), []).append(index)
+        waiting.setdefault(key(element), []).append((index, element))
     found: list[JSON] = []
     for element in theirs:
         same = waiting.get(key(element))
-        our = ours[same.pop(0)] if ours and same else None
+        _, our = same.pop(0) if same else (0, None)
         if is_kept(element):
             found.append(filled(our, element))
         elif our is not None:
             found.append(our)
-    return [*found, *(ours[index] for index in sorted(chain.from_iterable(waiting.values())) if ours)]
+    return [*found, *(element for _, element in sorted(chain.from_iterable(waiting.values()), key=itemgetter(0)))]
 
 
 def respelled(ours: JSON, theirs: JSON) -> JSON:

@@ -19,14 +19,7 @@ from karta_interpreter.k8s.projection import Projection, take_each
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import Component, Definition, ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
-from karta_interpreter.operations.list_matching import (
-    Correspondence,
-    filled,
-    identity,
-    matching_reads,
-    respelled,
-    united,
-)
+from karta_interpreter.operations.list_matching import Correspondence, filled, matching_reads, respelled, united
 from karta_interpreter.operations.revise_replica import revision_reads
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
@@ -145,8 +138,7 @@ def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
         return rule.condition is None or truthy(rule.condition.first(value))
 
     if rule.by is not None:
-        by = rule.by
-        return united(ours, theirs, lambda element: identity(by.evaluate(element)), is_kept) or ours
+        return united(ours, theirs, rule.by, is_kept) or ours
     if not is_kept(theirs):
         return ours
     ours = None if ours == "" else ours

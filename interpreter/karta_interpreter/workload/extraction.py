@@ -4,6 +4,7 @@ Source: `pkg/resource/accessor.go` and `component.go` of the Karta project; what
 docs/compatibility.md.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from karta_interpreter.k8s.values import JSON, Object, field_path, type_name
 from karta_interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate
 from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure, instance_ids
 from karta_interpreter.karta.scale import Scale, scales
-from karta_interpreter.karta.templates import templates
+from karta_interpreter.karta.templates import FRAGMENT_TYPES, templates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,19 +39,10 @@ class FragmentedPodSpec:
 
 
 PIECES: Mapping[str, tuple[str, type]] = {
-    "schedulerNamePath": ("scheduler_name", str),
-    "labelsPath": ("labels", dict),
-    "annotationsPath": ("annotations", dict),
-    "resourcesPath": ("resources", dict),
-    "resourceClaimsPath": ("resource_claims", list),
-    "podAffinityPath": ("pod_affinity", dict),
-    "nodeAffinityPath": ("node_affinity", dict),
-    "containersPath": ("containers", list),
-    "containerPath": ("container", dict),
-    "priorityClassNamePath": ("priority_class_name", str),
-    "imagePath": ("image", str),
+    field: (re.sub("([A-Z])", lambda letter: f"_{letter[1].lower()}", field.removesuffix("Path")), kind)
+    for field, kind in FRAGMENT_TYPES.items()
 }
-"""The field of the schema that has the path of each piece, and the piece's JSON type."""
+"""The piece that the path in each field of the schema gives, and its JSON type."""
 
 Ids = tuple[str, ...]
 

@@ -62,6 +62,18 @@ POD_SPEC = _struct(
     resources=RESOURCES,
 )
 POD_TEMPLATE = Struct({"metadata": METADATA, "spec": POD_SPEC})
+SHAPES: Mapping[str, Shape] = {
+    "podTemplateSpecPath": POD_TEMPLATE,
+    "podSpecPath": POD_SPEC,
+    "metadataPath": METADATA,
+    "resourcesPath": RESOURCES,
+    "resourceClaimsPath": RESOURCE_CLAIMS,
+    "podAffinityPath": AFFINITY_TERMS,
+    "nodeAffinityPath": AFFINITY_TERMS,
+    "containersPath": CONTAINERS,
+    "containerPath": CONTAINER,
+}
+"""The shape of what each field of the schema gives; what is not here is written as a whole."""
 
 
 def merge(old: JSON, new: JSON, shape: Shape) -> JSON:

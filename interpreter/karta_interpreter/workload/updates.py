@@ -14,34 +14,8 @@ from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_directives, check_json, named
 from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec, pod_queries
-from karta_interpreter.workload.merging import (
-    AFFINITY_TERMS,
-    CONTAINER,
-    CONTAINERS,
-    METADATA,
-    POD_SPEC,
-    POD_TEMPLATE,
-    RESOURCE_CLAIMS,
-    RESOURCES,
-    Shape,
-    merge,
-    name_of,
-    patch,
-)
+from karta_interpreter.workload.merging import SHAPES, Shape, merge, name_of, patch
 from karta_interpreter.workload.writing import Change, WritePlan, check_pods_exist
-
-SHAPES: Mapping[str, Shape] = {
-    "podTemplateSpecPath": POD_TEMPLATE,
-    "podSpecPath": POD_SPEC,
-    "metadataPath": METADATA,
-    "resourcesPath": RESOURCES,
-    "resourceClaimsPath": RESOURCE_CLAIMS,
-    "podAffinityPath": AFFINITY_TERMS,
-    "nodeAffinityPath": AFFINITY_TERMS,
-    "containersPath": CONTAINERS,
-    "containerPath": CONTAINER,
-}
-"""The shape of what each field gives; what is not here is written as a whole."""
 
 
 @dataclass(frozen=True, slots=True)

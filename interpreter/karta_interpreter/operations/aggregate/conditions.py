@@ -13,7 +13,6 @@ Of the clusters with its status, the merged condition has the reason of the one 
 behind their names, and the latest of their times.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from karta_interpreter.k8s.values import JSON
@@ -35,33 +34,23 @@ class Polarity:
         completed = mappings.get(Status.COMPLETED, ())
         self.completes = bool(completed)
         self._completes_by_expression = any(not matcher.conditions and not matcher.phase for matcher in completed)
-        self._of_type = defaultdict[str, set[Status]](set)
-        self._of_status = defaultdict[tuple[str, JSON], set[Status]](set)
+        self._meanings: dict[tuple[str, JSON], set[Status]] = {}
         for status, matchers in mappings.items():
             for condition in (condition for matcher in matchers for condition in matcher.conditions):
-                self._of_type[condition.type].add(status)
-                self._of_status[condition.type, condition.status or "True"].add(status)
+                for said in (None, condition.status or "True"):
+                    self._meanings.setdefault((condition.type, said), set()).add(status)
 
-    def is_mapped(self, name: str) -> bool:
-        """Return whether the definition maps a type."""
-        return name in self._of_type
+    def means(self, name: str, status: JSON = None) -> set[Status]:
+        """Return to what a status of a type is mapped, or any of its statuses."""
+        return self._meanings.get((name, status), set())
 
     def fails(self, name: str, status: JSON) -> bool:
-        """Return whether a status of a type is mapped to Failed or Degraded."""
-        return not _FAILING.isdisjoint(self._of_status.get((name, status), ()))
-
-    def goes_on(self, name: str, status: JSON) -> bool:
-        """Return whether a status of a type is mapped only to what goes on."""
-        meanings = self._of_status.get((name, status))
-        return meanings is not None and meanings <= _GOING_ON
-
-    def runs(self, name: str) -> bool:
-        """Return whether a type is mapped to Running."""
-        return Status.RUNNING in self._of_type.get(name, ())
+        """Return whether a status of a type is mapped to Failed or Degraded; an absent one is not."""
+        return status is not None and not _FAILING.isdisjoint(self.means(name, status))
 
     def may_complete(self, name: str) -> bool:
         """Return whether a type may mean that the workload has completed, which a silent cluster forbids."""
-        return self._completes_by_expression or Status.COMPLETED in self._of_type.get(name, ())
+        return self._completes_by_expression or Status.COMPLETED in self.means(name)
 
 
 def are_conditions(elements: Sequence[JSON]) -> bool:
@@ -87,7 +76,7 @@ def _merge(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
     """Merge the conditions of one type; they are empty where a cluster does not have it."""
     if not polarity.may_complete(name):
         parts = [part for part in parts if part.report.status]
-    if polarity.runs(name):
+    if Status.RUNNING in polarity.means(name):
         parts = [part for part in parts if Status.COMPLETED not in part.report.matched] or parts
     status = _status(polarity, name, parts)
     if status is None:
@@ -106,16 +95,17 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
     if blamed := [part for part in failing if polarity.fails(name, part.value.get("status"))]:
         return min(blamed, key=_worst_first).value["status"]
     statuses = [part.value.get("status") for part in parts]
-    if going_on := [status for status in statuses if polarity.goes_on(name, status)]:
+    mapped = [status for status in statuses if status is not None and polarity.means(name, status)]
+    if going_on := [status for status in mapped if polarity.means(name, status) <= _GOING_ON]:
         return min(going_on)
     # Work goes on while it does in one cluster: in a job, and not readiness.
-    runs_somewhere = polarity.completes and polarity.runs(name) and "running" in name.lower()
+    runs_somewhere = polarity.completes and Status.RUNNING in polarity.means(name) and "running" in name.lower()
     if runs_somewhere and "True" in statuses and not failing:
         return "True"
     if all(status == statuses[0] for status in statuses):
         return statuses[0]
     sounds_like_failure = any(word in name.lower() for word in _SOUNDS_LIKE_FAILURE)
-    if sounds_like_failure and not polarity.is_mapped(name) and "True" in statuses:
+    if sounds_like_failure and not polarity.means(name) and "True" in statuses:
         return "True"
     return next((status for status in ("False", "Unknown") if status in statuses), None)
 

@@ -23,16 +23,7 @@ from karta_interpreter.karta import Definition
 from karta_interpreter.karta.annotations import PathPattern
 from karta_interpreter.operations.aggregate.conditions import Polarity, are_conditions, merge_conditions
 from karta_interpreter.operations.aggregate.member_status import Part, Report
-from karta_interpreter.operations.aggregate.reduce import (
-    WORST_FIRST,
-    earliest,
-    is_end,
-    is_start,
-    is_time,
-    latest,
-    reduce_values,
-    total,
-)
+from karta_interpreter.operations.aggregate.reduce import WORST_FIRST, is_time, reduce_times, reduce_values, total
 
 _REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
 """The fields of a roll-out that only have a meaning together, as in the status of a StatefulSet."""
@@ -67,7 +58,10 @@ class Merging:
             return self._objects(path, objects) or (None if any(values) else {})
         if kinds == {list}:
             return self._lists(path, parts)
-        return _text(path, parts, values)
+        if all(map(is_time, values)):
+            return reduce_times(str(path[-1]), values, is_complete=len(values) == len(parts))
+        is_agreed = all(part.value == values[0] for part in parts)
+        return values[0] if is_agreed else min(parts, key=lambda part: part.report.severity).value
 
     def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
         rule = self._rules[path]
@@ -118,16 +112,3 @@ def _between_revisions(parts: Sequence[Part]) -> list[Part]:
         return []
     _, worst = min((part.report.severity, revisions) for revisions, part in rolling)
     return [part for revisions, part in rolling if revisions == worst]
-
-
-def _text(path: PathPattern, parts: Sequence[Part], values: Sequence[JSON]) -> JSON:
-    if all(map(is_time, values)):
-        field = str(path[-1])
-        if is_start(field):
-            return earliest(values)
-        if is_end(field) and len(values) < len(parts):
-            return None
-        return latest(values)
-    if all(part.value == values[0] for part in parts):
-        return values[0]
-    return min(parts, key=lambda part: part.report.severity).value

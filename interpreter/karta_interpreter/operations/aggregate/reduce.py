@@ -76,6 +76,13 @@ def latest(values: Sequence[JSON]) -> JSON:
     return max(values, key=_time_or_raise)
 
 
+def reduce_times(field: str, values: Sequence[JSON], *, is_complete: bool) -> JSON:
+    """Return the time of all clusters: the first start, the last end when all have one, the last of any other."""
+    if is_end(field) and not is_complete:
+        return None
+    return earliest(values) if is_start(field) else latest(values)
+
+
 @lru_cache(maxsize=1024)
 def _time(text: str) -> datetime | None:
     if len(text) < len("2026-01-01T00:00:00Z") or text[10] != "T":
