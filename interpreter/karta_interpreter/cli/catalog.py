@@ -12,6 +12,7 @@ from karta_interpreter.cli.options import Sources, load_sources, output, sources
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.files import load_catalogue
+from karta_interpreter.sources.snapshot import Entry
 
 
 @click.group("catalog")
@@ -27,8 +28,7 @@ def list_command(output: str, **given: Unpack[Sources]) -> None:
 
     OPERATIONS counts those that are registered with Karmada: the ones that add something to what it does by itself.
     """
-    entries = load_sources(given).entries
-    descriptions = [describe(entries[gvk]) for gvk in sorted(entries)]
+    descriptions = [describe(entry) for entry in _entries(given)]
     _print(output, _list_text(descriptions), [_list_json(description) for description in descriptions])
 
 
@@ -41,9 +41,7 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
-    entries = load_sources(given).entries
-    known = [(entries[gvk], gvk, entries[gvk].definition.name) for gvk in sorted(entries)]
-    descriptions = [describe(entry) for entry in chosen(known, kinds)]
+    descriptions = [describe(entry) for entry in chosen(_entries(given), kinds)]
     _print(output, "\n".join(map(show_text, descriptions)), descriptions)
 
 
@@ -55,14 +53,19 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
 
     YAML is printed as it was written, with its comments. Without KIND all are printed.
     """
-    known = [entry.definition for entry in load_catalogue().entries]
-    wanted = chosen([(each, each.gvk, each.name) for each in known], kinds) if kinds else known
+    known = load_catalogue().entries
+    wanted = [entry.definition for entry in (chosen(known, kinds) if kinds else known)]
     if output == "json":
         items = [definition.manifest for definition in wanted]
         click.echo(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)
     else:
         texts = [Path(definition.source).read_text(encoding="utf-8") for definition in wanted]
         click.echo("---\n".join(texts), nl=False)
+
+
+def _entries(given: Sources) -> list[Entry]:
+    entries = load_sources(given).entries
+    return [entries[gvk] for gvk in sorted(entries)]
 
 
 def _print(output: str, text: str, document: JSON) -> None:

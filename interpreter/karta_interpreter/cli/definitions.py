@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
@@ -18,8 +17,6 @@ from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find
 from karta_interpreter.sources.precedence import Selection, combine
 from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined
 from karta_interpreter.suggestion import did_you_mean
-
-Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,25 +129,30 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
 
     Raises Problem when a given file has a definition with errors, which are printed on stderr.
     """
-    if not paths:
-        found = [entry.definition for entry in load_catalogue().entries]
-    else:
-        layers = [read_given(path).layer for path in paths]
-        snapshot = combine(layers)
-        findings = [finding for each in snapshot.quarantined for finding in each.findings]
-        click.echo(findings_text([*snapshot.findings, *findings]), err=True, nl=False)
-        if snapshot.quarantined or not snapshot.entries:
-            raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used")
-        found = [snapshot.entries[gvk].definition for gvk in snapshot.kinds()]
-    return chosen([(each, each.gvk, each.name) for each in found], kinds) if kinds else found
+    entries = _usable(paths) if paths else load_catalogue().entries
+    return [entry.definition for entry in (chosen(entries, kinds) if kinds else entries)]
 
 
-def chosen(things: Sequence[tuple[Thing, GVK, str]], kinds: Sequence[str]) -> list[Thing]:
-    """The things whose kind, ``apiVersion/Kind`` or definition is named, in their own order."""
-    wanted = {kind.lower() for kind in kinds}
-    names = [{text.lower() for text in (gvk.kind, f"{gvk.api_version}/{gvk.kind}", name)} for _, gvk, name in things]
+def _usable(paths: Sequence[str]) -> list[Entry]:
+    snapshot = combine(read_given(path).layer for path in paths)
+    findings = [finding for each in snapshot.quarantined for finding in each.findings]
+    click.echo(findings_text([*snapshot.findings, *findings]), err=True, nl=False)
+    if snapshot.quarantined or not snapshot.entries:
+        raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used")
+    return [snapshot.entries[gvk] for gvk in snapshot.kinds()]
+
+
+def chosen(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:
+    """The entries whose kind, ``apiVersion/Kind`` or definition is named, in their own order."""
     for kind in kinds:
-        if not any(kind.lower() in each for each in names):
-            known = sorted({gvk.kind for _, gvk, _ in things})
+        if not any(_is_named(entry, [kind]) for entry in entries):
+            known = sorted({entry.definition.gvk.kind for entry in entries})
             raise UsageProblem(f"error: there is no definition for {kind}; {did_you_mean(kind, known)}")
-    return [thing for index, (thing, _, _) in enumerate(things) if names[index] & wanted]
+    return [entry for entry in entries if _is_named(entry, kinds)]
+
+
+def _is_named(entry: Entry, names: Sequence[str]) -> bool:
+    gvk, name = entry.definition.gvk, entry.definition.name
+    return any(
+        each.lower() in (gvk.kind.lower(), f"{gvk.api_version}/{gvk.kind}".lower(), name.lower()) for each in names
+    )

@@ -110,9 +110,8 @@ class _ControlPlane:
     async def served(self, kinds: Iterable[GVK]) -> dict[GVK, Served]:
         """How each kind is served; raises ClusterError."""
         kinds = tuple(kinds)
-        resources = {
-            group: await _existing(self._resources(group)) or {} for group in sorted({gvk.group for gvk in kinds})
-        }
+        groups = sorted({gvk.group for gvk in kinds})
+        resources = {group: await _existing(self._resources(group)) or {} for group in groups}
         return {gvk: served(gvk, resources[gvk.group]) for gvk in kinds}
 
     async def _resources(self, group: str) -> Mapping[str, Sequence[Object]]:
@@ -122,10 +121,9 @@ class _ControlPlane:
 
     async def _readable(self, answer: Awaitable[Answer], *, optional: bool) -> Answer | None:
         try:
-            return await answer
+            return await (_existing(answer) if optional else answer)
         except ClusterError as error:
-            if not (optional and _is_missing(error)):
-                self.results.append(warning(_CONTROL_PLANE, str(error), _SKIPPED))
+            self.results.append(warning(_CONTROL_PLANE, str(error), _SKIPPED))
             return None
 
 

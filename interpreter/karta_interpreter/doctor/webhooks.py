@@ -178,24 +178,19 @@ def judge_rules(ours: Sequence[Webhook]) -> Iterator[Result]:
 def judge_admission(configurations: Sequence[Object], ours: Sequence[Webhook]) -> Iterator[Result]:
     """Check that installed admission webhooks trust the CA of our registration; no result where none is installed."""
     trusted = {webhook.client.ca_bundle for webhook in ours}
-    installed = [
-        (entry, _client(entry.get("clientConfig") or {})) for each in configurations for entry in each["webhooks"]
-    ]
-    asked = [(entry["name"], client.ca_bundle) for entry, client in installed if entry["name"] in WEBHOOKS]
-    if not asked or not trusted:
+    entries = [entry for each in configurations for entry in each["webhooks"] if entry["name"] in WEBHOOKS]
+    if not entries or not trusted:
         return
-    strangers = [name for name, ca_bundle in asked if ca_bundle not in trusted]
+    strangers = [each for each in entries if _client(each.get("clientConfig") or {}).ca_bundle not in trusted]
     if not strangers:
         yield ok("admission", "Kartas are checked before they are stored")
         return
-    outcome = (
-        "are stored unchecked"
-        if {entry.get("failurePolicy") for entry, _ in installed} == {"Ignore"}
-        else "are rejected"
-    )
+    is_ignored = all(entry.get("failurePolicy") == "Ignore" for entry in entries)
+    outcome = "are stored unchecked" if is_ignored else "are rejected"
+    names = listed(entry["name"] for entry in strangers)
     yield problem(
         "admission",
-        f"the caBundle of {listed(strangers)} is not the registered one, so Kartas {outcome}",
+        f"the caBundle of {names} is not the registered one, so Kartas {outcome}",
         "a server that registers itself fills it in when it may patch these configurations, as the chart allows; "
         "or set admission.caBundle",
     )
