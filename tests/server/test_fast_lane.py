@@ -150,7 +150,7 @@ UNUSUAL = {
     "a slash at the end": replaced(b"/interpret?", b"/interpret/?"),
     "an escape in the path": replaced(b"/interpret?", b"/%69nterpret?"),
     "a URL": replaced(b"/interpret?", b"http://localhost/interpret?"),
-    "two timeouts": replaced(b"timeout=3s", b"timeout=3s&timeout=4s"),
+    "two timeouts": replaced(b"?timeout=", b"?timeout=4s&timeout="),
     "HTTP/1.0": replaced(b"HTTP/1.1", b"HTTP/1.0"),
     "HTTP/1.2": replaced(b"HTTP/1.1", b"HTTP/1.2"),
     "an empty line before": b"\r\n" + CALL,

@@ -40,7 +40,7 @@ async def test_no_process_outlives_the_server(number: signal.Signals) -> None:
 
 
 async def test_a_call_in_flight_is_answered_and_the_connection_closed() -> None:
-    with running() as server:
+    with running(drain_timeout=2 * HANG) as server:
         client = await server.connect()
         await client.send(SLOW)
         probe = await server.connect()

@@ -138,9 +138,9 @@ async def test_a_body_that_does_not_come_makes_room_where_nothing_is_idle(part: 
 
 
 async def test_calls_make_no_room(held: Held) -> None:
-    async with serving(1, call_limit=30.0) as server:
+    async with serving(1, call_limit=HANG) as server:
         client = await connected(server)
-        await client.send(WAITING.replace(b"?timeout=3s", b""))
+        await client.send(WAITING)
         await begins(held)
         for _ in range(3):
             other = await Client.connect(server.started.port, None)

@@ -70,7 +70,7 @@ async def test_beyond_the_cap_calls_are_rejected_at_once(held: Held, spell: Call
     async with serving(calls_in_work=2) as port:
         clients = [await Client.connect(port, None, spell) for _ in range(3)]
         for client in clients[:2]:
-            await client.send(WAITING.replace(b"?timeout=3s", b""))
+            await client.send(WAITING)
             await begins(held)
         assert is_rejected(await clients[2].ask(WAITING))
         assert is_rejected(await clients[2].ask(post(REVIEW, "/admission/validate")))

@@ -27,7 +27,7 @@ from karta_interpreter.wire import FastDecoder, decode
 from tests.server.client import as_others, post
 from tests.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, suite_cases
 from tests.server.wire import Wire
-from tests.waiting import until
+from tests.waiting import HANG, until
 
 BODIES = int(os.environ.get("FUZZED_BODIES", "4000"))
 REQUESTS = int(os.environ.get("FUZZED_REQUESTS", "800"))
@@ -55,7 +55,7 @@ class Line:
     def __init__(self, store: Store, make: type[Calls]) -> None:
         metrics = Metrics()
         settings = Settings(
-            header_timeout=60.0, exchange_timeout=60.0, call_limit=2.0, body_limit=_MIB, connection_age=0
+            header_timeout=60.0, exchange_timeout=60.0, call_limit=HANG, body_limit=_MIB, connection_age=0
         )
         self.calls = make(store, metrics, Options(resource_quota_estimate=True))
         readiness = Readiness(store)

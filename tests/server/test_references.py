@@ -14,6 +14,7 @@ from karta_interpreter.server.settings import MIB
 from karta_interpreter.sources.files import find_in_catalogue
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
+from tests.waiting import HANG
 
 TRAINJOB = GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob")
 RUNTIME = GVK("trainer.kubeflow.org", "v1alpha1", "ClusterTrainingRuntime")
@@ -68,7 +69,7 @@ def _body(runtime: str, size: int) -> bytes:
 async def _answer(body: bytes) -> JSON:
     calls = Calls(_Fixed(TRAINJOB, Known.of([TORCH], [RUNTIME])), Metrics(), Options())
     try:
-        return json.loads(await calls.answer(body, 10.0))["response"]
+        return json.loads(await calls.answer(body, HANG))["response"]
     finally:
         calls.close()
 

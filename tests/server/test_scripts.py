@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.client import Answer, Client, post, question
+from tests.server.client import PATIENT, Answer, Client, post, question
 from tests.server.process import KARTAS, Process, running
 from tests.waiting import HANG
 
@@ -26,7 +26,7 @@ MANY = 20
 """Answers to others while hostile scripts run: a server that made others wait would give one after each."""
 
 
-async def ask(server: Process, kind: str, operation: str, path: str = "/interpret?timeout=3s") -> Answer:
+async def ask(server: Process, kind: str, operation: str, path: str = PATIENT) -> Answer:
     client = await server.connect()
     answer = await client.ask(post(question(kind, operation), path))
     await client.close()

@@ -29,7 +29,7 @@ from tests.wire.karmada import receive
 async def test_every_kind_of_the_catalogue_is_answered_for_an_object_that_has_nothing_yet(
     operation: Operation, expected: Any
 ) -> None:
-    async with Server(Settings(port=0)) as server:
+    async with Server(Settings(port=0, call_limit=HANG)) as server:
         started = server.started
         assert started.certificate is not None
         client = await Client.connect(started.port, trusting(started.certificate.authority))
