@@ -50,7 +50,7 @@ class _Fixed(Store):
         super().__init__(catalogue=False)
         entry = find_in_catalogue(gvk)
         assert entry is not None
-        self._snapshot = Snapshot({gvk: entry})
+        self.snapshot = Snapshot({gvk: entry})
         self.reader = known
 
 
