@@ -233,17 +233,16 @@ print(*pool.processes)
     assert done.stderr == ""
 
 
-def say(word: bytes) -> Callable[[Process], bytes]:
-    def talk(process: Process) -> bytes:
-        process.send(b"?", word, LONG)
-        return process.receive()[1]
-
-    return talk
+async def say(pool: AsyncPool, owner: str, word: bytes, seconds: float = LONG) -> bytes:
+    async with pool.process(owner, seconds) as (process, left):
+        await process.send(b"?", word, left)
+        return (await process.receive())[1]
 
 
-def sleep(process: Process) -> None:
-    process.send(b"s", b"", LONG)
-    process.receive()
+async def sleep(pool: AsyncPool, owner: str) -> None:
+    async with pool.process(owner, LONG) as (process, left):
+        await process.send(b"s", b"", left)
+        await process.receive()
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -251,57 +250,64 @@ async def until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.01)
 
 
-def soon() -> float:
-    return time.monotonic() + LONG
-
-
-async def test_the_event_loop_awaits_talks(real: Pool) -> None:
+async def test_the_event_loop_awaits_exchanges(real: Pool) -> None:
     pool = AsyncPool(real)
-    words = [str(number).encode() for number in range(20)]
-    assert await asyncio.gather(*(pool.talk(word.decode(), soon(), say(word)) for word in words)) == words
+    words = [str(number).encode() * 100_000 for number in range(20)]
+    assert await asyncio.gather(*(say(pool, str(number), word) for number, word in enumerate(words))) == words
     assert len(real.processes) <= 2
 
 
-async def test_the_event_loop_gets_the_error_of_a_talk(real: Pool) -> None:
-    pool = AsyncPool(real)
+async def test_the_event_loop_gets_the_error_of_an_exchange_and_its_process_ends(real: Pool) -> None:
+    pool, pids = AsyncPool(real), set[int]()
 
-    def fail(_: Process) -> None:
-        raise ZeroDivisionError
+    async def fail() -> None:
+        async with pool.process("a", LONG):
+            pids.update(real.processes)
+            raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await pool.talk("a", soon(), fail)
-    assert await pool.talk("a", soon(), say(b"word")) == b"word"
+        await fail()
+    [pid] = pids
+    await until(lambda: not Path(f"/proc/{pid}").exists())
+    assert await say(pool, "a", b"word") == b"word"
 
 
-async def test_a_talk_that_is_cancelled_ends_its_process_and_nobody_waits(real: Pool) -> None:
+async def test_an_exchange_that_is_cancelled_ends_its_process_and_nobody_waits(real: Pool) -> None:
     pool = AsyncPool(real)
-    talks = [asyncio.create_task(pool.talk(owner, soon(), sleep)) for owner in ("a", "b")]
-    waiting = asyncio.create_task(pool.talk("c", soon(), say(b"word")))
+    exchanges = [asyncio.create_task(sleep(pool, owner)) for owner in ("a", "b")]
+    waiting = asyncio.create_task(say(pool, "c", b"word"))
     await until(lambda: len(real.processes) == 2)
     pids = real.processes
     assert not waiting.done()
-    for task in talks:
+    for task in exchanges:
         task.cancel()
     assert await waiting == b"word"
-    assert await asyncio.gather(*talks, return_exceptions=True)
+    assert await asyncio.gather(*exchanges, return_exceptions=True)
     await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
 
-async def test_a_talk_that_is_cancelled_before_it_has_a_process_leaves_its_place(real: Pool) -> None:
+async def test_an_exchange_that_is_cancelled_before_it_has_a_process_leaves_its_place(real: Pool) -> None:
     pool = AsyncPool(real)
-    talks = [asyncio.create_task(pool.talk(owner, soon(), sleep)) for owner in ("a", "b")]
-    waiting = asyncio.create_task(pool.talk("c", soon(), say(b"never")))
+    exchanges = [asyncio.create_task(sleep(pool, owner)) for owner in ("a", "b")]
+    waiting = asyncio.create_task(say(pool, "c", b"never"))
     await until(lambda: len(real.processes) == 2)
     waiting.cancel()
-    talks[0].cancel()
-    assert await pool.talk("d", soon(), say(b"word")) == b"word"
-    talks[1].cancel()
-    found = await asyncio.gather(waiting, *talks, return_exceptions=True)
+    exchanges[0].cancel()
+    assert await say(pool, "d", b"word") == b"word"
+    exchanges[1].cancel()
+    found = await asyncio.gather(waiting, *exchanges, return_exceptions=True)
     assert [type(each) for each in found] == [asyncio.CancelledError] * 3
 
 
-async def test_a_talk_for_which_no_process_gets_free(real: Pool) -> None:
+async def test_an_exchange_for_which_no_process_gets_free(real: Pool) -> None:
     pool = AsyncPool(real)
     with real.process("a", 1), real.process("b", 1), pytest.raises(SandboxError, match="every process is busy"):
-        await pool.talk("c", time.monotonic() + 0.05, say(b"word"))
-    assert await pool.talk("c", soon(), say(b"word")) == b"word"
+        await say(pool, "c", b"word", 0.05)
+    assert await say(pool, "c", b"word") == b"word"
+
+
+async def test_the_next_exchange_waits_for_a_process_that_is_not_ready_yet(real: Pool) -> None:
+    pool = AsyncPool(real)
+    for _ in range(20):
+        assert await say(pool, "a", b"word") == b"word"
+    assert len(real.processes) == 1

@@ -1,20 +1,16 @@
-"""Processes of a pool for the event loop, which awaits one exchange itself, or a talk that is held in a thread."""
+"""Processes of a pool for the event loop, which waits for their sockets itself."""
 
 import asyncio
-import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Generic, TypeVar
 
 from karta_interpreter.errors import SandboxError
 from karta_interpreter.sandbox.places import Place
 from karta_interpreter.sandbox.pool import Pool, every_process_is_busy
 from karta_interpreter.sandbox.process import READ, Process
-
-T = TypeVar("T")
 
 
 class AsyncPool:
@@ -23,47 +19,54 @@ class AsyncPool:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self._threads = ThreadPoolExecutor(pool.size, thread_name_prefix="sandbox")
-
-    async def talk(self, owner: str, end: float, talk: Callable[[Process], T]) -> T:
-        """The result of a talk with a process, which may be waited for until a time of the monotonic clock.
-
-        Raises SandboxError when no process gets free until then. Cancelling the caller kills the process.
-        """
-        place = await self._place(owner, end)
-        try:
-            talking = _Talking(self.pool, place, talk)
-            self._threads.submit(talking.hold)
-        except BaseException:
-            self.pool.places.release(place)
-            raise
-        try:
-            return await asyncio.wrap_future(talking.result)
-        except asyncio.CancelledError:
-            talking.abandon()
-            raise
+        self._settling = set[asyncio.Task[None]]()
 
     @asynccontextmanager
     async def process(self, owner: str, seconds: float) -> AsyncIterator[tuple["Exchange", float]]:
-        """`Pool.process` for the event loop; only to start and to stop a process takes a thread."""
+        """`Pool.process` for the event loop; only to start and to stop a process takes a thread.
+
+        The block ends before the process is ready for another request. An exception in it, also that its caller is
+        cancelled, stops the process.
+        """
         end = time.monotonic() + seconds
         in_thread = partial(asyncio.get_running_loop().run_in_executor, self._threads)
         place = await self._place(owner, end)
         try:
             left = max(end - time.monotonic(), 0.001)
             process = self.pool.idle() or await self._started(in_thread(self.pool.take))
-            exchange = Exchange(process, in_thread)
-            is_fit = False
-            try:
-                yield exchange, left
-                is_fit = await exchange.settled()
-            finally:
-                if is_fit:
-                    self.pool.put_back(process)
-                else:
-                    process.kill()
-                    await in_thread(self.pool.drop, process)
-        finally:
+        except BaseException:
             self.pool.places.release(place)
+            raise
+        exchange = Exchange(process, in_thread)
+        try:
+            yield exchange, left
+        except BaseException:
+            self._end(process, place)
+            raise
+        process.is_settling = True  # from before the caller can ask again
+        settling = self._settle(process, exchange, place)
+        if process.has_unread:
+            await settling  # it has nothing to wait for
+        else:
+            task = asyncio.create_task(settling)
+            self._settling.add(task)
+            task.add_done_callback(self._settling.discard)
+
+    async def _settle(self, process: Process, exchange: "Exchange", place: Place) -> None:
+        is_fit = False
+        try:
+            is_fit = await exchange.settled()
+        finally:
+            if is_fit:
+                self.pool.put_back(process)
+                self.pool.places.release(place)
+            else:
+                self._end(process, place)
+
+    def _end(self, process: Process, place: Place) -> None:
+        process.kill()
+        dropped = self._threads.submit(self.pool.drop, process)
+        dropped.add_done_callback(lambda _: self.pool.places.release(place))
 
     async def _started(self, starting: "asyncio.Future[Process]") -> Process:
         try:
@@ -124,45 +127,3 @@ class Exchange:
         except SandboxError:
             return False
         return True
-
-
-class _Talking(Generic[T]):
-    """A talk with a process; its result is there before the process is ready for the next one."""
-
-    def __init__(self, pool: Pool, place: Place, talk: Callable[[Process], T]) -> None:
-        self._pool = pool
-        self._place = place
-        self._talk = talk
-        self._process: Process | None = None
-        self._is_abandoned = False
-        self._lock = threading.Lock()
-        self.result = Future[T]()
-        self.result.set_running_or_notify_cancel()
-
-    def hold(self) -> None:
-        """Talk, and give the place back when the process is ready for another talk or has ended."""
-        try:
-            with self._pool.held() as process:
-                self._use(process)
-                result = self._talk(process)
-                self._use(None)
-                process.is_settling = True  # from before the caller can ask again
-                self.result.set_result(result)
-        except BaseException as error:  # noqa: BLE001 - the caller gets it
-            if not self.result.done():
-                self.result.set_exception(error)
-        finally:
-            self._pool.places.release(self._place)
-
-    def abandon(self) -> None:
-        """Kill the process, at once or as soon as there is one."""
-        with self._lock:
-            self._is_abandoned = True
-            if self._process:
-                self._process.kill()
-
-    def _use(self, process: Process | None) -> None:
-        with self._lock:
-            self._process = process
-            if process and self._is_abandoned:
-                process.kill()

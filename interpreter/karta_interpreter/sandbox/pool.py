@@ -54,21 +54,15 @@ class Pool:
             if not waiting.acquire(timeout=seconds):
                 raise every_process_is_busy()
             left = max(end - time.monotonic(), 0.001)
-            with self.held() as process:
+            process = self.take()
+            try:
                 yield process, left
+            except BaseException:
+                self.drop(process)
+                raise
+            self.put_back(process)
         finally:
             self.places.release(place)
-
-    @contextmanager
-    def held(self) -> Iterator[Process]:
-        """A process for an owner that has a place; after the block it is ready for another request, or has ended."""
-        process = self.take()
-        try:
-            yield process
-        except BaseException:
-            self.drop(process)
-            raise
-        self.put_back(process)
 
     @property
     def processes(self) -> frozenset[int]:

@@ -146,6 +146,11 @@ class Process:
             raise failure
         return letter, payload
 
+    @property
+    def has_unread(self) -> bool:
+        """Whether a further message has come, or a part of one."""
+        return bool(self._buffer)
+
     def settle(self) -> bool:
         """Wait until the process is ready for another request; whether it gets ready, otherwise it is stopped."""
         if not self._is_ready:

@@ -6,6 +6,7 @@ environment and a deadline, and the answer comes back as bytes. To start a proce
 calls, so those that have not grown are kept for a while.
 """
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.serialize import pack, pack_known
 from karta_interpreter.operations import Options
 from karta_interpreter.sandbox import Pool, Process, Program
-from karta_interpreter.sandbox.awaiting import AsyncPool
+from karta_interpreter.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.server import isolated_child as child
 from karta_interpreter.wire import Request
 
@@ -130,25 +131,28 @@ class IsolatedCalls:
         self, owner: str, letter: bytes, body: bytes, until: float, needed: Callable[[bytes], dict[str, Any]]
     ) -> bytes:
         """Send a body, then what is ``needed`` to answer it, given what the process has read; return the answer."""
-
-        def talk(process: Process) -> bytes | InterpreterError:
-            process.send(letter, body, _left(until), grace=_GRACE_SECONDS)
-            found, about = process.receive()
-            if found == child.UNREADABLE:
-                return RequestError(**orjson.loads(about))
-            try:
-                parts = needed(about)
-            except InterpretationError as error:
-                process.send(child.DROP, b"")
-                return error
-            process.send(child.ANSWER, json.dumps(parts).encode())
-            found, answer = process.receive()
-            return answer if found == child.ANSWER else InterpretationError(**json.loads(answer))
-
-        answer = await self._awaited.talk(owner, until, talk)
+        async with self._awaited.process(owner, _left(until)) as (process, _):
+            answer = await self._exchange(process, letter, body, until, needed)
         if isinstance(answer, InterpreterError):
             raise answer
         return answer
+
+    @staticmethod
+    async def _exchange(
+        process: Exchange, letter: bytes, body: bytes, until: float, needed: Callable[[bytes], dict[str, Any]]
+    ) -> bytes | InterpreterError:
+        await process.send(letter, body, _left(until), grace=_GRACE_SECONDS)
+        found, about = await process.receive()
+        if found == child.UNREADABLE:
+            return RequestError(**orjson.loads(about))
+        try:
+            parts = await asyncio.to_thread(lambda: json.dumps(needed(about)).encode())
+        except InterpretationError as error:
+            await process.send(child.DROP, b"")
+            return error
+        await process.send(child.ANSWER, parts)
+        found, answer = await process.receive()
+        return answer if found == child.ANSWER else InterpretationError(**json.loads(answer))
 
 
 def _start() -> Process:
