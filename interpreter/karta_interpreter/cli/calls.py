@@ -41,11 +41,10 @@ def operation_named(name: str) -> Operation:
     >>> operation_named("interpretreplica")
     <Operation.INTERPRET_REPLICA: 'InterpretReplica'>
     """
-    for operation in Operation:
-        if operation.lower() == name.lower():
-            return operation
-    names = ", ".join(ORDER)
-    raise UsageProblem(f"error: operation {name} is not supported. Use one of: {names}")
+    found = {operation.lower(): operation for operation in ORDER}.get(name.lower())
+    if found is None:
+        raise UsageProblem(f"error: operation {name} is not supported. Use one of: {', '.join(ORDER)}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,8 @@ def check_text(customizations: Iterable[LoadedCustomization]) -> str:
 
     This is the output of karmadactl (``pkg/karmadactl/interpret/check.go``).
     """
-    return _Columns().text(line for each in customizations for line in _lines(each))
+    lines = (tuple(map(escaped, line)) for each in customizations for line in _lines(each))
+    return "".join(f"{line}\n" for line in _columns(lines, 0, {}))
 
 
 def _lines(customization: LoadedCustomization) -> Iterator[tuple[str, ...]]:
@@ -186,28 +187,18 @@ def _wrong(customization: LoadedCustomization) -> str:
     return "target.apiVersion no set" if unset else ""
 
 
-class _Columns:
+def _columns(lines: Iterable[tuple[str, ...]], column: int, widths: dict[int, int]) -> Iterator[str]:
     """Go's ``tabwriter`` as kubectl sets it up.
 
     In lines below one another a column is as wide as its widest cell and three more, and never narrower than it was
-    further up. The last cell of a line is in no column.
+    further up, which ``widths`` keeps. The last cell of a line is in no column.
     """
-
-    def __init__(self) -> None:
-        self._widths: dict[int, int] = {}
-
-    def text(self, lines: Iterable[tuple[str, ...]]) -> str:
-        """The lines with their cells padded."""
-        escaped_lines = (tuple(map(escaped, line)) for line in lines)
-        return "".join(f"{line}\n" for line in self._padded(escaped_lines, 0))
-
-    def _padded(self, lines: Iterable[tuple[str, ...]], column: int) -> Iterator[str]:
-        for is_padded, neighbours in groupby(lines, key=lambda cells: len(cells) > column + 1):
-            block = list(neighbours)
-            if is_padded:
-                width = max(self._widths.get(column, 0), *(len(cells[column]) + _PADDING for cells in block))
-                self._widths[column] = width
-                rest = self._padded(block, column + 1)
-                yield from (cells[column].ljust(width) + more for cells, more in zip(block, rest, strict=True))
-            else:
-                yield from (cells[column] for cells in block)
+    for is_padded, neighbours in groupby(lines, key=lambda cells: len(cells) > column + 1):
+        block = list(neighbours)
+        if is_padded:
+            width = max(widths.get(column, 0), *(len(cells[column]) + _PADDING for cells in block))
+            widths[column] = width
+            rest = _columns(block, column + 1, widths)
+            yield from (cells[column].ljust(width) + more for cells, more in zip(block, rest, strict=True))
+        else:
+            yield from (cells[column] for cells in block)

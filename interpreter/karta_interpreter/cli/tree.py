@@ -114,17 +114,13 @@ def _drawn(branch: _Branch) -> Iterator[str]:
     """The lines below a branch."""
     parts: Sequence[tuple[str, _Branch | None]] = [
         *((_pod(pod), None) for pod in branch.pods),
-        *((_line(each), each) for each in branch.below),
+        *((": ".join(filter(None, [each.name, ", ".join(_counts(each))])), each) for each in branch.below),
     ]
     for position, (line, below) in enumerate(parts, start=1):
         first, further = _BRANCHES[position == len(parts)]
         yield first + line
         if below is not None:
             yield from (further + each for each in _drawn(below))
-
-
-def _line(branch: _Branch) -> str:
-    return ": ".join(filter(None, [branch.name, ", ".join(_counts(branch))]))
 
 
 def _counts(branch: _Branch) -> list[str]:

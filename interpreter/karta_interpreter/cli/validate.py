@@ -12,9 +12,11 @@ from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.findings import Finding, Severity, count, format_path
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import merge
 from karta_interpreter.sources.files import UNREADABLE
 from karta_interpreter.sources.precedence import combine
+from karta_interpreter.sources.snapshot import Quarantined
 
 
 @click.command("validate")
@@ -76,21 +78,17 @@ def _document(given: Sequence[Given], findings: Sequence[Finding]) -> Object:
 
 
 def _definitions(given: Given) -> Iterator[Object]:
-    for definition in (entry.definition for entry in given.layer.entries):
-        yield _definition(definition.source, definition.name, definition.gvk, valid=True)
-    for broken in given.layer.quarantined:
-        if not any(finding.rule == UNREADABLE for finding in broken.findings):
-            yield _definition(broken.source, broken.name, broken.gvk, valid=False)
+    found: list[Definition | Quarantined] = [entry.definition for entry in given.layer.entries]
+    found += [each for each in given.layer.quarantined if all(finding.rule != UNREADABLE for finding in each.findings)]
+    for each in found:
+        defines = _kind(each.gvk)
+        yield {"source": each.source, "name": each.name, "defines": defines, "valid": isinstance(each, Definition)}
 
 
 def _customizations(given: Given) -> Iterator[Object]:
     for found in given.customizations:
         operations = {**dict.fromkeys(found.scripts.operations, True), **dict.fromkeys(found.broken, False)}
         yield {"source": found.source, "name": found.name, "customizes": _kind(found.gvk), "operations": operations}
-
-
-def _definition(source: str, name: str, gvk: GVK | None, *, valid: bool) -> Object:
-    return {"source": source, "name": name, "defines": _kind(gvk), "valid": valid}
 
 
 def _kind(gvk: GVK | None) -> JSON:

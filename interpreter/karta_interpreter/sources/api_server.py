@@ -9,9 +9,10 @@ The only module that imports kubernetes_asyncio, and only when it is used: the i
 import asyncio
 import os
 import ssl
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
@@ -41,15 +42,6 @@ _CREDENTIALS_SECONDS = 60.0
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 
 
-@dataclass(slots=True)
-class _Connection:
-    """A client, which is closed when it was given up and its last user is gone."""
-
-    client: "ApiClient"
-    users: int = 0
-    given_up: bool = False
-
-
 class ApiServer:
     """An API server, in an ``async with`` block that closes its connections.
 
@@ -60,7 +52,8 @@ class ApiServer:
     def __init__(self, kubeconfig: str, context: str | None = None) -> None:
         self._kubeconfig = kubeconfig
         self._context = context
-        self._present: _Connection | None = None
+        self._present: ApiClient | None = None
+        self._users: Counter[ApiClient] = Counter()
         self._connecting = asyncio.Lock()
 
     @classmethod
@@ -81,12 +74,12 @@ class ApiServer:
 
     async def __aexit__(self, *_: object) -> None:
         if self._present:
-            await self._present.client.close()
+            await self._present.close()
 
     @property
     def url(self) -> str:
         """The URL of the server; before the first request, where it will be read."""
-        return str(self._present.client.configuration.host) if self._present else self._source
+        return str(self._present.configuration.host) if self._present else self._source
 
     async def get(self, path: str) -> Object:
         """The object at a path."""
@@ -196,29 +189,27 @@ class ApiServer:
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator["ApiClient"]:
-        connection = await self._connect()
-        connection.users += 1
-        try:
-            yield connection.client
-        finally:
-            connection.users -= 1
-            if connection.given_up and not connection.users:
-                await connection.client.close()
-
-    async def _connect(self) -> _Connection:
         async with self._connecting:
-            if self._present is None:
-                try:
-                    async with asyncio.timeout(_CREDENTIALS_SECONDS):
-                        self._present = _Connection(await _open_client(self._kubeconfig, self._context))
-                except Exception as error:  # there is no list of what a malformed configuration makes it raise
-                    raise unusable(self._source, error) from error
-            return self._present
+            client = self._present = self._present or await self._connect()
+        self._users[client] += 1
+        try:
+            yield client
+        finally:
+            self._users[client] -= 1
+            if client is not self._present and not self._users[client]:
+                del self._users[client]
+                await client.close()
+
+    async def _connect(self) -> "ApiClient":
+        try:
+            async with asyncio.timeout(_CREDENTIALS_SECONDS):
+                return await _open_client(self._kubeconfig, self._context)
+        except Exception as error:  # there is no list of what a malformed configuration makes it raise
+            raise unusable(self._source, error) from error
 
     def _give_up(self, client: "ApiClient") -> None:
-        """Let the next request read the configuration again."""
-        if self._present and client is self._present.client:
-            self._present.given_up = True
+        """Let the next request read the configuration again; the last user of the client closes it."""
+        if client is self._present:
             self._present = None
 
 
