@@ -59,8 +59,9 @@ class Process:
 
 @contextmanager
 def running(folder: Path = KARTAS, **options: Any) -> Iterator[Process]:
-    """Run a server until the end of the block; a call has as long as its client says."""
-    settings = json.dumps({"folder": str(folder), "port": 0, "grace_period": 0.0, "call_limit": HANG} | options)
+    """Run a server until the end of the block; nothing that is slow on a busy machine ends a call or a connection."""
+    patience = {"call_limit": HANG, "header_timeout": HANG, "exchange_timeout": HANG, "connection_age": 0}
+    settings = json.dumps({"folder": str(folder), "port": 0, "grace_period": 0.0} | patience | options)
     command = [sys.executable, "-c", PROGRAM, settings]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdout is not None
