@@ -5,9 +5,8 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.loading import load_definition, pack, pack_known, unpack, unpack_known
 from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.karta.serialize import pack, pack_known, unpack, unpack_known
 from karta_interpreter.lua.script import Script, Scripts
 
 SCRIPTS = Scripts(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import InterpretationError, RequestError
-from karta_interpreter.karta.serialize import pack, unpack
+from karta_interpreter.karta.loading import pack, unpack
 from karta_interpreter.operations import Options
 from karta_interpreter.server import isolated_child
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared

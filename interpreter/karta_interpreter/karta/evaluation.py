@@ -19,13 +19,14 @@ def evaluate(component: Component, field: str, query: Query, obj: Object) -> lis
 def query_failure(component: Component, field: str, query: Query, err: QueryError) -> InterpretationError:
     """The error of an expression that failed; the expression is named once, and not before its author's own words."""
     if isinstance(err, QueryRaisedError):
-        return InterpretationError(f"{_where(component)}, {field}: {err}")
+        return InterpretationError(f"definition {component.definition}, component {component.name}, {field}: {err}")
     return failure(component, field, query, str(err).removeprefix(f"{_quoted(query)}: "))
 
 
 def failure(component: Component, field: str, query: Query, reason: str) -> InterpretationError:
     """The error of an expression of a component that gives no usable answer."""
-    return InterpretationError(f"{_where(component)}, {field} `{_quoted(query)}`: {reason}")
+    where = f"definition {component.definition}, component {component.name}, {field}"
+    return InterpretationError(f"{where} `{_quoted(query)}`: {reason}")
 
 
 def aligned(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
@@ -63,10 +64,6 @@ def _mismatch(component: Component, count: int, ids: tuple[str, ...]) -> str:
     )
 
 
-def _where(component: Component) -> str:
-    return f"definition {component.definition}, component {component.name}"
-
-
 def _quoted(query: Query) -> str:
     text = query.text
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
@@ -88,9 +85,13 @@ def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
     ids = evaluate(component, "instanceIdPath", query, obj)
     for index, value in enumerate(ids):
         if type(value) is not str or not value:
-            raise failure(component, "instanceIdPath", query, _not_an_id(index, value))
+            found = "an empty string" if value == "" else type_name(value)
+            reason = f"result {index} is {found}; an instance id is a string that is not empty"
+            raise failure(component, "instanceIdPath", query, reason)
     if len(set(ids)) < len(ids):
-        raise failure(component, "instanceIdPath", query, _repeated(ids))
+        repeated = next(name for name in ids if ids.count(name) > 1)
+        reason = f'two instances have the id "{repeated}"; ids must be unique'
+        raise failure(component, "instanceIdPath", query, reason)
     return tuple(ids)
 
 
@@ -100,13 +101,3 @@ def positions(component: Component, obj: Object) -> tuple[str, ...]:
     if query is None:
         return UNNAMED
     return tuple(map(str, range(len(evaluate(component, "instanceIdPath", query, obj)))))
-
-
-def _not_an_id(index: int, value: JSON) -> str:
-    found = "an empty string" if value == "" else type_name(value)
-    return f"result {index} is {found}; an instance id is a string that is not empty"
-
-
-def _repeated(ids: list[str]) -> str:
-    name = next(name for name in ids if ids.count(name) > 1)
-    return f'two instances have the id "{name}"; ids must be unique'

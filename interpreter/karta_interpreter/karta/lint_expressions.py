@@ -5,10 +5,9 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import Path
-from karta_interpreter.karta.cardinality import selections, several, shared_default
+from karta_interpreter.karta.expression_traits import names_places, selections, several, shared_default, takes_number
 from karta_interpreter.karta.expressions import Parsed
 from karta_interpreter.karta.model import ComponentDefinition, Karta, ScaleDefinition
-from karta_interpreter.karta.writability import names_places, takes_number
 
 _PER_INSTANCE = ("specDefinition", "scaleDefinition")
 

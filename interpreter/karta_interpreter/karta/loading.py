@@ -1,23 +1,27 @@
-"""From YAML or JSON text to definitions, with every finding at its line; and the files of the catalogue."""
+"""From YAML or JSON text to definitions, with every finding at its line, and on to other processes; the catalogue."""
 
 import pathlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from karta_interpreter.errors import DefinitionError, ManifestError
 from karta_interpreter.findings import Finding, Severity, error
 from karta_interpreter.jq import forget_many
+from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.annotation_records import parse_annotations
+from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.compile import compile_definition
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.expressions import judge_all
 from karta_interpreter.karta.lint import lint
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.schema import gvk_of, name_of, read_karta
 from karta_interpreter.karta.validation import validate
 from karta_interpreter.lua.customization import is_customization
+from karta_interpreter.lua.script import Script, Scripts
 
 _CUSTOMIZATION = (
     "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
@@ -131,3 +135,43 @@ def _root() -> pathlib.Path:
     """The folder that a wheel carries inside the package and a checkout beside it."""
     installed = _PACKAGE / "kartas"
     return installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
+
+
+_LUA = f"{PREFIX}lua"
+_ANNOTATIONS = ("metadata", "annotations")
+
+
+def pack(definition: Definition) -> Object:
+    """What another process needs to `unpack` the definition, as JSON; compiled expressions stay behind.
+
+    It has all scripts, also those of the annotation, so that `unpack` does not parse them again.
+    """
+    manifest = definition.manifest if definition.has_karta else None
+    annotations = edit.get(manifest, _ANNOTATIONS) or {}
+    if manifest is not None and _LUA in annotations:
+        rest = {name: value for name, value in annotations.items() if name != _LUA}
+        manifest = edit.set_value(manifest, _ANNOTATIONS, rest)
+    return {
+        "manifest": manifest,
+        "kind": tuple(definition.gvk),
+        "scripts": [asdict(script) for script in definition.scripts],
+    }
+
+
+def pack_known(known: Known) -> Object:
+    """What `unpack_known` needs."""
+    objects = [obj for found in known.objects.values() for obj in found]
+    return {"objects": objects, "complete": [tuple(gvk) for gvk in sorted(known.complete)]}
+
+
+def unpack_known(packed: Object) -> Known:
+    """The objects that were packed."""
+    return Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
+
+
+def unpack(packed: Object) -> Definition:
+    """The definition that was packed, but for its source and the places of its findings."""
+    scripts = Scripts(Script(**(each | {"lines": tuple(each["lines"])})) for each in packed["scripts"])
+    if packed["manifest"] is None:
+        return Definition.of_scripts(GVK(*packed["kind"]), scripts)
+    return load_definition(packed["manifest"]).overridden(scripts)

@@ -4,9 +4,10 @@ Source: `pkg/api/runai/v1alpha1` of the Karta project. The status definition is 
 the advice to schedulers are used as they are written: no request of Karmada asks about pods.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.schema_types import (
@@ -19,7 +20,6 @@ from karta_interpreter.karta.schema_types import (
     described,
     keyed_by,
     optional,
-    rules,
     yields,
 )
 from karta_interpreter.karta.status_rules import StatusDefinition
@@ -52,15 +52,20 @@ class SpecDefinition(Schema):
     )
 
 
+_SELECTOR_RULES = {
+    "has(self.keyPath) || has(self.matchLabels)": "at least one of keyPath or matchLabels must be set",
+    "!has(self.value) || has(self.keyPath)": "value requires keyPath",
+}
+
+
 class ComponentTypeSelector(Schema):
     """How a pod is recognised as one of this component.
 
     The pod has all labels, and the key, where there is one, gives the value, or without a value anything but null.
     """
 
-    model_config = rules(
-        ("has(self.keyPath) || has(self.matchLabels)", "at least one of keyPath or matchLabels must be set"),
-        ("!has(self.value) || has(self.keyPath)", "value requires keyPath"),
+    model_config = ConfigDict(
+        json_schema_extra={"x-kubernetes-validations": [{"rule": r, "message": m} for r, m in _SELECTOR_RULES.items()]}
     )
 
     key: PodQuery | None = optional("jq on a pod that yields a value.", alias="keyPath", minLength=1)
@@ -212,11 +217,8 @@ class StructureDefinition(Schema):
     def components(self) -> tuple[tuple[Path, ComponentDefinition], ...]:
         """Every component with its path in the Karta, the root first."""
         at = ("spec", "structureDefinition")
-        children = enumerate(self.child_components)
-        return (
-            ((*at, "rootComponent"), self.root_component),
-            *(((*at, "childComponents", index), child) for index, child in children),
-        )
+        children = (((*at, "childComponents", index), child) for index, child in enumerate(self.child_components))
+        return (((*at, "rootComponent"), self.root_component), *children)
 
 
 class Topology(Schema):
@@ -289,10 +291,9 @@ class Spec(Schema):
         return (instructions and instructions.gang_scheduling) or GangScheduling()
 
 
-class Karta(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Karta:
     """A definition as it was written, with its name and annotations."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     annotations: dict[str, str]

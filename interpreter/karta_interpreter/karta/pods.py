@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from karta_interpreter.errors import QueryError, QueryWriteError
 from karta_interpreter.jq import Location, Query
@@ -46,7 +45,7 @@ class ScaleLocation(NamedTuple):
     @property
     def replicas(self) -> Location | None:
         """The path of the replicas; None where they have none, such as a literal."""
-        return _at(self.places.replicas, self.position)
+        return self.places.at("replicas", self.position)
 
     @property
     def has_default(self) -> bool:
@@ -60,12 +59,12 @@ class ScaleLocation(NamedTuple):
     @property
     def minimum(self) -> Location | None:
         """The path of the minimum, like that of the replicas."""
-        return _at(self.places.minimum, self.position)
+        return self.places.at("min_replicas", self.position)
 
     @property
     def maximum(self) -> Location | None:
         """The path of the maximum."""
-        return _at(self.places.maximum, self.position)
+        return self.places.at("max_replicas", self.position)
 
     @property
     def count(self) -> Location | None:  # type: ignore[override]  # the tuple's own ``count`` is not used
@@ -123,7 +122,11 @@ def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation,
 
 def leaves_count_unset(definition: Definition, obj: Object) -> bool:
     """Whether the path of a pod set's count has no value; no count is read for that."""
-    unsure = [component for component in definition.components if not _is_complete(component, obj)]
+    unsure = [
+        component
+        for component in definition.components
+        if not all(query is None or query.is_complete(obj) for query in (component.replicas, component.min_replicas))
+    ]
     for component, _, found in _parts(unsure, obj):
         places = _Places(component, obj)
         counts = [places.count(position) for position, template in enumerate(found) if template is not None]
@@ -160,12 +163,7 @@ def template_reads(definition: Definition, projection: Projection, *paths: str) 
     take_outputs(projection, *(added.query for added in definition.annotations.added_containers))
 
 
-def _is_complete(component: Component, obj: Object) -> bool:
-    """Whether it takes no more to know that all places of its counts have a value."""
-    return all(query is None or query.is_complete(obj) for query in (component.replicas, component.min_replicas))
-
-
-def _named(sets: "list[_Unnamed]") -> tuple[PodSet, ...]:
+def _named(sets: list[_Unnamed]) -> tuple[PodSet, ...]:
     if len(sets) == 1:
         component, instance, count, template = sets[0]
         return (PodSet(sole_name(component, instance), component, instance, count, template),)
@@ -184,24 +182,16 @@ def _parts(components: Iterable[Component], obj: Object) -> Iterator[_Part]:
             yield component, ids, found
 
 
+_FIELDS: Final = {"replicas": "replicasPath", "min_replicas": "minReplicasPath", "max_replicas": "maxReplicasPath"}
+
+
 class _Places:
     """The paths of a component's counts, each in the order of its instances, evaluated on first use."""
 
     def __init__(self, component: Component, obj: Object) -> None:
         self._component = component
         self._object = obj
-
-    @cached_property
-    def replicas(self) -> list[Location | None]:
-        return _locations(self._component, "replicasPath", self._component.replicas, self._object)
-
-    @cached_property
-    def minimum(self) -> list[Location | None]:
-        return _locations(self._component, "minReplicasPath", self._component.min_replicas, self._object)
-
-    @cached_property
-    def maximum(self) -> list[Location | None]:
-        return _locations(self._component, "maxReplicasPath", self._component.max_replicas, self._object)
+        self._found: dict[str, list[Location | None]] = {}
 
     @property
     def has_default(self) -> bool:
@@ -215,23 +205,24 @@ class _Places:
         return False
 
     def count(self, position: int) -> Location | None:
-        return _at(self.replicas, position) or _at(self.minimum, position)
+        return self.at("replicas", position) or self.at("min_replicas", position)
 
+    def at(self, name: str, position: int) -> Location | None:
+        """The place of an instance; None where an expression does not give one for it."""
+        if name not in self._found:
+            self._found[name] = self._locations(_FIELDS[name], getattr(self._component, name))
+        found = self._found[name]
+        return found[position] if position < len(found) else None
 
-def _at(locations: list[Location | None], position: int) -> Location | None:
-    """The place of an instance; None where an expression does not give one for it."""
-    return locations[position] if position < len(locations) else None
-
-
-def _locations(component: Component, field: str, query: Query | None, obj: Object) -> list[Location | None]:
-    if query is None:
-        return []
-    try:
-        return query.locate_each(obj)
-    except QueryWriteError:
-        return []
-    except QueryError as err:
-        raise query_failure(component, field, query, err) from err
+    def _locations(self, field: str, query: Query | None) -> list[Location | None]:
+        if query is None:
+            return []
+        try:
+            return query.locate_each(self._object)
+        except QueryWriteError:
+            return []
+        except QueryError as err:
+            raise query_failure(self._component, field, query, err) from err
 
 
 LONGEST = 32

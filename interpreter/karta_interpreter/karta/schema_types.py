@@ -81,13 +81,6 @@ def keyed_by(field: str) -> dict[str, JSON]:
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field]}
 
 
-def rules(*rules: tuple[str, str]) -> ConfigDict:
-    """Rules of the API server for an object, each in CEL and with the message when it is broken."""
-    return ConfigDict(
-        json_schema_extra={"x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules]}
-    )
-
-
 class Schema(BaseModel):
     """Base of every part of a Karta: camelCase outside, closed, frozen, and strict about types."""
 

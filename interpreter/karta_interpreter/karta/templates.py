@@ -1,6 +1,6 @@
 """The pod template of each instance of a component: whole, from a pod spec, or from the pieces of its fragments."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
@@ -21,20 +21,16 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
         return [_whole(component, pods.query, template) for template in found]
     if isinstance(pods, PodSpec):
         specs = _mappings(component, "podSpecPath", pods.query, obj, ids)
-        return list(map(_joined, specs, _metadata(component, pods.metadata, obj, ids)))
-    return assembled(component, pods, obj, ids)
+        if pods.metadata is None:
+            return [None if spec is None else {"spec": spec} for spec in specs]
+        results = aligned_or_absent(component, "metadataPath", pods.metadata, obj, ids)
+        return list(map(_joined, specs, _checked(component, "metadataPath", pods.metadata, results)))
+    return _assembled(component, pods, obj, ids)
 
 
 def _mappings(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
     read = aligned_or_absent if component.instance_ids is None else aligned
     return _checked(component, field, query, read(component, field, query, obj, ids))
-
-
-def _metadata(component: Component, query: Query | None, obj: Object, ids: tuple[str, ...]) -> Iterable[JSON]:
-    if query is None:
-        return [None] * len(ids)
-    results = aligned_or_absent(component, "metadataPath", query, obj, ids)
-    return _checked(component, "metadataPath", query, results)
 
 
 def _checked(component: Component, field: str, query: Query, values: list[JSON]) -> list[JSON]:
@@ -49,8 +45,7 @@ def _whole(component: Component, query: Query, template: JSON) -> Object | None:
     if spec is None:
         return None
     if type(spec) is not dict:
-        found = type_name(spec)
-        raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {found}")
+        raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {type_name(spec)}")
     whole: Object = template
     return whole
 
@@ -62,7 +57,6 @@ def _joined(spec: JSON, metadata: JSON) -> Object | None:
 
 
 _LISTS = ("initContainers", "containers")
-_NONE: Mapping[str, list[JSON]] = {}
 
 
 def with_added(
@@ -85,7 +79,7 @@ def _lists(definition: Definition, added: AddedContainers, obj: Object) -> Mappi
     except QueryError as error:
         raise InterpretationError(f"{where}: {error}") from error
     if value is None:
-        return _NONE
+        return {}
     if type(value) is not dict:
         raise InterpretationError(f"{where}: gives {type_name(value)} where an object with lists of containers belongs")
     for field, containers in value.items():
@@ -116,13 +110,12 @@ FRAGMENT_TYPES: Mapping[str, type] = {
     "priorityClassNamePath": str,
     "imagePath": str,
 }
-_NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a string"}
 
 Pieces = dict[str, JSON]
 """The pieces of one instance that are there, by the name of their schema field."""
 
 
-def assembled(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
+def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
     """One pod template per instance, None where no piece of it exists.
 
     Instances that an id names, and the root, exist even without a piece: their pods are all defaults.
@@ -138,9 +131,10 @@ def _pieces(component: Component, fragments: Fragments, obj: Object, ids: tuple[
         for pieces, value in zip(found, aligned_or_absent(component, field, query, obj, ids), strict=True):
             if value is None:
                 continue
-            if type(value) is not FRAGMENT_TYPES[field]:
-                expected = _NAMES[FRAGMENT_TYPES[field]]
-                raise failure(component, field, query, f"gives {type_name(value)} where {expected} belongs")
+            expected = FRAGMENT_TYPES[field]
+            if type(value) is not expected:
+                reason = f"gives {type_name(value)} where {type_name(expected())} belongs"
+                raise failure(component, field, query, reason)
             pieces[field] = value
     return found
 
@@ -154,8 +148,7 @@ def _template(name: str, pieces: Pieces) -> Object:
         "resourceClaims": pieces.get("resourceClaimsPath"),
     }
     metadata = _present(labels=pieces.get("labelsPath"), annotations=pieces.get("annotationsPath"))
-    template: dict[str, JSON] = {"spec": _present(**spec)}
-    return {"metadata": metadata, **template} if metadata else template
+    return _present(metadata=metadata) | {"spec": _present(**spec)}
 
 
 def _containers(name: str, pieces: Pieces) -> list[JSON]:

@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.writability import takes_number
+from karta_interpreter.karta.expression_traits import takes_number
 from karta_interpreter.operations import Operation
 from karta_interpreter.registration.discovery import Served
 

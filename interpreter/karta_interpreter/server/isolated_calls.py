@@ -20,8 +20,8 @@ from karta_interpreter.errors import InterpretationError, InterpreterError, Requ
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.projection import MOST_VALUES, values_in
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import pack, pack_known
 from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.karta.serialize import pack, pack_known
 from karta_interpreter.operations import Options
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool, Exchange

@@ -26,6 +26,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import unpack, unpack_known
 from karta_interpreter.karta.serialize import unpack, unpack_known
 from karta_interpreter.operations import Options, interpret
 from karta_interpreter.sandbox.deadline import deadline

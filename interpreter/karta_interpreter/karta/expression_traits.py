@@ -1,11 +1,19 @@
-"""The number of an expression's results, derived without an object."""
+"""What is known of an expression without an object: how many results it gives, and whether it can be written through.
+
+For the latter the expression is evaluated on an empty object. Where the result depends on the elements of a list, or
+cannot be read there, the expression is accepted.
+"""
 
 from collections.abc import Iterator
+from typing import Final
 
+from karta_interpreter.errors import QueryError, QueryEvaluationError, QuerySyntaxError, QueryWriteError
+from karta_interpreter.jq import Query, parse
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import children
+from karta_interpreter.k8s.values import Object, Path, field_path
 
 _GENERATORS = frozenset({"splits", "scan", "match", "limit", "combinations", "getpath", "leaf_paths", "until"})
 _SEVERAL = (ast.Iterate, ast.Comma, ast.Foreach)
@@ -15,7 +23,6 @@ _PICKERS = frozenset({"first", "last", "limit", "nth"})
 def several(node: Node) -> bool:
     """Whether an expression may yield more than one result.
 
-    >>> from karta_interpreter.jq import parse
     >>> several(parse(".spec.groups[].name")), several(parse("[.spec.groups[].name] | length"))
     (True, False)
     """
@@ -28,7 +35,6 @@ def several(node: Node) -> bool:
 def selections(node: Node) -> list[str]:
     """The `select(...)` calls that leave results out, as text.
 
-    >>> from karta_interpreter.jq import parse
     >>> selections(parse('.a[] | select(.on) | .b'))
     ['select(.on)']
     """
@@ -47,7 +53,6 @@ def shared_default(node: Node) -> tuple[str, str] | None:
 
     ``X[].y // 1`` drops every unset y and yields 1 only when all are: one default for the whole list.
 
-    >>> from karta_interpreter.jq import parse
     >>> shared_default(parse(".spec.groups[].replicas // 1"))
     ('.spec.groups[].replicas // 1', '.spec.groups[] | .replicas // 1')
     """
@@ -102,3 +107,77 @@ def _walk(node: Node) -> Iterator[Node]:
         part = waiting.pop()
         yield part
         waiting += reversed(list(children(part)))
+
+
+_BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
+_WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
+
+
+def names_places(query: Query) -> bool:
+    """Whether all results are values at some path.
+
+    >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
+    (True, False)
+    """
+    return all(_names_places(query, value) for value in ({}, _BARE))
+
+
+def whole_places(query: Query) -> list[str]:
+    """The results that cannot be meant as a path: the whole object, its metadata, or its spec.
+
+    >>> whole_places(Query.compile(".[]")), whole_places(Query.compile(".spec.n"))
+    (['metadata', 'spec'], [])
+    """
+    try:
+        return [field_path(path) for path in query.paths(_BARE) if path in _WHOLE]
+    except QueryError:
+        return []
+
+
+def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
+    """A path, the literal that stands for its absence at the end, None without one, and whether it is ``empty``.
+
+    >>> split_default("select(.a // 1) | .spec.suspend // false")
+    ('select(.a // 1) | .spec.suspend', False, False)
+    >>> split_default(".spec.gates // empty")
+    ('.spec.gates', None, True)
+    """
+    try:
+        last = parse(text)
+        while isinstance(last, ast.Pipe):
+            last = last.right
+        if isinstance(last, ast.Alternative) and isinstance(last.right, ast.Literal | ast.Call):
+            path = text[: last.left.span.end]
+            parse(path)
+            match last.right:
+                case ast.Literal(value):
+                    return path, value, False
+                case ast.Call("empty", ()):
+                    return path, None, True
+    except QuerySyntaxError:
+        pass  # reported where the whole expression is checked
+    return text, None, False
+
+
+def _names_places(query: Query, value: Object) -> bool:
+    try:
+        query.paths(value)
+    except QueryWriteError:
+        return False
+    except QueryEvaluationError:
+        return True
+    return True
+
+
+def takes_number(query: Query) -> bool:
+    """Whether a number can be written so that it becomes the result.
+
+    >>> takes_number(Query.compile("(.spec.n // 1) * 2")), takes_number(Query.compile("1"))
+    (True, False)
+    """
+    try:
+        return None not in query.locate_each({})
+    except QueryWriteError:
+        return False
+    except QueryEvaluationError:
+        return True
