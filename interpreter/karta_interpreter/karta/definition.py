@@ -201,35 +201,30 @@ _GATING: Final = ("schedulingGates",)
 
 def queued_fields(components: Iterable[Component]) -> tuple[QueuedFields, ...]:
     """Return where the components' pods have what queues add, for all that is in the object itself."""
-    return tuple(fields for component in components for fields in _fields(component))
+    found: list[QueuedFields] = []
+    for component in components:
+        for nodes, missing, while_held in _queued_nodes(component.pods):
+            # What reads another object has no place in this one.
+            own = [node for node in nodes if not variables_in(node) and not is_computed(node)]
+            query = Query.compile(render(reduce(Comma, own)), owner=component.definition) if own else None
+            if query is not None and query.is_plain:
+                found.append(QueuedFields(query, missing, while_held))
+    return tuple(found)
 
 
-def _fields(component: Component) -> Iterator[QueuedFields]:
-    owner = component.definition
+def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int, bool]]:
     metadata: Node | None
-    match component.pods:
+    match pods:
         case PodTemplate(template):
             metadata, spec = field_of(template.node, "metadata"), field_of(template.node, "spec")
         case PodSpec(query, beside):
             metadata, spec = None if beside is None else beside.node, query.node
         case Fragments(queries):
-            found = [query.node for field, query in queries if field.removesuffix("Path") in _LABELLING]
-            yield from _compiled(found, owner)
+            yield [query.node for field, query in queries if field.removesuffix("Path") in _LABELLING], 1, False
             return
         case None:
             return
     if metadata is not None:
-        yield from _compiled([field_of(metadata, name) for name in _LABELLING], owner, missing=2)
-    yield from _compiled([field_of(spec, name) for name in _PLACING], owner)
-    yield from _compiled([field_of(spec, name) for name in _GATING], owner, while_held=True)
-
-
-def _compiled(
-    nodes: Iterable[Node], owner: str, *, missing: int = 1, while_held: bool = False
-) -> Iterator[QueuedFields]:
-    """Yield one expression for all fields; what reads another object has no place in this one."""
-    own = [node for node in nodes if not variables_in(node) and not is_computed(node)]
-    if own:
-        query = Query.compile(render(reduce(Comma, own)), owner=owner)
-        if query.is_plain:
-            yield QueuedFields(query, missing, while_held)
+        yield [field_of(metadata, name) for name in _LABELLING], 2, False
+    yield [field_of(spec, name) for name in _PLACING], 1, False
+    yield [field_of(spec, name) for name in _GATING], 1, True

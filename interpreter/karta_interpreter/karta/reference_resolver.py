@@ -73,9 +73,10 @@ NOTHING_KNOWN = Known({})
 def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
     """The objects of referenced kinds that a reader has, to be handed on; kinds that it cannot look up are missing."""
     found: dict[GVK, tuple[Object, ...]] = {}
-    for gvk in {reference.gvk for reference in references} if reader else ():
+    for gvk in {reference.gvk for reference in references}:
         with suppress(QueryReferenceError):
-            found[gvk] = tuple(_reading(reader).list(gvk, None))
+            if reader:
+                found[gvk] = tuple(reader.list(gvk, None))
     return Known(found, frozenset(found))
 
 
@@ -120,18 +121,16 @@ def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
 
 def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
     namespace = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj)
-    if reference.lookup is None:
-        rules = [_rule(rule, obj) for rule in reference.labels]
-        found = _reading(reader).list(reference.gvk, namespace or "")
-        return [each for each in found if all(_follows(rule, each) for rule in rules)]
-    name = _text(reference.lookup, obj)
-    return None if name is None else _reading(reader).get(reference.gvk, namespace or "", name)
-
-
-def _reading(reader: Reader | None) -> Reader:
+    name = None if reference.lookup is None else _text(reference.lookup, obj)
+    rules = [_rule(rule, obj) for rule in reference.labels]
+    if reference.lookup is not None and name is None:
+        return None
     if reader is None:
         raise QueryReferenceError("nobody looks up objects here")
-    return reader
+    if name is not None:
+        return reader.get(reference.gvk, namespace or "", name)
+    found = reader.list(reference.gvk, namespace or "")
+    return [each for each in found if all(_follows(rule, each) for rule in rules)]
 
 
 def _text(query: Query, obj: Object) -> str | None:

@@ -27,7 +27,6 @@ from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import unpack, unpack_known
-from karta_interpreter.karta.serialize import unpack, unpack_known
 from karta_interpreter.operations import Options, interpret
 from karta_interpreter.sandbox.deadline import deadline
 from karta_interpreter.wire import Request, decode, encode_results

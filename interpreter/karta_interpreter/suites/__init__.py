@@ -47,9 +47,15 @@ def judge(case: Case, results: Results) -> Outcome:
     As in Karmada's harness, every expected result must be there, and a result that the case does not mention is
     not looked at.
     """
-    if case.error is None:
-        return Outcome(case, _failures(case.expected, results), results)
-    return Outcome(case, (f'expected an error that says "{case.error}", got {_names(results)}',), results)
+    names, failures = ", ".join(results) or "nothing", list[str]()
+    if case.error is not None:
+        failures.append(f'expected an error that says "{case.error}", got {names}')
+    for name, value in case.expected.items():
+        if name in results:
+            failures += differences(name, value, results[name])
+        else:
+            failures.append(f"{name}: expected {value!r}, but there is no such result ({names})")
+    return Outcome(case, tuple(failures), results)
 
 
 def judge_refusal(case: Case, message: str) -> Outcome:
@@ -59,20 +65,6 @@ def judge_refusal(case: Case, message: str) -> Outcome:
     if case.error not in message:
         return Outcome(case, (f'expected an error that says "{case.error}", got the error: {message}',))
     return Outcome(case)
-
-
-def _failures(expected: Results, results: Results) -> tuple[str, ...]:
-    failures: list[str] = []
-    for name, value in expected.items():
-        if name in results:
-            failures += differences(name, value, results[name])
-        else:
-            failures.append(f"{name}: expected {value!r}, but there is no such result ({_names(results)})")
-    return tuple(failures)
-
-
-def _names(results: Results) -> str:
-    return ", ".join(results) or "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +81,7 @@ class Totals:
 
     @classmethod
     def of(cls, outcomes: Iterable[Outcome]) -> "Totals":
-        """Count outcomes.
-
-        >>> Totals.of([])
-        Totals(cases=0, failed=0)
-        """
+        """Count outcomes."""
         verdicts = [outcome.passed for outcome in outcomes]
         return cls(len(verdicts), verdicts.count(False))
 
@@ -134,13 +122,9 @@ def by_kind(outcomes: Iterable[Outcome]) -> dict[GVK, list[Outcome]]:
     """The outcomes of each kind, in the order of kinds; within one as they came."""
     found: dict[GVK, list[Outcome]] = {}
     for outcome in outcomes:
-        found.setdefault(kind_of(outcome.case), []).append(outcome)
+        try:
+            gvk = GVK.of(outcome.case.call.object)
+        except InterpretationError:  # an object without a kind counts as one of no kind
+            gvk = GVK("", "", "")
+        found.setdefault(gvk, []).append(outcome)
     return dict(sorted(found.items()))
-
-
-def kind_of(case: Case) -> GVK:
-    """The kind that a case is about; an empty one when its object has none."""
-    try:
-        return GVK.of(case.call.object)
-    except InterpretationError:
-        return GVK("", "", "")

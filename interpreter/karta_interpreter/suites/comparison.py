@@ -7,6 +7,7 @@ in any order, absent like empty. Objects are compared field by field, leaving ou
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.errors import QuantityError
@@ -126,19 +127,16 @@ def _shown(value: JSON) -> str:
 
 
 def _requirements(value: JSON) -> JSON:
-    if not isinstance(value, dict):
-        return value
-    request = value.get("resourceRequest")
+    request = value.get("resourceRequest") if isinstance(value, dict) else None
     if isinstance(request, dict):
         value = {**value, "resourceRequest": {name: _quantity(amount) for name, amount in request.items()}}
     return _without_empty(value)
 
 
 def _quantity(value: JSON) -> JSON:
-    try:
+    with suppress(QuantityError):
         return Quantity.parse(value)
-    except QuantityError:
-        return value
+    return value
 
 
 def _component(value: JSON) -> JSON:
@@ -152,8 +150,8 @@ def _component(value: JSON) -> JSON:
 def _without_empty(value: JSON) -> JSON:
     """Drop empty fields: what Go decodes into the same zero value as no field."""
     if isinstance(value, dict):
-        kept = {key: _without_empty(item) for key, item in value.items()}
-        return {key: item for key, item in kept.items() if item not in (None, "", {}, [])} or None
+        kept = ((key, _without_empty(item)) for key, item in value.items())
+        return {key: item for key, item in kept if item not in (None, "", {}, [])} or None
     if isinstance(value, list):
         return [_without_empty(item) for item in value]
     return value
