@@ -27,9 +27,8 @@ class Operation(StrEnum):
 class Options:
     """Settings that change answers.
 
-    ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name
-    the priority class, and those of InterpretReplica the namespace. ``pod_requests`` selects how the resources of a pod
-    are counted.
+    ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name the
+    priority class, and those of InterpretReplica the namespace. ``pod_requests``: how resources of a pod are counted.
     """
 
     resource_quota_estimate: bool = False

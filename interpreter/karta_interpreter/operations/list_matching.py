@@ -50,10 +50,10 @@ class Correspondence:
         values = query.evaluate(self._observed)
         if absent is None and not drops and all(value is None for value in values):
             return
-        ours, names = frozenset(paths(self._asked(template))), _Names(template)
+        ours, names = frozenset(paths(self._asked(template))), dict[Path, Mapping[str, int]]()
         for path, value in zip(paths(self._observed), values, strict=True):
             found = absent if value is None else value
-            place = None if path is None or (found is None and not drops) else self._moved(path, names)
+            place = None if path is None or (found is None and not drops) else self._moved(path, template, names)
             if place is None or place not in ours or not _has_elements(template, place):
                 continue
             if value is not None or get(template, place) is not None:
@@ -63,23 +63,32 @@ class Correspondence:
         """Templates come without a status, so conditions about it are asked of the observed object's."""
         return {**template, "status": self._observed.get("status")}
 
-    def _moved(self, path: Path, names: "_Names") -> Path | None:
+    def _moved(self, path: Path, template: Object, names: dict[Path, Mapping[str, int]]) -> Path | None:
         """Return the path with the template's indices; None for an element that the template does not have."""
         place: Path = ()
         for depth, step in enumerate(path):
-            ours = self._index(path[:depth], step, names, place) if isinstance(step, int) else step
+            ours: str | int | None = step
+            if isinstance(step, int):
+                ours = self._index(path[:depth], step, template, place, names)
             if ours is None:
                 return None
             place = (*place, ours)
         return place
 
-    def _index(self, elements: Path, index: int, names: "_Names", place: Path) -> int | None:
+    def _index(
+        self, elements: Path, index: int, template: Object, place: Path, names: dict[Path, Mapping[str, int]]
+    ) -> int | None:
         """Return the template's index for the observed object's; an element with an id is none without one."""
         moves, taken = self._ids
         if (elements, index) in moves or (elements, index) in taken:
             return moves.get((elements, index))
         name = get(self._observed, (*elements, index, _NAME))
-        return names.index(place, name, index) if isinstance(name, str) and name else index
+        if not isinstance(name, str) or not name:
+            return index
+        if place not in names:
+            names[place] = _named(template, place)
+        # It may be the one at the same index that has no name.
+        return names[place].get(name, None if get(template, (*place, index, _NAME)) else index)
 
     @cached_property
     def _ids(self) -> tuple[Mapping[tuple[Path, int], int | None], set[tuple[Path, int]]]:
@@ -96,22 +105,11 @@ class Correspondence:
         return moves, taken
 
 
-class _Names:
-    """The named elements of a template's lists."""
-
-    def __init__(self, template: Object) -> None:
-        self._template = template
-        self._lists: dict[Path, Mapping[str, int]] = {}
-
-    def index(self, elements: Path, name: str, index: int) -> int | None:
-        """Return which element has a name; it may be the one at an index that has none."""
-        if elements not in self._lists:
-            listed = get(self._template, elements)
-            names = [get(each, (_NAME,)) for each in (listed if isinstance(listed, list) else ())]
-            self._lists[elements] = {each: at for at, each in enumerate(names) if isinstance(each, str) and each}
-        found = self._lists[elements].get(name)
-        has_other = found is None and bool(get(self._template, (*elements, index, _NAME)))
-        return None if has_other else index if found is None else found
+def _named(template: Object, elements: Path) -> Mapping[str, int]:
+    """Return the indices of the elements of a list that have names."""
+    listed = get(template, elements)
+    names = [get(each, (_NAME,)) for each in (listed if isinstance(listed, list) else ())]
+    return {name: index for index, name in enumerate(names) if isinstance(name, str) and name}
 
 
 def _has_elements(obj: Object, place: Path) -> bool:

@@ -53,26 +53,23 @@ def _object(value: JSON, place: str, call: Call) -> Object:
         return {}
     if isinstance(value, list):
         raise LuaRunError(f"bad argument {place} (object expected, got list)")
-    if not isinstance(value, dict):
-        raise _wrong(place, "table", value)
+    _check(value, dict, "table", place)
     given = [each for each in (call.object, call.observed) if each is not None]
     mended: Object = value if any(value is each for each in given) else mend_empties(value, given)
     return mended
 
 
 def _replicas(value: JSON, place: str, _: Call) -> int:
-    if type(value) is not int:
-        raise _wrong(place, "integer", value)
-    return value
+    _check(value, int, "integer", place)
+    count: int = value
+    return count
 
 
 def _items(value: JSON, place: str, _: Call) -> tuple[StatusItem, ...]:
-    if value is None:  # what Karmada gives to scripts when there are none
-        return ()
-    if not isinstance(value, list):
-        raise _wrong(place, "table", value)
+    items = [] if value is None else value  # what Karmada gives to scripts when there are none
+    _check(items, list, "table", place)
     try:
-        return tuple(StatusItem.of(item, f"item {index}") for index, item in enumerate(value, start=1))
+        return tuple(StatusItem.of(item, f"item {index}") for index, item in enumerate(items, start=1))
     except InterpretationError as error:
         raise LuaRunError(f"bad argument {place}: {error}") from error
 
@@ -86,7 +83,8 @@ _READERS: Final[Mapping[str, Callable[[JSON, str, Call], JSON]]] = {
 _TYPES: Final = {type(None): "nil", bool: "boolean", str: "string", dict: "table", list: "table"}
 
 
-def _wrong(place: str, expected: str, value: JSON) -> LuaRunError:
-    """Return the error in the words of Lua's own library."""
-    found = _TYPES.get(type(value), "number")
-    return LuaRunError(f"bad argument {place} ({expected} expected, got {found})")
+def _check(value: JSON, kind: type, expected: str, place: str) -> None:
+    """Raise the error of Lua's own library for a value of another type."""
+    if type(value) is not kind:
+        found = _TYPES.get(type(value), "number")
+        raise LuaRunError(f"bad argument {place} ({expected} expected, got {found})")

@@ -23,10 +23,8 @@ def check_object(obj: JSON, gvk: GVK | None) -> None:
     if not isinstance(obj, dict):
         raise WorkloadError(f"a workload is a dict of JSON values, not {type(obj).__name__}")
     check_json(obj)
-    try:
+    with reading():
         found = GVK.of(obj)
-    except InterpretationError as err:
-        raise WorkloadError(str(err)) from err
     if not any(get(obj, ("metadata", field)) for field in ("name", "generateName")):
         raise WorkloadError(f"{found} needs metadata.name or metadata.generateName")
     if gvk not in (None, found):

@@ -6,6 +6,7 @@ docs/compatibility.md.
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,15 +135,9 @@ def _read(component: Component, field: str, query: Query, obj: Object, ids: Ids,
     values = read(component, field, query, obj, ids)
     for index, value in enumerate(values):
         if value is not None and type(value) is not expected:
-            found, needed = type_name(value), type_name(expected())
-            raise failure(component, field, query, f"gives {found} where {needed} belongs{_at(query, obj, index)}")
+            found, needed, place = type_name(value), type_name(expected()), ""
+            with suppress(QueryError):
+                location = query.locate_each(obj)[index]
+                place = "" if location is None else f" (at {field_path(location.path)})"
+            raise failure(component, field, query, f"gives {found} where {needed} belongs{place}")
     return values
-
-
-def _at(query: Query, obj: Object, index: int) -> str:
-    """The place of an output in the object, "" for a computed one."""
-    try:
-        location = query.locate_each(obj)[index]
-    except QueryError:
-        return ""
-    return "" if location is None else f" (at {field_path(location.path)})"

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
 
-from karta_interpreter.errors import DefinitionError, InterpretationError, WorkloadError
+from karta_interpreter.errors import DefinitionError, WorkloadError
 from karta_interpreter.findings import Finding, Severity, error
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
@@ -14,7 +14,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_definition, load_documents
 from karta_interpreter.karta.schema import gvk_of, name_of
 from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.workload.document import check_json
+from karta_interpreter.workload.document import check_json, reading
 
 _TEXT = "<text>"
 _OBJECT = "<object>"
@@ -71,10 +71,8 @@ class Karta:
     @classmethod
     def for_object(cls, obj: Object) -> "Karta":
         """The catalogue's Karta for the kind of an object; raises WorkloadError where there is none."""
-        try:
+        with reading():
             gvk = GVK.of(obj)
-        except InterpretationError as err:
-            raise WorkloadError(str(err)) from err
         if gvk not in _CATALOGUE:
             hint = did_you_mean(str(gvk), map(str, _CATALOGUE))
             raise WorkloadError(f"the catalogue has no Karta for {gvk}; {hint}")
@@ -102,21 +100,13 @@ class Karta:
 class _Catalogue(Mapping[GVK, Karta]):
     """The Kartas of the catalogue's files, by kind, each read once."""
 
-    def __init__(self) -> None:
-        self._read: dict[GVK, Karta] = {}
-
     @cached_property
     def _files(self) -> Mapping[GVK, Path]:
-        files: dict[GVK, Path] = {}
-        for path in catalogue_files():
-            group, version, kind = path.parts[-4:-1]
-            files[GVK("" if group == CORE else group, version, kind)] = path
-        return files
+        kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
+        return {gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds}
 
     def __getitem__(self, gvk: GVK) -> Karta:
-        if gvk not in self._read:
-            self._read[gvk] = Karta.load(self._files[gvk])
-        return self._read[gvk]
+        return _loaded(self._files[gvk])
 
     def __iter__(self) -> Iterator[GVK]:
         return iter(self._files)
@@ -128,6 +118,7 @@ class _Catalogue(Mapping[GVK, Karta]):
         return gvk in self._files  # without reading the file, as Mapping's own would
 
 
+_loaded = cache(Karta.load)
 _CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
 
 

@@ -1,7 +1,7 @@
 """AggregateStatus: one status for the template from the statuses of the member clusters.
 
-The order of work: each cluster's status (`member_status`), merged field by field (`merge`, `reduce`) and condition by
-condition (`conditions`); then what the template's own status allows (`status_history`).
+The order of work: each cluster's status (`member_status`), merged field by field (`merge`, `reduce`);
+then what the template's own status allows (`status_history`).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """What each member cluster reports, made ready to be merged."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
 from karta_interpreter.errors import InterpretationError
@@ -27,21 +26,15 @@ _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 
 class Report(NamedTuple):
-    """The status of one cluster as far as it is merged, and what the definition makes of the whole of it."""
+    """The status of one cluster as far as it is merged, and what the definition makes of the whole of it.
+
+    ``severity`` is a sort key, worst first: clusters that share a status are ordered by their other statuses.
+    """
 
     cluster: str
     status: Object
-    matched: tuple[Status, ...]
-
-    @property
-    def severity(self) -> tuple[int, ...]:
-        """A sort key, worst first: clusters that share a status are ordered by their other statuses."""
-        return _severity(self.matched)
-
-
-@lru_cache(maxsize=512)
-def _severity(matched: tuple[Status, ...]) -> tuple[int, ...]:
-    return tuple(sorted(_RANK[status] for status in matched))
+    matched: tuple[Status, ...] = (Status.UNDEFINED,)
+    severity: tuple[int, ...] = (_RANK[Status.UNDEFINED],)
 
 
 class Part(NamedTuple):
@@ -68,7 +61,7 @@ def _report(definition: Definition, template: Object, item: StatusItem) -> Repor
         found = type(item.status).__name__
         raise InterpretationError(f"the status of cluster {item.cluster} must be an object, but is a {found}", code=400)
     if not item.status:
-        return Report(item.cluster, {}, (Status.UNDEFINED,))
+        return Report(item.cluster, {})
     status: JSON = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
     # The member's object as far as it is known: without a generation that it does not report.
     metadata = template.get("metadata")
@@ -78,7 +71,7 @@ def _report(definition: Definition, template: Object, item: StatusItem) -> Repor
     for path, rule in definition.annotations.aggregate.items():
         if rule in _REMOVED:
             status = _without(status, path[1:])
-    return Report(item.cluster, status, matched)
+    return Report(item.cluster, status, matched, tuple(sorted(_RANK[each] for each in matched)))
 
 
 def _without(value: JSON, path: PathPattern) -> JSON:

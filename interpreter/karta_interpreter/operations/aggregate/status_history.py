@@ -22,15 +22,16 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition, Status, match_status
 from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.status import status_match_reads
-from karta_interpreter.operations.aggregate.conditions import Polarity, are_conditions
+from karta_interpreter.operations.aggregate.merge import Polarity, are_conditions
 from karta_interpreter.operations.aggregate.reduce import is_end, is_number, is_start, is_time, latest
 from karta_interpreter.operations.call import StatusItem
-from karta_interpreter.operations.interpret_status import observed_generation
+from karta_interpreter.operations.interpret_status import BOOKKEEPING, observed_generation
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
 _ADDS_UP = frozenset({AggregateRule.SUM, AggregateRule.COUNTER})
 _OF_A_CLUSTER = frozenset({AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP})
 
+_Fields = dict[str, JSON]
 _Conditions = Mapping[str, Object]
 """Conditions by their types."""
 
@@ -41,9 +42,7 @@ def has_ended(definition: Definition, status: JSON) -> bool:
     return bool(outcomes) and not outcomes.keys().isdisjoint(_true_conditions(status))
 
 
-def next_status(
-    definition: Definition, template: Object, merged: dict[str, JSON], items: Sequence[StatusItem]
-) -> dict[str, JSON]:
+def next_status(definition: Definition, template: Object, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
     """Return a merged status as the one that follows the template's present status."""
     before = template.get("status")
     known: Object = before if isinstance(before, dict) else {}
@@ -58,9 +57,7 @@ def next_status(
     return _with_known(definition, status, known)
 
 
-def _with_outcome(
-    definition: Definition, merged: dict[str, JSON], before: Object, items: Sequence[StatusItem]
-) -> dict[str, JSON]:
+def _with_outcome(definition: Definition, merged: _Fields, before: Object, items: Sequence[StatusItem]) -> _Fields:
     """Return the merged status with the outcome that it may show."""
     outcomes = definition.annotations.outcomes
     if not outcomes:
@@ -109,20 +106,18 @@ def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON
     """Return the template's generation, as the members write theirs, when all have caught up with it; else None.
 
     As Karmada's native interpreter has it (``native/aggregatestatus.go``): a member is current when its controller
-    observed the member object's generation, and that object was made from the template's generation. No member has
-    when there is none.
+    observed the member object's generation, and that object was made from the template's generation.
     """
-    if not items or current is None or not all(_has_caught_up(item.status, current) for item in items):
+    if not items or current is None:
         return None
+    for status in (item.status for item in items):
+        observed = observed_generation(status)
+        own, of_template = (status.get(field) if isinstance(status, dict) else None for field in BOOKKEEPING)
+        if observed is None or not (isinstance(own, int) and isinstance(of_template, int)):
+            return None
+        if observed < own or of_template < current:
+            return None
     return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
-
-
-def _has_caught_up(status: JSON, current: int) -> bool:
-    observed = observed_generation(status)
-    if observed is None:
-        return False
-    own, of_template = status.get("generation"), status.get("resourceTemplateGeneration")
-    return isinstance(own, int) and isinstance(of_template, int) and observed >= own and of_template >= current
 
 
 def _with_starts(definition: Definition, template: Object, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
@@ -158,10 +153,7 @@ def _with_known(definition: Definition, status: dict[str, JSON], known: Object) 
 
 
 def has_outcome(definition: Definition, template: Object) -> bool:
-    """Return whether a template that runs to completion has completed or failed, which stays true without clusters.
-
-    One with announced outcomes has not, before it has come to one (`has_ended`).
-    """
+    """Return whether a template without outcomes has completed or failed; that stays true without clusters."""
     if definition.annotations.outcomes or not Polarity(definition.status).completes:
         return False
     return not _ENDED.isdisjoint(match_status(definition, template).matched)

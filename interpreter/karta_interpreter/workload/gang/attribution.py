@@ -55,10 +55,7 @@ def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -
 
 
 def component_of(definition: Definition, pod: Object) -> Component:
-    """The component that a pod is of: the first whose `componentTypeSelector` recognises it.
-
-    A single component that has pods has them all, without being asked. Raises ComponentNotFoundError.
-    """
+    """The first component whose selector recognises a pod, or the only one with pods; raises ComponentNotFoundError."""
     leaves = definition.leaves
     found = (
         leaves[0] if len(leaves) == 1 else next((leaf for leaf in leaves if matches_component_type(leaf, pod)), None)
@@ -72,10 +69,7 @@ def component_of(definition: Definition, pod: Object) -> Component:
 
 
 def instance_of(component: Component, obj: Object, pod: Object) -> str:
-    """The id of the instance that a pod is of, "" for a component whose instance has no name.
-
-    Raises ComponentNotFoundError for an instance that the object does not have: a pod may outlive its entry.
-    """
+    """The instance of a pod, "" for one without a name; raises ComponentNotFoundError for an unknown one."""
     ids = instance_ids(component, obj)
     if ids == UNNAMED:
         return ""

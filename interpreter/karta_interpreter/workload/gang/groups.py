@@ -22,13 +22,7 @@ from karta_interpreter.karta.model import PodGroupMember, Topology
 from karta_interpreter.karta.pods import scale_locations
 from karta_interpreter.karta.scale import scales
 from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.workload.gang.attribution import (
-    Attribution,
-    attribute_all,
-    extract_group_keys,
-    passes_filters,
-    replica_maker,
-)
+from karta_interpreter.workload.gang import attribution
 from karta_interpreter.workload.gang.subtree import minimum
 
 Keys = tuple[PodQuery, ...]
@@ -82,7 +76,7 @@ class _Grouped(NamedTuple):
     """A pod of a group, where it belongs and the rule that brought it there."""
 
     pod: Object
-    place: Attribution
+    place: attribution.Attribution
     member: EffectiveMember
 
 
@@ -102,7 +96,7 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
     belong nowhere, for keys without a value, and where a group is one replica of a number that is not known.
     """
     known = tuple(pods)
-    places = attribute_all(definition, obj, known)
+    places = attribution.attribute_all(definition, obj, known)
     if definition.gang.whole is not None:
         return (_whole(definition, obj, list(zip(known, places, strict=True)), definition.gang.whole),)
     groups: dict[tuple[str, tuple[str, ...]], list[_Grouped]] = {}
@@ -110,7 +104,7 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
         member = effective_member(definition, place.component, pod)
         about = None if member is None else definition.component(member.component)
         if member is not None and about is not None:
-            keys = extract_group_keys(about, member.rule.group_by, pod)
+            keys = attribution.extract_group_keys(about, member.rule.group_by, pod)
             groups.setdefault((member.pod_group, keys), []).append(_Grouped(pod, place, member))
     return tuple(
         PodGroup(name, _minimum(definition, obj, grouped), tuple(one.pod for one in grouped), keys)
@@ -122,7 +116,7 @@ def effective_member(definition: Definition, component: str, pod: Object) -> Eff
     """The first rule about a component or an owner whose filters the pod passes, None when it is in no group."""
     for candidate in _candidates(definition, component):
         about = definition.component(candidate.component)
-        if about is not None and passes_filters(about, candidate.rule.filters, pod):
+        if about is not None and attribution.passes_filters(about, candidate.rule.filters, pod):
             return candidate
     return None
 
@@ -134,7 +128,7 @@ def _candidates(definition: Definition, component: str) -> Iterator[EffectiveMem
 
 
 def _whole(
-    definition: Definition, obj: Object, pods: Sequence[tuple[Object, Attribution]], whole: WholeGroup
+    definition: Definition, obj: Object, pods: Sequence[tuple[Object, attribution.Attribution]], whole: WholeGroup
 ) -> PodGroup:
     parts = [part.component for part in whole.parts]
 
@@ -179,7 +173,7 @@ def _parts(definition: Definition, one: _Grouped) -> Iterator[_Part]:
         if not own and _goes_elsewhere(definition, leaf, one):
             continue
         instance = one.place.instance if own and divides(keys, leaf.selector.instance_id, one.pod) else None
-        maker = replica_maker(definition, leaf.name)
+        maker = attribution.replica_maker(definition, leaf.name)
         divided = maker is not None and divides(keys, maker.selector.replica_key, one.pod)
         yield _Part(leaf.name, instance, maker if divided else None)
 
