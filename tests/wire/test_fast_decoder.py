@@ -3,10 +3,12 @@
 import copy
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Operation, Options, interpret
+from karta_interpreter.operations.interpretation import has_scripts_alone
 from karta_interpreter.wire import FastDecoder, Request, decode, encode_results
 from tests.catalogue.entries import entries
 
@@ -120,7 +123,10 @@ def answer(request: Request) -> bytes | str:
         return str(request.problem)
     definition = find(request.gvk)
     try:
-        return encode_results(request, interpret(definition, request.call, EVERYTHING)) if definition else "unknown"
+        if definition is None:
+            return "unknown"
+        # Scripts can answer with the address of a table.
+        return re.sub(b"0x[0-9a-f]+", b"", encode_results(request, interpret(definition, request.call, EVERYTHING)))
     except InterpretationError as error:
         return str(error)
 
@@ -137,9 +143,12 @@ def in_parts(body: bytes) -> tuple[Any, ...]:
     glanced = GLANCE.read(body)
     if glanced is None:
         return whole(body)
-    request, definition = glanced
+    request, definition, _ = glanced
     assert definition is find(request.gvk or definition.gvk)
     return (*request._replace(call=None, problem=None), answer(request))
+
+
+ABOUT_MORE = ("ReviseReplica", "Retain", "AggregateStatus")
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -148,6 +157,8 @@ def test_every_definition_of_the_catalogue_answers_the_same(gvk: GVK, operation:
     definition, objects = known()[gvk]
     is_own = definition.answers(operation) and not definition.scripts.of(operation)
     reads_all = definition.uses_bounded or definition.references or not is_own
+    if has_scripts_alone(definition, operation) and operation not in ABOUT_MORE:
+        reads_all = False
     chance = random.Random(str(gvk))  # noqa: S311 - the same junk every time
     for obj in objects:
         assert (GLANCE.read(spelled(operation, obj)) is None) is bool(reads_all)
@@ -297,3 +308,32 @@ def test_numbers_beyond_doubles_are_not_noticed_where_nobody_reads() -> None:
     assert GLANCE.read(body)
     with pytest.raises(RequestError):
         decode(body)
+
+
+SCRIPTED = spelled("InterpretReplica", {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "BroadcastJob", "spec": {}})
+
+
+def test_the_object_of_a_script_stays_text() -> None:
+    decoded = GLANCE.read(SCRIPTED)
+    assert decoded
+    assert decoded.by_script
+    assert decoded.request.call
+    obj = {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "BroadcastJob", "spec": {}}
+    assert orjson.loads(orjson.dumps(decoded.request.call.object)) == obj
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(SCRIPTED.replace(b'"spec":{}', b'"spec":{"a":"\xff"}'), id="no UTF-8"),
+        pytest.param(SCRIPTED.replace(b'"spec":{}', b'"spec":{"a":[1}'), id="no JSON"),
+        pytest.param(SCRIPTED.replace(b'"spec":{}', b'"spec":{"a":"' + b"x" * 2**17 + b'"}'), id="too large"),
+        pytest.param(SCRIPTED.replace(b'"spec":{}}', b'"spec":{}},"uid":"b-2"'), id="a field that comes again"),
+        pytest.param(SCRIPTED.replace(b'BroadcastJob","spec"', b'CloneSet","spec"'), id="another kind"),
+        pytest.param(SCRIPTED.replace(b'"kind":"BroadcastJob","spec"', b'"spec"'), id="no kind"),
+        pytest.param(SCRIPTED.replace(b'"object":{', b'"object":[{').replace(b"{}}", b"{}}]"), id="no object"),
+    ],
+)
+def test_what_is_unusual_is_read_as_a_whole_for_a_script_too(body: bytes) -> None:
+    assert body != SCRIPTED
+    assert GLANCE.read(body) is None

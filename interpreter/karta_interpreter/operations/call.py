@@ -83,7 +83,8 @@ class Call(NamedTuple):
     """One question about one object.
 
     ``object`` is the resource template or, for InterpretStatus and InterpretHealth, the live object; Retain also
-    needs ``observed``, ReviseReplica needs ``replicas`` and AggregateStatus reads ``items``.
+    needs ``observed``, ReviseReplica needs ``replicas`` and AggregateStatus reads ``items``. The object of a call that
+    only a script reads can be an ``orjson.Fragment``.
     """
 
     operation: Operation

@@ -57,6 +57,11 @@ def _unanswered(definition: Definition, operation: Operation) -> InterpretationE
     )
 
 
+def has_scripts_alone(definition: Definition, operation: str) -> bool:
+    """Return whether scripts answer an operation, and nothing else has to be waited for."""
+    return operation in definition.scripts.operations and not (definition.uses_bounded or definition.references)
+
+
 def script_jobs(
     definition: Definition, call: Call, options: Options, on_print: OnPrint = None
 ) -> list[tuple[Script, Job]]:

@@ -5,6 +5,9 @@ from functools import partial
 from itertools import zip_longest
 from typing import Final, TypeAlias
 
+import orjson
+from orjson import Fragment
+
 from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition
@@ -54,9 +57,13 @@ def _object(value: JSON, place: str, call: Call) -> Object:
     if isinstance(value, list):
         raise LuaRunError(f"bad argument {place} (object expected, got list)")
     _check(value, dict, "table", place)
-    given = [each for each in (call.object, call.observed) if each is not None]
+    given = [_decoded(each) for each in (call.object, call.observed) if each is not None]
     mended: Object = value if any(value is each for each in given) else mend_empties(value, given)
     return mended
+
+
+def _decoded(given: Object | Fragment) -> Object:
+    return orjson.loads(orjson.dumps(given)) if isinstance(given, Fragment) else given
 
 
 def _replicas(value: JSON, place: str, _: Call) -> int:

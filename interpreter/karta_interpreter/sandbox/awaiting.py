@@ -76,8 +76,14 @@ class AsyncPool:
             raise
 
     async def _place(self, owner: str, end: float) -> Place:
-        loop, granted = asyncio.get_running_loop(), asyncio.Event()
-        place = self.pool.places.request(owner, lambda: loop.call_soon_threadsafe(granted.set))
+        loop, granted, is_asking = asyncio.get_running_loop(), asyncio.Event(), True
+
+        def wake() -> None:
+            if not is_asking:  # it costs a system call
+                loop.call_soon_threadsafe(granted.set)
+
+        place = self.pool.places.request(owner, wake)
+        is_asking = False
         try:
             if not place.is_granted:
                 async with asyncio.timeout(end - time.monotonic()):
@@ -102,9 +108,10 @@ class Exchange:
         """Send a message as `Process.send` does."""
         parts = self._process.parts(letter, payload, seconds, grace=grace)
         try:
-            async with asyncio.timeout(self._process.left):
-                for part in parts:
-                    await self._loop.sock_sendall(self._process.socket, part)
+            for part in parts:
+                if rest := part[self._sent_now(part) :]:
+                    async with asyncio.timeout(self._process.left):
+                        await self._loop.sock_sendall(self._process.socket, rest)
         except OSError as error:
             raise await self._in_thread(self._process.stopped, error) from error
 
@@ -118,6 +125,13 @@ class Exchange:
         except OSError as error:
             raise await self._in_thread(process.stopped, error) from error
         return message
+
+    def _sent_now(self, part: bytes) -> int:
+        """Send what the socket takes without waiting, most often all; return how much that is."""
+        try:
+            return self._process.socket.send(part)
+        except BlockingIOError:
+            return 0
 
     async def settled(self) -> bool:
         """Wait until the process is ready for another request; whether it gets ready."""

@@ -16,6 +16,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import known_to
 from karta_interpreter.operations import Call, Operation, Options, Results, interpret
 from karta_interpreter.operations.dispatch import own_answer
+from karta_interpreter.operations.interpretation import has_scripts_alone
 from karta_interpreter.sandbox import close_pools
 from karta_interpreter.sandbox.deadline import deadline
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, is_large
@@ -111,7 +112,7 @@ class Calls:
             self._decodes_for, self._fast_decoder = snapshot, self._reads_by(snapshot.find)
         decoded = self._fast_decoder.read(body)
         if decoded is not None:
-            return _Question(started, decoded.request, snapshot, decoded.definition, is_fast=True)
+            return _Question(started, decoded.request, snapshot, decoded.definition, not decoded.by_script)
         return None if is_large(body) else _Question.of(started, decode(body), snapshot)
 
     def _answer(self, question: "_Question") -> bytes:
@@ -254,10 +255,8 @@ class _Question(NamedTuple):
     @property
     def is_scripted(self) -> bool:
         """Whether the answer waits for scripts alone."""
-        definition = self.definition
-        if definition is None or self.request.call is None or definition.uses_bounded or definition.references:
-            return False
-        return self.request.operation_name in definition.scripts.operations
+        definition, request = self.definition, self.request
+        return bool(definition and request.call and has_scripts_alone(definition, request.operation_name))
 
     def served(self) -> Definition:
         """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""

@@ -5,14 +5,19 @@ So what it asks is known before its object is read, and of that only what the an
 
 import re
 from collections.abc import Callable
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
+
+import msgspec
+import orjson
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.projection import UNREAD, Projection, Read, projection_reader
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Operation
 from karta_interpreter.operations.dispatch import projection_of
+from karta_interpreter.operations.interpretation import has_scripts_alone
 from karta_interpreter.wire.request import OPERATIONS, Request, call_of
 
 # Go writes the fields in the order of Karmada's types, and the values here have nothing that it would escape.
@@ -38,11 +43,20 @@ _LONGEST: Final = 2**20
 _UNCLEAR: Final = (*UNREAD, InterpretationError)
 
 
+# Skipping is all that this process does with the object of a script.
+_LONGEST_FOR_SCRIPT: Final = 2**17
+
+
 class FastDecoded(NamedTuple):
-    """A request, and the definition that answers it: with its own expressions, all of which run in this process."""
+    """A request, and the definition that answers it.
+
+    It answers with its own expressions, all of which run in this process, or ``by_script``: then the object of the call
+    is its text, as a fragment.
+    """
 
     request: Request
     definition: Definition
+    by_script: bool = False
 
 
 class _Question(NamedTuple):
@@ -55,12 +69,40 @@ class _Question(NamedTuple):
     operation_name: str
     fields: tuple[str, ...]
     read: Read
+    by_script: bool
 
     @classmethod
-    def of(cls, definition: Definition, operation: Operation, projection: Projection) -> Self:
+    def of(cls, definition: Definition, operation: Operation, projection: Projection | None) -> Self:
+        """Return the question about a projection of objects, without one about their text."""
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
-        read = projection_reader({field: projection if field in _OBJECTS else None for field in fields})
-        return cls(definition, gvk.kind, gvk.api_version, operation, operation.value, fields, read)
+        projections = {field: projection if field in _OBJECTS else None for field in fields}
+        read = projection_reader(projections) if projection else _text_reader
+        return cls(definition, gvk.kind, gvk.api_version, operation, operation.value, fields, read, projection is None)
+
+
+class _Text(msgspec.Struct, forbid_unknown_fields=True):
+    object: msgspec.Raw
+    replicas: Any = None
+
+
+class _Identity(msgspec.Struct):
+    kind: str
+    api_version: str = msgspec.field(name="apiVersion")
+
+
+_TEXT: Final = msgspec.json.Decoder(_Text)
+_IDENTITY: Final = msgspec.json.Decoder(_Identity)
+
+
+def _text_reader(text: bytes) -> tuple[JSON, ...]:
+    """Return the identity of an object and its text; raises one of `UNREAD`."""
+    if len(text) > _LONGEST_FOR_SCRIPT:
+        raise msgspec.ValidationError("the object is too large")
+    if not text.isascii():
+        text.decode()  # msgspec does not check that skipped text is UTF-8
+    raw = bytes(_TEXT.decode(text).object)
+    identity = _IDENTITY.decode(raw)
+    return {"kind": identity.kind, "apiVersion": identity.api_version}, orjson.Fragment(raw)
 
 
 class FastDecoder:
@@ -79,7 +121,7 @@ class FastDecoder:
         question = self._questions.get((asked, asks)) or self._learn(head)
         if question is None:
             return None
-        definition, kind, api_version, operation, operation_name, fields, read = question
+        definition, kind, api_version, operation, operation_name, fields, read, by_script = question
         try:
             values = read(b"{" + body[head.end() - _BEFORE : -_AFTER])
             obj = values[0]
@@ -88,7 +130,7 @@ class FastDecoder:
             if operation in _ABOUT_MORE:
                 call = call_of(dict(zip(fields, values, strict=True), operation=operation_name), definition.gvk)
             else:
-                call = Call(operation, obj)
+                call = Call(operation, values[1] if by_script else obj)
         except _UNCLEAR:
             return None
         request = Request(
@@ -99,7 +141,7 @@ class FastDecoder:
             operation_name,
             call,
         )
-        return FastDecoded(request, definition)
+        return FastDecoded(request, definition, by_script)
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
         """Find out what a head asks, once; None when that is nothing to be read in parts."""
@@ -112,6 +154,7 @@ class FastDecoder:
         if definition is None or known is None:
             return None
         projection = projection_of(definition, known)
-        question = _Question.of(definition, known, projection) if projection else None
+        by_script = known not in _ABOUT_MORE and has_scripts_alone(definition, known)
+        question = _Question.of(definition, known, projection) if projection or by_script else None
         self._questions[kind, operation] = question
         return question

@@ -44,6 +44,8 @@ class Service:
             conversation.send(b"E", [type(error).__name__, str(error), error.line])
         except RecursionError:
             conversation.send(b"E", ["LuaRunError", "the result is nested too deeply", 0])
+        except (orjson.JSONDecodeError, msgspec.MsgspecError):
+            conversation.send(b"E", ["LuaRunError", "its object is not JSON that a Go program reads", 0])
         except TooLargeError:
             conversation.send(b"S", None)
 
