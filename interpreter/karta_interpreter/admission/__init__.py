@@ -69,7 +69,11 @@ def validate(review: Review, taken: Mapping[GVK, str]) -> bytes:
     if obj is None:
         strange = f"{review.kind} is no Karta: take it out of the rules of karta-interpreter's admission webhook"
         return allow(review.uid, warnings=() if (review.group, review.kind) in _KINDS else (strange,))
-    findings = (*_findings(obj), *_second(obj, taken))
+    try:
+        findings = load_definition(obj).findings
+    except DefinitionError as err:
+        findings = err.findings
+    findings = (*findings, *_second(obj, taken))
     if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
         return allow(review.uid, warnings=warnings_of(findings))
     lint = [finding for finding in findings if finding.severity is Severity.WARNING]
@@ -84,24 +88,20 @@ def mutate(review: Review) -> bytes:
     obj = _stored(review)
     if obj is None or review.action is not Action.CREATE:
         return allow(review.uid)
-    labels = edit.get(obj, _LABELS)
-    if labels is not None and not isinstance(labels, dict):
+    labels, gvk = edit.get(obj, _LABELS), gvk_of(obj)
+    if gvk is None or not isinstance(labels, dict | None):
         return allow(review.uid)
-    stamped = {**(labels or {}), **_labels(gvk_of(obj))}
-    return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)) if stamped else ())
+    parts = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+    # A group may be longer than a label, and such an object could not be stored.
+    ours = {f"run.ai/karta-{part}": text for part, text in parts.items() if len(text) <= _MAX_LABEL_LENGTH}
+    stamped = {**(labels or {}), **ours}
+    return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)))
 
 
 def _stored(review: Review) -> Object | None:
     """The definition that is to be stored, None when none is."""
     stored = review.action in (Action.CREATE, Action.UPDATE) and not review.subresource
     return review.object if stored and (review.group, review.kind) in _KINDS else None
-
-
-def _findings(obj: Object) -> tuple[Finding, ...]:
-    try:
-        return load_definition(obj).findings
-    except DefinitionError as err:
-        return err.findings
 
 
 def _second(obj: Object, taken: Mapping[GVK, str]) -> tuple[Finding, ...]:
@@ -125,11 +125,3 @@ def _judged(obj: Object) -> tuple[JSON, dict[str, JSON]]:
     annotations = edit.get(obj, ("metadata", "annotations"))
     ours = annotations if isinstance(annotations, dict) else {}
     return obj.get("spec"), {key: text for key, text in ours.items() if key.startswith(PREFIX)}
-
-
-def _labels(gvk: GVK | None) -> dict[str, JSON]:
-    """The labels for a kind; a group may be longer than a label, and such an object could not be stored."""
-    if gvk is None:
-        return {}
-    parts = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
-    return {f"run.ai/karta-{part}": text for part, text in parts.items() if len(text) <= _MAX_LABEL_LENGTH}

@@ -1,12 +1,11 @@
 """The jq expressions of a definition: each parsed and vetted where it stands."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from karta_interpreter.errors import QuerySyntaxError
-from karta_interpreter.findings import Finding, Severity
+from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Verdict, examine
-from karta_interpreter.jq.analysis import Note
+from karta_interpreter.jq.analysis import Refusal
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.model import Karta
@@ -50,29 +49,18 @@ def judge(path: Path, text: str, variables: frozenset[str] = frozenset()) -> tup
     try:
         node, vetting = examine(text, variables)
     except QuerySyntaxError as err:
-        span = Span(err.start, err.end)
-        return None, [_error("expression-syntax", path, text, err.message, err.hint, span)]
+        return None, [_error("expression-syntax", path, text, err, Span(err.start, err.end))]
     if vetting.refusals:
-        return None, [
-            _error("expression-refused", path, text, refusal.message, refusal.hint, refusal.span)
-            for refusal in vetting.refusals
-        ]
-    bounded = vetting.verdict is Verdict.BOUNDED and not about_pod
-    return Parsed(path, text, node, variables), [_bounded(path, text, vetting.notes)] if bounded else []
+        return None, [_error("expression-refused", path, text, each, each.span) for each in vetting.refusals]
+    parsed = Parsed(path, text, node, variables)
+    if vetting.verdict is not Verdict.BOUNDED or about_pod:
+        return parsed, []
+    reasons = "; ".join(dict.fromkeys(note.message for note in vetting.notes))
+    message = f"a separate process answers this expression, under a time limit: {reasons}"
+    hint = "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once"
+    found = warning("bounded-expression", path, message, hint)
+    return parsed, [replace(found, expression=text, span=vetting.notes[0].span)]
 
 
-def _bounded(path: Path, text: str, notes: Sequence[Note]) -> Finding:
-    reasons = "; ".join(dict.fromkeys(note.message for note in notes))
-    return Finding(
-        Severity.WARNING,
-        "bounded-expression",
-        path,
-        f"a separate process answers this expression, under a time limit: {reasons}",
-        "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once",
-        expression=text,
-        span=notes[0].span,
-    )
-
-
-def _error(rule: str, path: Path, text: str, message: str, hint: str, span: Span) -> Finding:
-    return Finding(Severity.ERROR, rule, path, message, hint, expression=text, span=span)
+def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Refusal, span: Span) -> Finding:
+    return replace(error(rule, path, wrong.message, wrong.hint), expression=text, span=span)

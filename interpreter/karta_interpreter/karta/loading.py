@@ -110,14 +110,13 @@ def _load(value: JSON, source: str) -> Loaded:
 
 def _placed(loaded: Loaded, document: Document, at: Path) -> Loaded:
     """The same with line and column in each finding, also in those that the definition carries."""
-    findings = tuple(_located(finding, loaded.source, document, at) for finding in loaded.findings)
+    places = (document.position((*at, *finding.path)) for finding in loaded.findings)
+    findings = tuple(
+        replace(finding, source=loaded.source, line=line, column=column)
+        for finding, (line, column) in zip(loaded.findings, places, strict=True)
+    )
     definition = loaded.definition and replace(loaded.definition, findings=findings)
     return replace(loaded, definition=definition, findings=findings)
-
-
-def _located(finding: Finding, source: str, document: Document, at: Path) -> Finding:
-    line, column = document.position((*at, *finding.path))
-    return replace(finding, source=source, line=line, column=column)
 
 
 CORE = "core"
@@ -127,14 +126,10 @@ _PACKAGE = pathlib.Path(__file__).parent.parent
 
 
 def catalogue_files() -> list[pathlib.Path]:
-    """The files of the catalogue, sorted by kind."""
-    return sorted(_root().glob("*/*/*/karta.yaml"))
-
-
-def _root() -> pathlib.Path:
-    """The folder that a wheel carries inside the package and a checkout beside it."""
+    """The files of the catalogue, sorted by kind; a wheel carries them inside the package, a checkout beside it."""
     installed = _PACKAGE / "kartas"
-    return installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
+    folder = installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
+    return sorted(folder.glob("*/*/*/karta.yaml"))
 
 
 _LUA = f"{PREFIX}lua"

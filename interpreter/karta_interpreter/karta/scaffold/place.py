@@ -68,26 +68,16 @@ class Place:
         >>> Place(("spec", "sets", Entries(key="id"), "roles", Entries(is_map=True))).ids
         '.spec.sets[] | .id as $a | .roles // {} | keys[] | "\\($a)-\\(.)"'
         """
-        *outer, (names, last) = self._levels()
-        letters = [chr(ord("a") + index) for index in range(len(outer))]
-        levels = [_level(level, entries, letter) for (level, entries), letter in zip(outer, letters, strict=True)]
-        ids = _ids(names, last)
-        if not outer:
-            return ids
-        together = "-".join(f"\\(${letter})" for letter in letters)
-        return f'{" | ".join(levels)} | {ids} | "{together}-\\(.)"'
-
-    def _levels(self) -> list[tuple[str, Entries]]:
-        """The jq that leads from each list or map, or from the object, to the next list or map."""
         found: list[tuple[str, Entries]] = []
         way = ""
         for step in self.steps:
             if isinstance(step, Entries):
                 found.append((way or ".", step))
-                way = ""
-            else:
-                way += _step(step)
-        return found
+            way = "" if isinstance(step, Entries) else way + _step(step)
+        *outer, last = found
+        levels = [_level(*level, chr(ord("a") + index)) for index, level in enumerate(outer)]
+        together = "".join(f"\\(${chr(ord('a') + index)})-" for index in range(len(outer)))
+        return " | ".join([*levels, _ids(*last), *([f'"{together}\\(.)"'] if outer else [])])
 
 
 def _step(step: Step) -> str:

@@ -1,7 +1,7 @@
 """Finds the pods of a kind, which are the parts of its schema that look like a pod's definition, and their counts."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -163,7 +163,9 @@ def counts(pods: Pods, scale_path: str) -> Counts:
         paths = {"replicasPath": _product(pods.place, factors), **bounds}
     elif scale_path and not (bounds or pods.place.has_instances):
         paths = {"replicasPath": f"{scale_path} // 1"}
-    return Counts(paths, _others(numbers, bounds.values()), len(factors) > 1)
+    may_count = (each.place.jq for each in numbers if each.name not in FACTORS and _MAY_COUNT.search(each.name))
+    others = tuple(path for path in may_count if path not in bounds.values())[:_MOST]
+    return Counts(paths, others, len(factors) > 1)
 
 
 def _numbers(pods: Pods) -> Iterator[Number]:
@@ -172,11 +174,6 @@ def _numbers(pods: Pods) -> Iterator[Number]:
         for name, part in fields(schema):
             if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
                 yield Number(place, name, part.get("default"))
-
-
-def _others(numbers: Sequence[Number], used: Collection[str]) -> tuple[str, ...]:
-    found = (number.place.jq for number in numbers if number.name not in FACTORS and _MAY_COUNT.search(number.name))
-    return tuple(path for path in found if path not in used)[:_MOST]
 
 
 def _bounds(factors: Sequence[Number], numbers: Sequence[Number]) -> list[Number]:
