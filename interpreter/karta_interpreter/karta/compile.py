@@ -44,7 +44,7 @@ def compile_definition(
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
-        queued=definition.queued_fields(components) if is_queued else (),
+        _queued=definition.Queued(components) if is_queued else None,
     )
 
 

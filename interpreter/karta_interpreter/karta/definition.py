@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Final, Self
 
 from karta_interpreter.findings import Finding
@@ -127,8 +127,7 @@ class Definition:
     warnings it was loaded with; ``uses_bounded``: some expression runs outside this process. ``manifest``
     is the Karta as it was loaded, from which another process can make the same definition; ``has_karta`` is false
     for a kind that only has scripts. Expressions that read ``references`` have to be given their values first
-    (`karta_interpreter.karta.reference_resolver`). ``queued`` is where queues add to pods
-    (`queued_fields`).
+    (`karta_interpreter.karta.reference_resolver`).
     """
 
     name: str
@@ -144,7 +143,12 @@ class Definition:
     has_karta: bool = True
     gang: GangScheduling = field(default_factory=GangScheduling)
     references: tuple[Reference, ...] = ()
-    queued: tuple[QueuedFields, ...] = ()
+    _queued: "Queued | None" = field(default=None, compare=False, repr=False)
+
+    @property
+    def queued(self) -> tuple[QueuedFields, ...]:
+        """Where queues add to pods."""
+        return self._queued.fields if self._queued else ()
 
     @classmethod
     def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
@@ -199,17 +203,24 @@ _PLACING: Final = ("nodeSelector", "tolerations")
 _GATING: Final = ("schedulingGates",)
 
 
-def queued_fields(components: Iterable[Component]) -> tuple[QueuedFields, ...]:
-    """Return where the components' pods have what queues add, for all that is in the object itself."""
-    found: list[QueuedFields] = []
-    for component in components:
-        for nodes, missing, while_held in _queued_nodes(component.pods):
-            # What reads another object has no place in this one.
-            own = [node for node in nodes if not variables_in(node) and not is_computed(node)]
-            query = Query.compile(render(reduce(Comma, own)), owner=component.definition) if own else None
-            if query is not None and query.is_plain:
-                found.append(QueuedFields(query, missing, while_held))
-    return tuple(found)
+class Queued:
+    """Where the components' pods have what queues add, for all that is in the object itself; compiled at first use."""
+
+    def __init__(self, components: Iterable[Component]) -> None:
+        self._components = components
+
+    @cached_property
+    def fields(self) -> tuple[QueuedFields, ...]:
+        """One for each kind of field of each component."""
+        found: list[QueuedFields] = []
+        for component in self._components:
+            for nodes, missing, while_held in _queued_nodes(component.pods):
+                # What reads another object has no place in this one.
+                own = [node for node in nodes if not variables_in(node) and not is_computed(node)]
+                query = Query.compile(render(reduce(Comma, own)), owner=component.definition) if own else None
+                if query is not None and query.is_plain:
+                    found.append(QueuedFields(query, missing, while_held))
+        return tuple(found)
 
 
 def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int, bool]]:

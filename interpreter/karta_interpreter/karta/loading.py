@@ -20,6 +20,7 @@ from karta_interpreter.karta.lint import lint
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.schema import gvk_of, name_of, read_karta
 from karta_interpreter.karta.validation import validate
+from karta_interpreter.lua import lints
 from karta_interpreter.lua.customization import is_customization
 from karta_interpreter.lua.script import Script, Scripts
 
@@ -98,7 +99,7 @@ def _load(value: JSON, source: str) -> Loaded:
         *schema_findings,
         *validate(karta),
         *expression_findings,
-        *lint(karta, usable, annotations.elastic),
+        *(lint(karta, usable, annotations.elastic) if lints() else ()),
         *annotation_findings,
     )
     definition = None

@@ -4,6 +4,6 @@ The only room that imports ``lupa``, and only in processes of its own: a script 
 """
 
 from karta_interpreter.lua.machine.worker import close_workers
-from karta_interpreter.lua.reading import without_linting
+from karta_interpreter.lua.reading import lints, without_linting
 
-__all__ = ["close_workers", "without_linting"]
+__all__ = ["close_workers", "lints", "without_linting"]
