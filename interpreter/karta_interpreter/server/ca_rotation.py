@@ -198,8 +198,8 @@ class Rotation:
     def _names(self, keyring: Keyring) -> tuple[str, ...]:
         """Return the names to sign for.
 
-        Replicas may disagree for the time of an upgrade. What another one has asked for is left out only with the
-        next regular renewal, else they would go on signing against each other.
+        Replicas may disagree during an upgrade: the names of another one are left out only with the next regular
+        renewal, else they would go on signing against each other.
         """
         others = keyring.pair.names if keyring.pair and not self._wanted <= {*keyring.pair.names} else ()
         return tuple(dict.fromkeys([*map(_canonical, self.names), *others]))

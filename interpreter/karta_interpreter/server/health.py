@@ -140,7 +140,13 @@ class HealthListener:
 
     def _answer(self, head: bytes) -> bytes:
         method, target, *_ = *head.partition(b"\r\n")[0].decode("latin-1").split(" "), ""
-        status, message = self._status(method, target.partition("?")[0])
+        path, status, message = target.partition("?")[0], HTTPStatus.OK, ""
+        if path not in {"/healthz", "/readyz"}:
+            status, message = HTTPStatus.NOT_FOUND, "there is nothing at this path; served are /healthz, /readyz"
+        elif method not in {"GET", "HEAD"}:
+            status, message = HTTPStatus.METHOD_NOT_ALLOWED, f"{path} takes GET, HEAD, not {method}"
+        elif objections := self._readiness.at_last_beat(path):
+            status, message = HTTPStatus.SERVICE_UNAVAILABLE, "; ".join(objections)
         body = encode_status(status, message) if message else b"ok\n"
         kind = "application/json" if message else "text/plain; charset=utf-8"
         answer = (
@@ -148,12 +154,3 @@ class HealthListener:
             f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         )
         return answer.encode() + (b"" if method == "HEAD" else body)
-
-    def _status(self, method: str, path: str) -> tuple[HTTPStatus, str]:
-        if path not in {"/healthz", "/readyz"}:
-            return HTTPStatus.NOT_FOUND, "there is nothing at this path; served are /healthz, /readyz"
-        if method not in {"GET", "HEAD"}:
-            return HTTPStatus.METHOD_NOT_ALLOWED, f"{path} takes GET, HEAD, not {method}"
-        if objections := self._readiness.at_last_beat(path):
-            return HTTPStatus.SERVICE_UNAVAILABLE, "; ".join(objections)
-        return HTTPStatus.OK, ""

@@ -72,8 +72,8 @@ def is_large(body: bytes) -> bool:
 class IsolatedCalls:
     """Answers in the processes of a pool; a process without a request for ``idle_seconds`` ends."""
 
-    def __init__(self, *, size: int = PROCESSES, idle_seconds: float = _IDLE_SECONDS) -> None:
-        self.pool: Final = Pool(_start, size, idle_seconds=idle_seconds)
+    def __init__(self, *, idle_seconds: float = _IDLE_SECONDS) -> None:
+        self.pool: Final = Pool(_start, PROCESSES, idle_seconds=idle_seconds)
         self._awaited = AsyncPool(self.pool)
 
     async def answer(
@@ -81,9 +81,8 @@ class IsolatedCalls:
     ) -> bytes:
         """Return the body that answers a call, until a time of the monotonic clock.
 
-        ``prepare`` gets the request without its call, which stays in the process, and is called in a thread. Raises
-        RequestError when the request has no uid, or none that can be found within the time and the memory, and
-        InterpretationError when there is no right answer.
+        ``prepare`` gets the request without its call, in a thread. Raises RequestError when no uid is found within the
+        time and the memory, and InterpretationError when there is no right answer.
         """
         prepared: Prepared | None = None
 

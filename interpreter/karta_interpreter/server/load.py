@@ -17,10 +17,9 @@ A new connection needs three or four turns for its handshake and its first reque
 class Load:
     """Counts the calls in work, and the time that the present turn of the event loop has spent on answers.
 
-    Most calls are answered on the event loop as soon as they have been read. After `TURN_SECONDS` of answers in one
-    turn of the loop a call waits for another turn, so that new connections and timers get theirs. A call is in work
-    while it waits for that, for a thread or for a process. At most ``most`` are in work at a time: each keeps its body
-    in memory, and one that waits behind too many others misses its deadline.
+    After `TURN_SECONDS` of answers in one turn a call waits for another turn, so that new connections and timers get
+    theirs. A call is in work while it waits for that, for a thread or for a process; at most ``most`` are: each keeps
+    its body in memory, and one that waits behind too many others misses its deadline.
     """
 
     def __init__(self, most: int = 64) -> None:
@@ -74,5 +73,4 @@ class Load:
 
 
 def _overloaded() -> RequestError:
-    """Return the error for a call that is rejected because there are too many."""
     return RequestError("too many calls at once; try again in a second", status=503)

@@ -89,10 +89,7 @@ def _context() -> ssl.SSLContext:
 
 
 def _load(context: ssl.SSLContext, certificate: Certificate) -> None:
-    """Have a context serve a certificate.
-
-    An OSError other than `ssl.SSLError` is not about the certificate: the machine has no file handles left.
-    """
+    # An OSError other than `ssl.SSLError` is not about the certificate: the machine has no file handles left.
     with _private_file(certificate.chain) as chain, _private_file(certificate.key) as key:
         try:
             context.load_cert_chain(chain, key)
