@@ -34,8 +34,12 @@ def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
         return status
     if not definition.annotations.observes_generation:
         return {field: value for field, value in status.items() if field != "observedGeneration"}
-    added = dict(zip(BOOKKEEPING, (generation(obj), _template_generation(obj)), strict=True))
-    return {**status, **{field: value for field, value in added.items() if value is not None}}
+    kept, current, of_template = {**status}, generation(obj), _template_generation(obj)
+    if current is not None:
+        kept["generation"] = current
+    if of_template is not None:
+        kept["resourceTemplateGeneration"] = of_template
+    return kept
 
 
 def status_reads(_: Definition, projection: Projection) -> None:

@@ -5,8 +5,7 @@ the pod templates what the flavors ask for that it has assigned, and takes it aw
 (``Merge`` and ``RestorePodSpec`` in ``pkg/podset``). Its own gate is there in either case (``pkg/workloadslicing``).
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Location, Query
@@ -37,21 +36,16 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
     (``objectwatcher.go`` compares the result with the member).
     """
-
-    @cache  # a template can mend what cannot be read of the member
-    def member() -> _Scales:
-        return _scales(definition, observed)
-
     try:
         places = Correspondence(definition, desired, observed)
-        retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed, member)
+        retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed)
         if is_queued(definition, desired):
             retained = _keep_queued(definition, places, retained, observed)
         listed = retained
         for rule in definition.annotations.retain:
             listed = _take(rule, places, listed) if isinstance(rule, Retained) else _adapt(rule, places, listed)
         # A part that the annotation has filled in may leave counts unset, too.
-        return listed if listed is retained else _retain_scale(definition, listed, observed, member)
+        return listed if listed is retained else _retain_scale(definition, listed, observed)
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error
 
@@ -60,8 +54,7 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     """Mark what Retain reads of both objects."""
     projection.at("metadata", "labels", RETAIN_REPLICAS).take_all()
     revision_reads(definition, projection)
-    for component in definition.components:
-        take_outputs(projection, *_switches(component))
+    take_outputs(projection, *_switches(definition.components))
     if definition.suspend:
         for name in definition.annotations.queue_labels:
             projection.at("metadata", "labels", name).take_all()
@@ -73,13 +66,13 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     matching_reads(definition, projection)
 
 
-def _switches(component: Component) -> Iterator[Query]:
-    yield from dict.fromkeys(action.path for action in (*component.suspend, *component.resume))
+def _switches(components: Iterable[Component]) -> Iterable[Query]:
+    return dict.fromkeys([action.path for each in components for action in (*each.suspend, *each.resume)])
 
 
 def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
     retained = desired
-    for query in dict.fromkeys(query for component in definition.components for query in _switches(component)):
+    for query in _switches(definition.components):
         if None in places.values(query, retained):
             for place, value in places.shared(query, retained):
                 if get(retained, place) is None:
@@ -101,7 +94,7 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
     kept = template
     for component in definition.components:
         resumed = {action.path: action.value for action in component.resume}
-        for query in _switches(component):
+        for query in _switches([component]):
             for place, value in places.shared(query, kept, resumed.get(query)):
                 kept = set_value(kept, place, value)
     suspends = [(action.path, action.value) for action in definition.suspend]
@@ -151,13 +144,14 @@ def _scales(definition: Definition, obj: Object) -> _Scales:
     return {(scale.pod_set.component, scale.pod_set.instance): scale for scale in scale_locations(definition, obj)}
 
 
-def _retain_scale(definition: Definition, desired: Object, observed: Object, member: Callable[[], _Scales]) -> Object:
+def _retain_scale(definition: Definition, desired: Object, observed: Object) -> Object:
     leaves_replicas = label(desired, RETAIN_REPLICAS) == "true"
     if not leaves_replicas and not leaves_count_unset(definition, desired):
         return desired
-    retained = desired
-    for instance, scale in _scales(definition, desired).items():
-        for place, source in _pairs(scale, member().get(instance)):
+    retained, ours = desired, _scales(definition, desired)
+    member = _scales(definition, observed) if ours else {}  # a template can mend what cannot be read of the member
+    for instance, scale in ours.items():
+        for place, source in _pairs(scale, member.get(instance)):
             target = _counterpart(place.path, source.path)
             is_left = leaves_replicas and target == place.path
             # A bound that the template dropped is gone: kept, it could never be lifted again.
