@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference_resolver import NOTHING_KNOWN, Known, resolved
+from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.suites.suite import Case
 
 _known: dict[str, Known] = {}
@@ -17,4 +17,4 @@ def remember(definition: Definition, cases: Iterable[Case]) -> None:
 
 def knowing(definition: Definition, obj: Object) -> Definition:
     """The definition with what it looks up for an object."""
-    return resolved(definition, obj, _known.get(definition.name, NOTHING_KNOWN))
+    return resolved(definition, obj, _known.get(definition.name, Known({})))

@@ -17,7 +17,7 @@ import pytest
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_documents
-from karta_interpreter.karta.reference_resolver import NOTHING_KNOWN
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import Options, interpret
 from karta_interpreter.server import isolated_child
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared
@@ -59,7 +59,7 @@ async def answered(
 
     def prepare(_: Request) -> Prepared:
         pids.append(calls.pool.processes)
-        return Prepared(definition, NOTHING_KNOWN, "too slow")
+        return Prepared(definition, Known({}), "too slow")
 
     answer = await calls.answer(body, time.monotonic() + seconds, Options(), prepare)
     [[pid]] = pids
@@ -229,7 +229,7 @@ async def test_a_process_that_is_not_done_with_its_call_is_worth_waiting_for(
 
     def prepare(_: Request) -> Prepared:
         pids.add(calls.pool.processes)
-        return Prepared(definitions["GrainMill"], NOTHING_KNOWN, "too slow")
+        return Prepared(definitions["GrainMill"], Known({}), "too slow")
 
     for _ in range(10):
         await calls.answer(body, time.monotonic() + SECONDS, Options(), prepare)
@@ -250,5 +250,5 @@ async def test_an_idle_process_ends_and_leaves_no_descriptor(definitions: dict[s
 
 
 async def answer(calls: IsolatedCalls, definition: Definition) -> bytes:
-    prepared = Prepared(definition, NOTHING_KNOWN, "too slow")
+    prepared = Prepared(definition, Known({}), "too slow")
     return await calls.answer(mill("rye", 2), time.monotonic() + SECONDS, Options(), lambda _: prepared)

@@ -16,16 +16,8 @@ from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal, Node
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Path, type_name
-from karta_interpreter.karta.annotations import (
-    OPERATIONS,
-    PREFIX,
-    AddedContainers,
-    AggregateRule,
-    ExtraDependency,
-    MadeClaims,
-    MorePods,
-    PathPattern,
-)
+from karta_interpreter.karta import annotations as values
+from karta_interpreter.karta.annotations import OPERATIONS, PREFIX, AggregateRule, PathPattern
 from karta_interpreter.karta.expressions import judge
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
@@ -102,7 +94,7 @@ class AnnotationText:
         return None if usable is None else Query.compile(text, variables, self.karta.name)
 
 
-Needed: TypeAlias = ExtraDependency | MorePods | MadeClaims
+Needed: TypeAlias = values.ExtraDependency | values.MorePods | values.MadeClaims
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
@@ -148,11 +140,11 @@ def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator
     queries = {field: annotation.query(entry[field]) for field in _EXPRESSIONS if field in entry}
     match queries:
         case {"pods": Query() as pods}:
-            yield MorePods(pods)
+            yield values.MorePods(pods)
         case {"claims": Query() as claims}:
-            yield MadeClaims(claims)
+            yield values.MadeClaims(claims)
         case {"name": Query() as name}:
-            yield ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
+            yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
 
 
 def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:
@@ -180,9 +172,9 @@ def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:
             yield str(err), ""
 
 
-def parse_added_containers(annotation: AnnotationText) -> tuple[AddedContainers, ...]:
+def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:
     """Return the expressions of ``added-containers`` by component."""
-    added: list[AddedContainers] = []
+    added: list[values.AddedContainers] = []
     components = annotation.karta.spec.structure_definition.components
     known = dict.fromkeys(each.name for _, each in components if each.spec_definition)
     hint = hints(known)
@@ -192,7 +184,7 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[AddedContainers,
         elif not isinstance(text, str):
             annotation.error(f"{component}: {type_name(text)} where an expression belongs")
         elif query := annotation.query(text):
-            added.append(AddedContainers(component, query))
+            added.append(values.AddedContainers(component, query))
     return tuple(added)
 
 

@@ -11,24 +11,15 @@ from types import MappingProxyType
 
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.status_rules import Status
-from karta_interpreter.lua.script import Scripts
+from karta_interpreter.lua.script import SLOTS, Scripts
 
 PREFIX = "karta-interpreter.io/"
 
 DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
 """The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
 
-OPERATIONS = (
-    "InterpretReplica",
-    "InterpretComponent",
-    "ReviseReplica",
-    "Retain",
-    "AggregateStatus",
-    "InterpretStatus",
-    "InterpretHealth",
-    "InterpretDependency",
-)
-"""The operations of Karmada's resource interpreter (`pkg/apis/config/v1alpha1`)."""
+OPERATIONS = tuple(SLOTS)
+"""The operations of Karmada's resource interpreter: each of them may have a script."""
 
 
 class AggregateRule(StrEnum):

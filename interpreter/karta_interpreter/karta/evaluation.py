@@ -29,6 +29,11 @@ def failure(component: Component, field: str, query: Query, reason: str) -> Inte
     return InterpretationError(f"{where} `{_quoted(query)}`: {reason}")
 
 
+def mistyped(component: Component, field: str, query: Query, value: JSON, expected: str) -> InterpretationError:
+    """The error of an expression whose result has a wrong type."""
+    return failure(component, field, query, f"gives {type_name(value)} where {expected} belongs")
+
+
 def aligned(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
     """What an expression yields, one result per instance.
 

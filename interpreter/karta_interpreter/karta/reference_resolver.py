@@ -5,7 +5,7 @@
 {'pods': '3'}
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Protocol, Self
@@ -67,9 +67,6 @@ class Known:
         return [obj for obj in found if namespace is None or namespace_of(obj) in ("", namespace)]
 
 
-NOTHING_KNOWN = Known({})
-
-
 def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
     """The objects of referenced kinds that a reader has, to be handed on; kinds that it cannot look up are missing."""
     found: dict[GVK, tuple[Object, ...]] = {}
@@ -122,7 +119,7 @@ def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
 def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
     namespace = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj)
     name = None if reference.lookup is None else _text(reference.lookup, obj)
-    rules = [_rule(rule, obj) for rule in reference.labels]
+    rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
     if reference.lookup is not None and name is None:
         return None
     if reader is None:
@@ -141,10 +138,9 @@ def _text(query: Query, obj: Object) -> str | None:
     return value
 
 
-def _rule(rule: LabelRule, obj: Object) -> LabelRule:
-    """The same with the values that its expressions have for a workload."""
-    found = [value if isinstance(value, str) else _text(value, obj) for value in rule.values]
-    return replace(rule, values=tuple(value for value in found if value is not None))
+def _values(rule: LabelRule, obj: Object) -> Iterator[str]:
+    found = (value if isinstance(value, str) else _text(value, obj) for value in rule.values)
+    return (value for value in found if value is not None)
 
 
 def _follows(rule: LabelRule, obj: Object) -> bool:

@@ -29,10 +29,8 @@ def parse_retain(annotation: AnnotationText) -> tuple[Rule, ...]:
 
 
 def _entry(annotation: AnnotationText, entry: JSON) -> Iterator[Rule]:
-    if isinstance(entry, dict):
-        yield from _rule(annotation, entry)
-    elif isinstance(entry, str):
-        yield from _path(annotation, entry)
+    if isinstance(entry, dict | str):
+        yield from _rule(annotation, entry) if isinstance(entry, dict) else _path(annotation, entry)
     else:
         annotation.error(f"an entry is {type_name(entry)} where a jq path belongs")
 

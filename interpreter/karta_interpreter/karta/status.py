@@ -8,7 +8,7 @@ from karta_interpreter.jq.inprocess.values import to_text
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.evaluation import evaluate, failure
+from karta_interpreter.karta.evaluation import evaluate, failure, mistyped
 from karta_interpreter.karta.status_rules import ConditionMatcher, ConditionsRule, Matcher, Status, StatusRules
 
 __all__ = ["Condition", "Status", "StatusMatch", "match_status", "status_match_reads"]
@@ -100,8 +100,7 @@ def _phase(root: Component, query: Query, obj: Object) -> str | None:
     results = evaluate(root, "phaseDefinition.path", query, obj)
     for value in results:
         if value is not None and type(value) is not str:
-            reason = f"gives {type_name(value)} where a string belongs"
-            raise failure(root, "phaseDefinition.path", query, reason)
+            raise mistyped(root, "phaseDefinition.path", query, value, "a string")
     return (results[0] or "") if results else None
 
 
@@ -109,8 +108,7 @@ def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Con
     found: list[Condition] = []
     for value in evaluate(root, "conditionsDefinition.path", rule.query, obj):
         if value is not None and type(value) is not list:
-            reason = f"gives {type_name(value)} where a list of conditions belongs"
-            raise failure(root, "conditionsDefinition.path", rule.query, reason)
+            raise mistyped(root, "conditionsDefinition.path", rule.query, value, "a list of conditions")
         found += [_condition(root, rule, element) for element in value or ()]
     return tuple(found)
 

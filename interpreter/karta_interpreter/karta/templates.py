@@ -7,7 +7,7 @@ from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.annotations import AddedContainers
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodDefinition, PodSpec, PodTemplate
-from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure
+from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure, mistyped
 
 
 def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
@@ -36,7 +36,7 @@ def _mappings(component: Component, field: str, query: Query, obj: Object, ids: 
 def _checked(component: Component, field: str, query: Query, values: list[JSON]) -> list[JSON]:
     for value in values:
         if value is not None and type(value) is not dict:
-            raise failure(component, field, query, f"gives {type_name(value)} where an object belongs")
+            raise mistyped(component, field, query, value, "an object")
     return values
 
 
@@ -133,8 +133,7 @@ def _pieces(component: Component, fragments: Fragments, obj: Object, ids: tuple[
                 continue
             expected = FRAGMENT_TYPES[field]
             if type(value) is not expected:
-                reason = f"gives {type_name(value)} where {type_name(expected())} belongs"
-                raise failure(component, field, query, reason)
+                raise mistyped(component, field, query, value, type_name(expected()))
             pieces[field] = value
     return found
 

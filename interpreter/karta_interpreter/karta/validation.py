@@ -26,7 +26,12 @@ def validate(karta: model.Karta) -> Iterator[Finding]:
     yield from _unique_names(components)
     yield from _root(*components[0])
     for path, child in components[1:]:
-        yield from _owner(path, child, names, hint)
+        if not child.owner_ref:
+            message = f'the child component "{child.name}" has no owner'
+            yield error("child-without-owner", path, message, "add ownerRef with the name of its parent component")
+        elif child.owner_ref not in names:
+            message = f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"'
+            yield error("owner-not-found", (*path, "ownerRef"), message, hint(child.owner_ref))
     for path, component in components:
         yield from _component(path, component)
         yield from _selector((*path, "podSelector"), component, component.pod_selector or model.PodSelector())
@@ -64,15 +69,6 @@ def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:
 
 def _is_full(kind: model.GroupVersionKind | None) -> bool:
     return kind is not None and bool(kind.version and kind.kind and (kind.group or kind.kind == "Pod"))
-
-
-def _owner(path: Path, child: model.ComponentDefinition, names: Container[str], hint: Hint) -> Iterator[Finding]:
-    if not child.owner_ref:
-        message = f'the child component "{child.name}" has no owner'
-        yield error("child-without-owner", path, message, "add ownerRef with the name of its parent component")
-    elif child.owner_ref not in names:
-        message = f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"'
-        yield error("owner-not-found", (*path, "ownerRef"), message, hint(child.owner_ref))
 
 
 def _component(path: Path, component: model.ComponentDefinition) -> Iterator[Finding]:

@@ -65,7 +65,9 @@ def draft(kind: CustomKind) -> Draft:
 
 def _root(kind: CustomKind, pods: Pods | None) -> tuple[Object, Notes]:
     parts, notes = _component(kind, pods, _ROOT) if pods else ({}, [])
-    switch = _switch(kind)
+    spec = below(kind.schema, "spec")
+    switches = (Place(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
+    switch = next(switches, "")
     status, note = statuses(kind, switch)
     if switch:
         actions = {"suspendActions": "true", "resumeActions": "false"}
@@ -91,13 +93,6 @@ def _children(kind: CustomKind, found: Sequence[Pods]) -> tuple[list[Object], No
     if len(children) > 1:
         notes.append((_CHILDREN, "CHECK: say by podSelector.componentTypeSelector of each which pods are its own."))
     return children, notes
-
-
-def _switch(kind: CustomKind) -> str:
-    """The path of the field that suspends a workload; empty without one."""
-    spec = below(kind.schema, "spec")
-    ways = (Place(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
-    return next(ways, "")
 
 
 _SUFFIXES = re.compile(r"((pod|replica|group|job)?(template|spec)s?)+$", re.IGNORECASE)
