@@ -30,7 +30,7 @@ def mend_empties(value: JSON, references: Sequence[JSON] = ()) -> JSON:
     text = _text(value)
     if b"{}" not in text and b"[]" not in text:
         return value
-    return _Mending(references).mend(value, (), references)
+    return _Mending(references).mend(value, ())
 
 
 class _Mending:
@@ -39,21 +39,14 @@ class _Mending:
     def __init__(self, references: Sequence[JSON]) -> None:
         self._references = references
 
-    def mend(self, value: JSON, place: Path, references: Sequence[JSON]) -> JSON:
-        """``references`` are what the references have at the same place."""
+    def mend(self, value: JSON, place: Path) -> JSON:
         changes: dict[str | int, JSON] = {}
         is_object = type(value) is dict
         for key, part in value.items() if is_object else enumerate(value):
             if type(part) not in _TABLES:
                 continue
             here = (*place, key) if is_object else place
-            same = [_part(reference, key) for reference in references]
-            if not part:
-                mended = self._empty(part, here)
-            elif any(part is one for one in same) and self._untouched_is_right:
-                continue
-            else:
-                mended = self.mend(part, here, same)
+            mended = self.mend(part, here) if part else self._empty(part, here)
             if mended is not part:
                 changes[key] = mended
         return _changed(value, changes) if changes else value
@@ -75,15 +68,6 @@ class _Mending:
             _note(reference, (), objects, lists)
         return objects, lists
 
-    @cached_property
-    def _untouched_is_right(self) -> bool:
-        """Whether a part of the references is right as it is: no place is one of empty objects and of empty lists."""
-        text = _text(self._references)
-        if b"{}" not in text or b"[]" not in text:
-            return True
-        objects, lists = self._places
-        return objects.isdisjoint(lists)
-
 
 def _note(value: JSON, place: Path, objects: set[Path], lists: set[Path]) -> None:
     is_object = type(value) is dict
@@ -101,12 +85,6 @@ def _changed(value: JSON, changes: dict[str | int, JSON]) -> JSON:
     if isinstance(value, dict):
         return {key: part for key, part in {**value, **changes}.items() if part is not _DELETED}
     return [part for part in (changes.get(index, part) for index, part in enumerate(value)) if part is not _DELETED]
-
-
-def _part(value: JSON, key: str | int) -> JSON:
-    if isinstance(key, str):
-        return value.get(key) if type(value) is dict else None
-    return value[key] if type(value) is list and key < len(value) else None
 
 
 def _text(value: JSON) -> bytes:
