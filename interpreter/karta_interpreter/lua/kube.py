@@ -13,7 +13,7 @@ from karta_interpreter.k8s.requirements import Counting, pod_requirements
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.gotypes import encode
 from karta_interpreter.lua.gotypes.quantities import approximate, read_quantity
-from karta_interpreter.lua.machine.numbers import number_text
+from karta_interpreter.lua.machine.formatting import number_text
 from karta_interpreter.lua.results import lua_type, read_table
 
 _ZERO = Quantity(0)

@@ -11,7 +11,7 @@ from orjson import Fragment
 from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition
-from karta_interpreter.lua.empty_tables import mend_empties
+from karta_interpreter.lua.results import mend_empties
 from karta_interpreter.operations.call import Call, Operation, Options, StatusItem
 from karta_interpreter.operations.dispatch import own_answer
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.lua.gotypes import MismatchError, decode, encode
-from karta_interpreter.lua.gotypes.declarations import declarations
+from karta_interpreter.lua.gotypes.decode import declarations
 from karta_interpreter.lua.gotypes.scalars import SCALARS
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import TypeAlias
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.gotypes.declarations import declarations
+from karta_interpreter.lua.gotypes.decode import declarations
 from karta_interpreter.lua.gotypes.scalars import SCALARS
 
 _Writer: TypeAlias = Callable[[JSON], JSON]

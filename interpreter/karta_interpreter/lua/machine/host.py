@@ -18,8 +18,7 @@ import orjson
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.machine import dates
-from karta_interpreter.lua.machine.formatting import sprintf
-from karta_interpreter.lua.machine.numbers import written
+from karta_interpreter.lua.machine.formatting import sprintf, written
 from karta_interpreter.lua.results import FUNCTION, NoJson
 
 Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
