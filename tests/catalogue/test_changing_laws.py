@@ -98,11 +98,13 @@ _FILLED_IN = {
 # Scripts have cases of their own, and lose nulls.
 @applies(answers(Operation.RETAIN, scripted=False))
 def test_retain(definition: Definition, objects: Sequence[Object]) -> None:
+    compared = 0
     for desired, observed in _pairs(definition, objects):
         retained = _retained(definition, desired, observed)
         twice = None if retained is None else _retained(definition, retained, observed)
         if twice is None:  # nothing can be told of the template, or of what the member has there
             continue
+        compared += 1
         assert twice == retained, "twice is once"
         assert _retained(definition, desired, retained) == retained, "what was applied is stable"
         if definition.gvk not in _FILLED_IN:
@@ -115,6 +117,7 @@ def test_retain(definition: Definition, objects: Sequence[Object]) -> None:
             if not any(place[: len(each)] == each for each in _listed(definition, retained)):
                 left = edit.get(desired, ("metadata", "labels", RETAIN_REPLICAS)) == "true"
                 assert before is None or (left and change["op"] == "replace"), f"{place} was set in the template"
+    assert compared
 
 
 def _retainable(definition: Definition, desired: Object, retained: Object) -> list[Path]:
@@ -156,6 +159,7 @@ def _path(pointer: str) -> Path:
 
 @applies(answers(Operation.REVISE_REPLICA, Operation.INTERPRET_REPLICA, scripted=False))
 def test_revise_replica(definition: Definition, objects: Sequence[Object]) -> None:
+    compared = 0
     for obj, _ in _pairs(definition, objects):
         known = knowing(definition, obj)
         with suppress(InterpretationError):
@@ -169,6 +173,8 @@ def test_revise_replica(definition: Definition, objects: Sequence[Object]) -> No
                     revised = interpret(known, Call(Operation.REVISE_REPLICA, obj, replicas=count))["revised"]
                     assert interpret(known, Call(Operation.INTERPRET_REPLICA, revised))["replica"] == count
                     _assert_only_counts_change(known, obj, revised)
+                    compared += 1
+    assert compared
 
 
 def _assert_only_counts_change(definition: Definition, obj: Object, revised: Object) -> None:
@@ -186,6 +192,7 @@ def _assert_only_counts_change(definition: Definition, obj: Object, revised: Obj
 @applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
 def test_aggregate_status(definition: Definition, objects: Sequence[Object], reported: Sequence[Object]) -> None:
     chance = random.Random(definition.name)  # noqa: S311 - the same reports every time
+    compared = 0
     for _ in range(_ROUNDS):
         template = _template(chance, definition, objects, reported)
         items = [_item(chance, f"member{index}", reported) for index in range(chance.randint(0, 4))]
@@ -193,6 +200,7 @@ def test_aggregate_status(definition: Definition, objects: Sequence[Object], rep
         assert _aggregated(definition, template, chance.sample(items, len(items))) == once, "in any order"
         if once is None:
             continue
+        compared += 1
         assert {**once, "status": None} == {**template, "status": None}, "nothing else changes"
         assert _aggregated(definition, once, items) is once, "Karmada asks again after every change"
         if items and not any(item.status for item in items):
@@ -200,6 +208,7 @@ def test_aggregate_status(definition: Definition, objects: Sequence[Object], rep
         elif not items and once is not template:
             announced = definition.annotations.outcomes.values()
             assert {one["type"] for one in _conditions(once)} <= {*announced}, "no cluster holds any"
+    assert compared
 
 
 @applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))

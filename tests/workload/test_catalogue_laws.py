@@ -40,15 +40,20 @@ def found_in(workload: Workload) -> list[tuple[str, str, int]] | None:
 
 FILES = [pytest.param(path, id=path.parent.name) for path in catalogue_files()]
 
+WITH_PODS = [each for each in FILES if each.id != "TrainJob"]
+"""Those whose objects describe their pods: a TrainJob leaves that to the runtime to which it refers."""
 
-@pytest.mark.parametrize("path", FILES)
+
+@pytest.mark.parametrize("path", WITH_PODS)
 def test_instances_are_the_pod_sets_that_karmada_is_told_of(path: Path) -> None:
-    for workload in workloads(path):
-        assert found_in(workload) == told_of(workload)
+    found = [(found_in(workload), told_of(workload)) for workload in workloads(path)]
+    assert any(sets is not None for _, sets in found)
+    assert [instances for instances, _ in found] == [sets for _, sets in found]
 
 
-@pytest.mark.parametrize("path", FILES)
+@pytest.mark.parametrize("path", WITH_PODS)
 def test_c35_writing_what_was_read_changes_nothing(path: Path) -> None:
+    compared = 0
     for workload in workloads(path):
         before = deepcopy(workload.object)
         for component in workload.components.values() if told_of(workload) is not None else ():
@@ -59,12 +64,16 @@ def test_c35_writing_what_was_read_changes_nothing(path: Path) -> None:
                 component.update_fragmented_pod_specs(component.fragmented_pod_specs),
             )
             assert all(updated is workload for updated in updates)
+            compared += 1
         assert workload.object == before
+    assert compared
 
 
 @pytest.mark.parametrize("path", FILES)
 def test_suspending_and_resuming_are_idempotent(path: Path) -> None:
-    for workload in workloads(path):
+    some = list(workloads(path))
+    assert some
+    for workload in some:
         suspended = workload.suspend()
         assert suspended.suspend() is suspended
         resumed = suspended.resume()
