@@ -57,8 +57,14 @@ def jobs(
 
 
 def together(answers: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
-    """The answer of the scripts of one operation by the answers of each; only InterpretDependency has several."""
-    return answers[0] if len(answers) == 1 else {"dependencies": united(each["dependencies"] for each in answers)}
+    """The answer of the scripts of one operation by the answers of each; only InterpretDependency has several.
+
+    >>> together([{"dependencies": [{"kind": "Secret", "name": "a"}, {"kind": "Secret", "name": "a"}]}])
+    {'dependencies': [{'kind': 'Secret', 'name': 'a'}]}
+    """
+    if "dependencies" in answers[0]:
+        return {"dependencies": united(each["dependencies"] for each in answers)}
+    return answers[0]
 
 
 def _arguments(
