@@ -239,9 +239,10 @@ async def say(pool: AsyncPool, owner: str, word: bytes, seconds: float = LONG) -
         return (await process.receive())[1]
 
 
-async def sleep(pool: AsyncPool, owner: str) -> None:
+async def sleep(pool: AsyncPool, owner: str, begun: list[str]) -> None:
     async with pool.process(owner, LONG) as (process, left):
         await process.send(b"s", b"", left)
+        begun.append(owner)  # a process that is still unused when its request is cancelled is kept
         await process.receive()
 
 
@@ -273,10 +274,10 @@ async def test_the_event_loop_gets_the_error_of_an_exchange_and_its_process_ends
 
 
 async def test_an_exchange_that_is_cancelled_ends_its_process_and_nobody_waits(real: Pool) -> None:
-    pool = AsyncPool(real)
-    exchanges = [asyncio.create_task(sleep(pool, owner)) for owner in ("a", "b")]
+    pool, begun = AsyncPool(real), list[str]()
+    exchanges = [asyncio.create_task(sleep(pool, owner, begun)) for owner in ("a", "b")]
     waiting = asyncio.create_task(say(pool, "c", b"word"))
-    await until(lambda: len(real.processes) == 2)
+    await until(lambda: len(begun) == 2)
     pids = real.processes
     assert not waiting.done()
     for task in exchanges:
@@ -287,10 +288,10 @@ async def test_an_exchange_that_is_cancelled_ends_its_process_and_nobody_waits(r
 
 
 async def test_an_exchange_that_is_cancelled_before_it_has_a_process_leaves_its_place(real: Pool) -> None:
-    pool = AsyncPool(real)
-    exchanges = [asyncio.create_task(sleep(pool, owner)) for owner in ("a", "b")]
+    pool, begun = AsyncPool(real), list[str]()
+    exchanges = [asyncio.create_task(sleep(pool, owner, begun)) for owner in ("a", "b")]
     waiting = asyncio.create_task(say(pool, "c", b"never"))
-    await until(lambda: len(real.processes) == 2)
+    await until(lambda: len(begun) == 2)
     waiting.cancel()
     exchanges[0].cancel()
     assert await say(pool, "d", b"word") == b"word"
