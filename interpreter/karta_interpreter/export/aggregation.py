@@ -1,0 +1,114 @@
+"""The script of AggregateStatus."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.questions import matched_status
+from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.writer import key_text, quoted
+from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.karta.annotations import AggregateRule, PathPattern
+from karta_interpreter.karta.status import status_match_reads
+from karta_interpreter.karta.status_rules import Status, StatusRules
+
+_FAILING = frozenset({Status.FAILED, Status.DEGRADED})
+_GOING_ON = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
+_REMOVED = (AggregateRule.OMIT, AggregateRule.DROP)
+
+
+_Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
+"""To what a definition maps a status of a type of condition."""
+
+
+def aggregate(script: Script) -> None:
+    """``AggregateStatus``."""
+    definition = script.definition
+    meanings, rules = _meanings(definition.status), definition.annotations.aggregate
+    completed = dict(definition.status.mappings).get(Status.COMPLETED, ()) if definition.status else ()
+    told = _told(script)
+    fields = {
+        "statuses_of": matched_status(script),
+        "rules": lua_value({_key(path): str(rule) for path, rule in rules.items()}),
+        "removed": lua_value([_steps(path[1:]) for path, rule in rules.items() if rule in _REMOVED]),
+        "kept": _kept(script),
+        "outcomes": _outcomes(script, meanings),
+        "suspend": _suspend(script),
+        "told": _set(sorted(told.fields)),
+        "is_told_whole": lua_value(told.is_whole),
+        "mapped": _set(sorted({name for name, _ in meanings})),
+        "failing": _said(meanings, lambda means: means & _FAILING),
+        "going_on": _said(meanings, lambda means: means <= _GOING_ON),
+        "running": _set(sorted({name for (name, _), means in meanings.items() if Status.RUNNING in means})),
+        "completing": _set(sorted({name for (name, _), means in meanings.items() if Status.COMPLETED in means})),
+        "completes": lua_value(bool(completed)),
+        "by_expression": lua_value(any(not matcher.conditions and not matcher.phase for matcher in completed)),
+    }
+    body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
+    script.add(f"local kind = {{\n{body}}}")
+    script.add("function AggregateStatus(obj, items)\n  return aggregated(kind, obj, items or {})\nend")
+
+
+def _meanings(rules: StatusRules | None) -> _Meanings:
+    meanings: dict[tuple[str, str], set[Status]] = {}
+    for status, matchers in rules.mappings if rules else ():
+        for condition in (condition for matcher in matchers for condition in matcher.conditions):
+            meanings.setdefault((condition.type, condition.status or "True"), set()).add(status)
+    return meanings
+
+
+def _said(meanings: _Meanings, holds: Callable[[set[Status]], object]) -> str:
+    return _set(sorted(f"{name}={status}" for (name, status), means in meanings.items() if holds(means)))
+
+
+def _key(path: PathPattern) -> str:
+    """A path as the merging function writes it: ``status.jobs[].active``."""
+    if any(step is not None and ("." in step or step.endswith("[]")) for step in path):
+        raise ExportError(f"annotation aggregate: the path {path} has a key with a dot")
+    return "".join("[]" if step is None else f".{step}" for step in path).removeprefix(".")
+
+
+def _steps(path: PathPattern) -> list[str]:
+    return ["[]" if step is None else step for step in path]
+
+
+def _set(names: list[str]) -> str:
+    return "{" + ", ".join(f"{key_text(name)} = true" for name in names) + "}"
+
+
+def _kept(script: Script) -> str:
+    kept: list[str] = []
+    for (_, *path), rule in script.definition.annotations.aggregate.items():
+        if rule in (AggregateRule.OMIT, AggregateRule.COUNTER) and None not in path:
+            is_counter = lua_value(rule is AggregateRule.COUNTER)
+            kept.append(f"{{path = {lua_value(path)}, is_counter = {is_counter}}}")
+    return "{" + ", ".join(kept) + "}"
+
+
+def _outcomes(script: Script, meanings: _Meanings) -> str:
+    outcomes = [
+        f"{{name = {quoted(name)}, announcement = {quoted(announcement)}, "
+        f"is_failure = {lua_value(bool(meanings.get((name, 'True'), set()) & _FAILING))}}}"
+        for name, announcement in script.definition.annotations.outcomes.items()
+    ]
+    return "{" + ", ".join(outcomes) + "}"
+
+
+def _suspend(script: Script) -> str:
+    if not script.definition.annotations.outcomes:
+        return "{}"
+    actions = [
+        f"{{find = {script.places_of(action.path, 'switch')}, value = {lua_value(action.value)}}}"
+        for action in script.definition.suspend
+    ]
+    return "{" + ", ".join(actions) + "}"
+
+
+def _told(script: Script) -> Projection:
+    """The part of a status from which the definition derives its own statuses."""
+    projection = Projection()
+    status_match_reads(script.definition, projection)
+    told = projection.at("status")
+    if projection.is_whole:
+        told.take_all()
+    return told

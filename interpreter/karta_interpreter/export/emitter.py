@@ -1,0 +1,326 @@
+"""Lua for the constructs of an expression: the second back end of the syntax tree, beside the Python of `jq.inprocess`.
+
+An output is a Lua expression; a generator becomes a loop around what is done with its outputs. The `traced` emitter
+writes beside an output the place that it is read from. ExportError names what Lua cannot say.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from karta_interpreter.export.traits import (
+    equality,
+    field_text,
+    hint_of,
+    inside,
+    is_boolean,
+    is_place,
+    is_present,
+    joined_path,
+    literal,
+    singular,
+    unsupported,
+)
+from karta_interpreter.export.writer import Sink, Use, Value, Writer, key_text, quoted
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.syntax.precedence import split_path
+from karta_interpreter.jq.syntax.traversal import is_merge, terms_of
+
+_NIL: Final = Value("nil")
+_ARITHMETIC: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
+_ORDERS: Final = {
+    "<": "less({0}, {1})",
+    ">": "less({1}, {0})",
+    "<=": "not less({1}, {0})",
+    ">=": "not less({0}, {1})",
+}
+
+
+class Emitter(Writer):
+    """Writes expressions as Lua; ``traced``: with the places of the outputs."""
+
+    def __init__(self, taken: set[str] | None = None, *, traced: bool = False) -> None:
+        super().__init__(taken)
+        self.singles = Singles()
+        self.traced = traced
+
+    def each(self, node: Node, here: Value, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+        """Write what is done with every output of an expression for the input ``here``."""
+        if node in self.singles:
+            sink.write(self.value(node, here))
+            return
+        match node:
+            case ast.Index(target, ast.Literal(str())):
+                target, names = split_path(node)
+                self.each(target, here, Sink(lambda whole: sink.write(self.field(whole, names)), sink.short))
+            case ast.Index(target, key):
+                self._pairs(target, key, here, lambda whole, of: sink.write(self._item(whole, of)))
+            case ast.Iterate(target):
+                self.each(target, here, Sink(lambda whole: self.loop(whole, sink, hint=singular(target))))
+            case ast.Pipe(left, right):
+                self.each(left, here, Sink(lambda output: self.each(right, self._entered(output, left), sink)))
+            case ast.Comma():
+                self._comma(node, here, sink)
+            case ast.Alternative():
+                self.alternatives(node, here, sink)
+            case ast.If(branches, otherwise):
+                self.choices(branches, otherwise or ast.Identity(), here, sink)
+            case ast.Try(body, None):
+                self.tried(body, here, sink)
+            case ast.Object(entries):
+                self._objects(entries, here, sink)
+            case ast.Call():
+                self.call(node, here, sink)
+            case ast.Binary(operator, left, right) if operator not in ("and", "or"):
+                self._pairs(left, right, here, lambda a, b: sink.write(self._binary(node, a, b)))
+            case _:
+                raise unsupported(node, "it has several outputs where a script has one")
+
+    def value(self, node: Node, here: Value) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+        """Write what an expression with one output needs, and return that."""
+        match node:
+            case ast.Identity():
+                return here
+            case ast.Literal(content):
+                return Value(literal(content))
+            case ast.Index(target, ast.Literal(str())):
+                target, names = split_path(node)
+                return self.field(self.value(target, here), names)
+            case ast.Index(target, key):
+                return self._item(self.value(target, here), self.value(key, here))
+            case ast.Slice(target, start, stop):
+                bounds = [self.value(bound, here).text if bound else "nil" for bound in (start, stop)]
+                return Value(f"slice({self.value(target, here).text}, {', '.join(bounds)})")
+            case ast.Pipe(left, right):
+                return self.value(right, self._entered(self.value(left, here), left))
+            case ast.Alternative():
+                return self.alternative(node, here)
+            case ast.Binary("and" | "or"):
+                return Value(self.condition(node, here))
+            case ast.Binary(_, left, right):
+                return self._binary(node, self.value(left, here), self.value(right, here))
+            case ast.Negate(body):
+                return Value(f"negate({self.value(body, here).text})")
+            case ast.If(branches, otherwise):
+                return self.choice(branches, otherwise or ast.Identity(), here)
+            case ast.Array(body):
+                return Value("{}", "nil") if body is None else self.collected(body, here)
+            case ast.Object(entries):
+                fields = [
+                    f"{self._key(entry.key, here)} = {field_text(entry.value, self.value(entry.value, here))}"
+                    for entry in entries
+                ]
+                return Value(f"{{{', '.join(fields)}}}")
+            case ast.Text(parts, None):
+                return Value(" .. ".join(self._piece(part, here) for part in parts) or '""')
+            case ast.Call():
+                return self.result(node, here)
+            case ast.Variable(name):
+                raise unsupported(node, f"${name} is another object, which a script cannot read")
+        raise unsupported(node, "a script has no form for it")
+
+    def condition(self, node: Node, here: Value) -> str:
+        """A Lua condition for an expression with one output; a boolean."""
+        match node:
+            case ast.Binary("and" | "or" as operator, left, right) if left in self.singles and right in self.singles:
+                own = self._truth(left, here)
+                with self.aside() as lines:
+                    other = self._truth(right, here)
+                if not lines:
+                    return f"({own} {operator} {other})"
+                result = self.new("holds")
+                self.line(f"local {result} = {own}")
+                with self.block(f"if {result if operator == 'and' else f'not {result}'} then"):
+                    self.insert(lines)
+                    self.assign(result, other)
+                return result
+            case ast.Call("not", ()):
+                return f"not {here.text}"
+        if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
+            raise unsupported(node, "a side of it has several outputs")
+        return self.value(node, here).text
+
+    def _truth(self, node: Node, here: Value) -> str:
+        text = self.condition(node, here)
+        return text if is_boolean(node) else f"(not not {text})"
+
+    def asked(self, node: Node, here: Value, use: Use) -> None:
+        """Write what is done with each output of a condition."""
+        if node in self.singles:
+            use(Value(self.condition(node, here)))
+        else:
+            self.each(node, here, Sink(use))
+
+    def insert(self, lines: Sequence[str]) -> None:
+        """Write lines that were written aside, one level deeper."""
+        self.lines += [f"  {line}" for line in lines]
+
+    def field(self, whole: Value, names: Sequence[str]) -> Value:
+        """``whole.a.b.c``."""
+        keys = ", ".join(map(quoted, names))
+        if not self._follows(whole):
+            return Value(joined_path(whole.text, keys))
+        found = self.bind(Value(f"get({whole.text}, {keys})"), names[-1])
+        return Value(found.text, inside(whole.origin, found.text, keys))
+
+    def _item(self, whole: Value, key: Value) -> Value:
+        if not self._follows(whole):
+            return Value(f"item({whole.text}, {key.text})")
+        whole = self.bind(whole)
+        found = self.bind(Value(f"item({whole.text}, {key.text})"), "item")
+        return Value(found.text, f"step({whole.origin}, {whole.text}, {key.text}, {found.text})")
+
+    def loop(self, whole: Value, sink: Sink, *, hint: str = "item", function: str = "each") -> None:
+        """Write a loop over the elements of a value."""
+        element = self.new(hint)
+        if not self._follows(whole):
+            with self.block(f"for _, {element} in {function}({whole.text}) do"):
+                sink.write(Value(element))
+            return
+        key = self.new("index")
+        with self.block(f"for {key}, {element} in {function}({whole.text}) do"):
+            sink.write(Value(element, inside(whole.origin, element, key)))
+
+    def _follows(self, value: Value) -> bool:
+        return self.traced and value.origin not in (None, "nil")
+
+    def _entered(self, output: Value, node: Node) -> Value:
+        bound = self.bind(output, hint_of(node))
+        if self._follows(bound) and not is_place(bound.origin):
+            return Value(bound.text, self._named_origin(bound))
+        return bound
+
+    def _named_origin(self, value: Value) -> str:
+        """The origin of a value by a name, or as it is where it may be written twice."""
+        if not self._follows(value):
+            return "nil"
+        origin = value.origin or "nil"
+        if is_place(origin) or origin.isidentifier():
+            return origin
+        return self.bind(Value(origin), "origin").text
+
+    def _pairs(self, left: Node, right: Node, here: Value, use: "Callable[[Value, Value], None]") -> None:
+        self.each(
+            right,
+            here,
+            Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))),
+        )
+
+    def _comma(self, node: Node, here: Value, sink: Sink) -> None:
+        if not sink.short:
+            self.stream(node, here, sink)
+            return
+        for term in terms_of(node):
+            with self.block("do"):
+                self.each(term, here, sink)
+
+    def stream(self, node: Node, here: Value, sink: Sink) -> None:
+        """Collect the outputs, and write a loop over them."""
+        found = self.bind(Value("{}"), "found")
+        origins = self.bind(Value("{}"), "origins").text if self._follows(here) else ""
+
+        def keep(output: Value) -> None:
+            self.append(found.text, output)
+            if origins:
+                self.line(f"{origins}[#{found.text}] = {output.origin or 'nil'}")
+
+        self.each(node, here, Sink(keep, short=True))
+        element, index = self.new("each_found"), self.new("index") if origins else "_"
+        with self.block(f"for {index}, {element} in each({found.text}) do"):
+            sink.write(Value(element, f"{origins}[{index}]" if origins else None))
+
+    def append(self, found: str, output: Value, node: Node | None = None) -> None:
+        """Write that a list has another element."""
+        is_there = node is not None and is_present(node)
+        self.line(f"{found}[#{found} + 1] = {output.text}" if is_there else f"append({found}, {output.text})")
+
+    def collected(self, body: Node, here: Value) -> Value:
+        """A list of all outputs."""
+        terms = terms_of(body)
+        if all(term in self.singles for term in terms):
+            values = [self.value(term, here) for term in terms]
+            texts = ", ".join(value.text for value in values)
+            text = f"{{{texts}}}" if all(map(is_present, terms)) else f"list({texts})"
+            if not any(self._follows(value) for value in values):
+                return Value(text)
+            origins = ", ".join(value.origin or "nil" for value in values)
+            return Value(self.bind(Value(text), "values").text, f"parts({len(values)}, {origins})")
+        found = self.bind(Value("{}"), "found")
+        origins = self.bind(Value("{parts = {}}"), "origins").text if self._follows(here) else ""
+        for term in terms:
+
+            def keep(output: Value, term: Node = term) -> None:
+                self.append(found.text, output, term)
+                if self._follows(output):
+                    self.line(f"{origins}.parts[#{found.text}] = {output.origin}")
+
+            self.each(term, here, Sink(keep, short=True))
+        return Value(found.text, origins or None)
+
+    def _binary(self, node: ast.Binary, left: Value, right: Value) -> Value:
+        operator = node.operator
+        if operator in ("==", "!="):
+            return Value(equality(operator, node, left.text, right.text))
+        if operator in _ORDERS:
+            return Value(_ORDERS[operator].format(left.text, right.text))
+        if operator not in _ARITHMETIC:
+            raise unsupported(node, f"{operator} has no form in a script")
+        function = "merge" if is_merge(node) else _ARITHMETIC[operator]
+        if function != "multiply" or not (self._follows(left) or self._follows(right)):
+            return Value(f"{function}({left.text}, {right.text})")
+        left, right = self.bind(left), self.bind(right)
+        ways = [
+            f"times({origin}, {factor})"
+            for origin, factor in ((left.origin, right.text), (right.origin, left.text))
+            if origin not in (None, "nil")
+        ]
+        return Value(self.bind(Value(f"multiply({left.text}, {right.text})"), "product").text, f"({' or '.join(ways)})")
+
+    def _objects(self, entries: Sequence[ast.Entry], here: Value, sink: Sink, done: tuple[str, ...] = ()) -> None:
+        if not entries:
+            sink.write(Value(f"{{{', '.join(done)}}}"))
+            return
+        entry, *rest = entries
+
+        def use(value: Value) -> None:
+            field = f"{self._key(entry.key, here)} = {field_text(entry.value, self.bind(value))}"
+            self._objects(rest, here, sink, (*done, field))
+
+        self.each(entry.value, here, Sink(use))
+
+    def _key(self, node: Node, here: Value) -> str:
+        if isinstance(node, ast.Literal) and isinstance(node.value, str):
+            return key_text(node.value)
+        return f"[key_of({self.value(node, here).text})]"
+
+    def _piece(self, part: str | Node, here: Value) -> str:
+        return quoted(part) if isinstance(part, str) else f"to_text({self.value(part, here).text})"
+
+    def call(self, node: ast.Call, here: Value, sink: Sink) -> None:
+        """Write a call with any number of outputs; in `functions`."""
+        raise NotImplementedError
+
+    def result(self, node: ast.Call, here: Value) -> Value:
+        """Write a call with one output; in `functions`."""
+        raise NotImplementedError
+
+    def alternative(self, node: ast.Alternative, here: Value) -> Value:
+        """Write ``left // right`` of single values; in `branches`, as all below."""
+        raise NotImplementedError
+
+    def alternatives(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
+        """Write ``left // right`` with any number of outputs."""
+        raise NotImplementedError
+
+    def choice(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value) -> Value:
+        """Write a condition between single values."""
+        raise NotImplementedError
+
+    def choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: Sink) -> None:
+        """Write a condition with any number of outputs."""
+        raise NotImplementedError
+
+    def tried(self, body: Node, here: Value, sink: Sink) -> None:
+        """Write an expression whose errors are passed over."""
+        raise NotImplementedError

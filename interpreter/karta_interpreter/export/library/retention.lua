@@ -1,0 +1,340 @@
+local function starts_of(path, size)
+  local found = {}
+  for i = 1, size do found[i] = path[i] end
+  return found
+end
+
+-- The elements of lists that are instances: the list, the instance's id and its index.
+local function named_elements(finder, obj)
+  local found = {}
+  local ids, origins = finder.ids(obj)
+  local _, pods = nil, {parts = {}}
+  for i = 1, #ids do
+    if finder.pods and not is_place(origins.parts[i]) then
+      _, pods = finder.pods(obj)
+      break
+    end
+  end
+  for i = 1, #ids do
+    local place = is_place(origins.parts[i]) and origins.parts[i] or pods.parts[i]
+    if is_place(place) and type(ids[i]) == "string" then
+      for depth = #place.path, 1, -1 do
+        if type(place.path[depth]) == "number" then
+          found[#found + 1] = {list = path_key(starts_of(place.path, depth - 1)), id = ids[i], index = place.path[depth]}
+          break
+        end
+      end
+    end
+  end
+  return found
+end
+
+-- Which elements of the member's lists are which of the template's, by the ids of instances.
+local function matched_instances(finders, desired, observed)
+  local taken, moves, is_known = {}, {}, {}
+  for _, finder in ipairs(finders) do
+    local ours = {}
+    for _, element in ipairs(named_elements(finder, desired)) do
+      ours[element.list .. "\1" .. element.id] = element.index
+      taken[element.list .. "\1" .. element.index] = true
+    end
+    for _, element in ipairs(named_elements(finder, observed)) do
+      local key, found = element.list .. "\1" .. element.index, ours[element.list .. "\1" .. element.id]
+      if found or not is_known[key] then
+        moves[key] = found
+        is_known[key] = true
+      end
+    end
+  end
+  return {taken = taken, moves = moves, is_known = is_known}
+end
+
+-- A template and the member's object, and how their lists match.
+local function pairing_of(finders, desired, observed)
+  local is_right, instances = pcall(matched_instances, finders, desired, observed)
+  return {desired = desired, observed = observed, is_right = is_right, instances = instances}
+end
+
+-- The results of an expression for the template, which has no status; conditions about it are asked of the member's.
+local function asked(pairing, find)
+  local desired = pairing.desired
+  local before = desired.status
+  desired.status = pairing.observed.status
+  local values, origins = find(desired)
+  desired.status = before
+  return values, origins
+end
+
+local function plain_path(origin, is_strict)
+  if is_plain(origin) then return origin.path end
+  if is_strict then error("an expression gives more than the value at a place", 0) end
+  return nil
+end
+
+-- The template's index for an element of the member.
+local function index_of(pairing, path, depth, place)
+  if not pairing.is_right then error(pairing.instances, 0) end
+  local key = path_key(starts_of(path, depth - 1)) .. "\1" .. path[depth]
+  if pairing.instances.is_known[key] then return pairing.instances.moves[key] end
+  if pairing.instances.taken[key] then return nil end
+  local name = peek(value_at(pairing.observed, path, depth), "name")
+  if type(name) ~= "string" or name == "" then return path[depth] end
+  local found = nil
+  local elements_of_list = value_at(pairing.desired, place)
+  for i, element in ipairs(is_list(elements_of_list) and elements_of_list or {}) do
+    if peek(element, "name") == name then found = i end
+  end
+  if found then return found end
+  local other = peek(is_list(elements_of_list) and elements_of_list[path[depth]] or nil, "name")
+  if other and other ~= "" then return nil end
+  return path[depth]
+end
+
+-- The template's place for one of the member; nil where the template does not have it.
+local function moved_path(pairing, path)
+  local place = {}
+  for depth, key in ipairs(path) do
+    if type(key) == "number" then key = index_of(pairing, path, depth, place) end
+    if key == nil then return nil end
+    place[#place + 1] = key
+    if type(key) == "number" and value_at(pairing.desired, place) == nil then return nil end
+  end
+  return place
+end
+
+-- What an expression names in both objects: the template's places and the member's values.
+local function shared_places(pairing, find, absent, drops, is_strict)
+  local values, origins = find(pairing.observed)
+  local has_value = absent ~= nil or drops
+  for i = 1, #values do has_value = has_value or values[i] ~= null end
+  if not has_value then return {} end
+  local ours, found = {}, {}
+  local template_values, template_origins = asked(pairing, find)
+  for i = 1, #template_values do
+    local path = plain_path(template_origins.parts[i], is_strict)
+    if path then ours[path_key(path)] = true end
+  end
+  for i = 1, #values do
+    local path, value = plain_path(origins.parts[i], is_strict), present(values[i])
+    local kept = value
+    if value == nil then kept = absent end
+    local place = path and (kept ~= nil or drops) and moved_path(pairing, path)
+    if place and ours[path_key(place)] and (value ~= nil or value_at(pairing.desired, place) ~= nil) then
+      found[#found + 1] = {path = place, value = copy(kept)}
+    end
+  end
+  return found
+end
+
+-- Switches that the template leaves unset stay as the member has them.
+local function keep_unset_switches(pairing, finders)
+  for _, find in ipairs(finders) do
+    local is_unset = false
+    local values = asked(pairing, find)
+    for i = 1, #values do is_unset = is_unset or values[i] == null end
+    for _, shared in ipairs(is_unset and shared_places(pairing, find, nil, false, true) or {}) do
+      if value_at(pairing.desired, shared.path) == nil then write_at(pairing.desired, shared.path, shared.value) end
+    end
+  end
+end
+
+local function counterpart(place, source)
+  if #place == #source and place[#place] == source[#source] then return place end
+  local found = {}
+  for depth, key in ipairs(source) do
+    local own = place[depth]
+    found[depth] = type(key) == "number" and type(own) == "number" and own or key
+  end
+  return found
+end
+
+local function is_counted(components, obj, key)
+  for _, scale in ipairs(scales_of(components, obj)) do
+    if scale.place and path_key(scale.place.path) == key then return true end
+  end
+  return false
+end
+
+local function keep_count(components, pairing, place, source, is_left, is_count)
+  local target = counterpart(place.path, source.path)
+  local is_same = path_key(target) == path_key(place.path)
+  local before = value_at(pairing.desired, target)
+  local is_unset = is_count and value_at(pairing.desired, place.path) == nil and before == nil
+    and value_at(pairing.desired, target, #target - 1) ~= nil
+  local value = value_at(pairing.observed, source.path)
+  if not (is_left and is_same or is_unset) or value == nil then return end
+  write_at(pairing.desired, target, copy(value))
+  if not is_same and not is_counted(components, pairing.desired, path_key(target)) then
+    write_at(pairing.desired, target, before)
+  end
+end
+
+-- Counts that the label leaves to the member, and those that the template leaves unset.
+local function keep_counts(components, pairing)
+  local desired, theirs = pairing.desired, nil
+  local leaves = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
+  if not leaves and not leaves_count_unset(components, desired) then return end
+  for _, scale in ipairs(scales_of(components, desired)) do
+    if not theirs then
+      theirs = {}
+      for _, other in ipairs(scales_of(components, pairing.observed)) do
+        theirs[other.component.name .. "\0" .. other.instance] = other
+      end
+    end
+    local other = theirs[scale.component.name .. "\0" .. scale.instance]
+    if other and scale.replicas_place then
+      if other.replicas_place then
+        keep_count(components, pairing, scale.replicas_place, other.replicas_place, leaves, true)
+      end
+    elseif other then
+      if scale.minimum_place and other.minimum_place then
+        keep_count(components, pairing, scale.minimum_place, other.minimum_place, leaves, true)
+      end
+      if scale.maximum_place and other.maximum_place then
+        keep_count(components, pairing, scale.maximum_place, other.maximum_place, leaves, false)
+      end
+    end
+  end
+end
+
+-- The template's value; the member's where the template has none.
+local function filled(ours, theirs)
+  if is_object(ours) and is_object(theirs) then
+    local found = copy(theirs)
+    for key, value in pairs(ours) do found[key] = filled(value, theirs[key]) end
+    return found
+  end
+  if ours == nil then return copy(theirs) end
+  return ours
+end
+
+-- A text that only equal values have.
+local function identity_of(value)
+  if type(value) ~= "table" then return type(value) .. ":" .. tostring(value) end
+  local found = {}
+  for _, key in ipairs(is_list(value) and keys_of(value) or sorted_keys(value)) do
+    found[#found + 1] = key .. "=" .. identity_of(item(value, key))
+  end
+  return "{" .. table.concat(found, "\0") .. "}"
+end
+
+-- The elements of both lists, those with the same key filled: first the member's, then what is new.
+local function united(ours, theirs, key, is_kept)
+  if not is_list(theirs) or not (ours == nil or is_list(ours)) then return filled(ours, theirs) end
+  local waiting, used_ones, found = {}, {}, {}
+  ours = ours or {}
+  for i, element in ipairs(ours) do
+    local name = key(element)
+    waiting[name] = waiting[name] or {}
+    waiting[name][#waiting[name] + 1] = i
+  end
+  for _, element in ipairs(theirs) do
+    local index = table.remove(waiting[key(element)] or {}, 1)
+    if index then used_ones[index] = true end
+    if not is_kept or is_kept(element) then
+      found[#found + 1] = filled(index and ours[index], element)
+    elseif index then
+      found[#found + 1] = ours[index]
+    end
+  end
+  for i, element in ipairs(ours) do
+    if not used_ones[i] then found[#found + 1] = element end
+  end
+  return found
+end
+
+local function amount_text(value)
+  if type(value) == "number" then return number_text(value) end
+  return value
+end
+
+local function is_same_amount(a, b)
+  local negative = string.sub(b, 1, 1) == "-" and string.sub(b, 2) or "-" .. b
+  return kube.resourceAdd(a, negative) == "0"
+end
+
+-- The template's value with the member's spelling of equal quantities.
+local function respelled(ours, theirs)
+  if is_object(ours) and is_object(theirs) then
+    local found = {}
+    for key, value in pairs(ours) do found[key] = respelled(value, theirs[key]) end
+    return found
+  end
+  local a, b = amount_text(ours), amount_text(theirs)
+  if type(a) == "string" and type(b) == "string" then
+    local is_right, is_same = pcall(is_same_amount, a, b)
+    if is_right and is_same then return theirs end
+  end
+  return ours
+end
+
+local function remove_at(obj, path)
+  local parent, key = value_at(obj, path, #path - 1), path[#path]
+  if type(parent) ~= "table" then return end
+  if type(key) == "number" then table.remove(parent, key) else parent[key] = nil end
+end
+
+-- A place that belongs to the member; true where something is written.
+local function keep_place(pairing, find, absent, drops)
+  local shared = shared_places(pairing, find, absent, drops, true)
+  for _, each_shared in ipairs(shared) do
+    if each_shared.value == nil then
+      remove_at(pairing.desired, each_shared.path)
+    else
+      write_at(pairing.desired, each_shared.path, each_shared.value)
+    end
+  end
+  return #shared > 0
+end
+
+-- A place of which the template's value is completed.
+local function adapt_place(pairing, find, adapted)
+  local is_changed = false
+  for _, shared in ipairs(shared_places(pairing, find, nil, false, true)) do
+    local ours = value_at(pairing.desired, shared.path)
+    local kept = adapted(ours, shared.value, value_at(pairing.desired, shared.path, #shared.path - 1))
+    if not equal(kept, ours) then
+      write_at(pairing.desired, shared.path, kept)
+      is_changed = true
+    end
+  end
+  return is_changed
+end
+
+local function is_queued(obj, labels)
+  for _, name in ipairs(labels) do
+    local value = peek(obj, "metadata", "labels", name)
+    if type(value) == "string" and value ~= "" then return true end
+  end
+  return false
+end
+
+-- The member's switch, whatever the template has; a member without the field means the value that resumes.
+local function keep_switches(pairing, switches)
+  for _, switch in ipairs(switches) do
+    for _, shared in ipairs(shared_places(pairing, switch.find, switch.resumed, false, true)) do
+      write_at(pairing.desired, shared.path, shared.value)
+    end
+  end
+end
+
+local function is_suspended(obj, actions)
+  for _, action in ipairs(actions) do
+    for _, value in ipairs((action.find(obj))) do
+      if not equal(present(value), action.value) then return false end
+    end
+  end
+  return true
+end
+
+-- What a queue has added to the pods of a workload that it admits.
+local function keep_added_fields(pairing, find, missing)
+  for _, shared in ipairs(shared_places(pairing, find, nil, false, false)) do
+    if is_object(value_at(pairing.desired, shared.path, #shared.path - missing)) then
+      local ours, theirs = value_at(pairing.desired, shared.path), shared.value
+      local is_many = is_list(theirs) and theirs[1] ~= nil
+      local kept = is_many and united(ours, theirs, identity_of) or filled(ours, theirs)
+      write_at(pairing.desired, shared.path, kept)
+    end
+  end
+end

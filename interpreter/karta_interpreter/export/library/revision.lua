@@ -1,0 +1,393 @@
+local unbounded = 2147483647
+
+-- What an expression gives for the value at its place.
+local function read_place(place, obj)
+  local value = value_at(obj, place.path)
+  if not value and place.default ~= nil then value = place.default end
+  if place.numeral then value = to_number(value) end
+  if place.factor ~= 1 and value ~= nil then value = multiply(value, place.factor) end
+  if place.floor and less(value, place.floor) then value = place.floor end
+  if place.cap and less(place.cap, value) then value = place.cap end
+  return value
+end
+
+local function set_place(place, obj, value)
+  local known, path = value_at(obj, place.path) or place.default, place.path
+  local of_texts = path[#path - 2] == "metadata" and (path[#path - 1] == "annotations" or path[#path - 1] == "labels")
+  if type(value) == "number" and (type(known) == "string" or of_texts) then value = number_text(value) end
+  write_at(obj, path, value)
+end
+
+-- Writes a number so that the expression gives it.
+local function write_place(place, obj, number)
+  local value = read_place(place, obj)
+  if value == number or value == number_text(number) then return end
+  local is_bound = number == place.floor or number == place.cap
+  if #place.path == 0 or place.factor == 0 or number > (place.cap or number) or number < (place.floor or number)
+    or (number % place.factor ~= 0 and not is_bound) then
+    error("the number " .. number .. " cannot be written", 0)
+  end
+  local units = number / place.factor
+  set_place(place, obj, number == place.cap and math.ceil(units) or math.floor(units))
+end
+
+local function write_default(place, obj)
+  local parent = value_at(obj, place.path, #place.path - 1)
+  if value_at(obj, place.path) == nil and parent ~= nil and place.default ~= nil then
+    set_place(place, obj, place.default)
+  end
+end
+
+local function places(find, obj)
+  if not find then return {} end
+  local _, origins = find(obj)
+  local found = {}
+  for i, origin in pairs(origins.parts) do
+    if is_place(origin) then found[i] = origin end
+  end
+  return found
+end
+
+-- The counts of each pod set, and where they are written.
+local function scales_of(components, obj)
+  local scales = {}
+  for _, component in ipairs(components) do
+    local ids = instance_ids(component, obj)
+    local found = templates(component, obj, #ids)
+    if next(found) ~= nil then
+      local replicas = counts(component, component.replicas and component.replicas(obj), #ids, false)
+      local minimum = counts(component, component.minimum and component.minimum(obj), #ids, true)
+      local maximum = counts(component, component.maximum and component.maximum(obj), #ids, true)
+      local replicas_places = places(component.replicas, obj)
+      local minimum_places = places(component.minimum, obj)
+      local maximum_places = places(component.maximum, obj)
+      for i = 1, #ids do
+        if found[i] then
+          scales[#scales + 1] = {
+            component = component,
+            instance = ids[i],
+            pods = replicas[i] or minimum[i] or 1,
+            minimum = minimum[i],
+            maximum = maximum[i],
+            replicas_place = replicas_places[i],
+            minimum_place = minimum_places[i],
+            maximum_place = maximum_places[i],
+            place = replicas_places[i] or minimum_places[i],
+          }
+        end
+      end
+    end
+  end
+  return scales
+end
+
+local function leaves_count_unset(components, obj)
+  for _, component in ipairs(components) do
+    local ids = instance_ids(component, obj)
+    local found = templates(component, obj, #ids)
+    if next(found) ~= nil then
+      local replicas, minimum = places(component.replicas, obj), places(component.minimum, obj)
+      for i = 1, #ids do
+        local place = replicas[i] or minimum[i]
+        if found[i] and place and value_at(obj, place.path) == nil then return true end
+      end
+    end
+  end
+  return false
+end
+
+local function sum_of_pods(scales)
+  local sum = 0
+  for _, scale in ipairs(scales) do sum = sum + scale.pods end
+  return sum
+end
+
+-- The pod sets whose count may change: those of the elastic components; without any a lone one, else those with bounds,
+-- else those of more than one.
+local function mark_elastic(scales, elastic)
+  local has_bounds = false
+  for _, scale in ipairs(scales) do
+    scale.is_bounded = scale.component.minimum ~= nil or scale.component.maximum ~= nil
+    has_bounds = has_bounds or scale.is_bounded
+  end
+  for _, scale in ipairs(scales) do
+    if elastic then
+      scale.is_elastic = elastic[scale.component.name] or false
+    else
+      scale.is_elastic = #scales == 1 or (has_bounds and scale.is_bounded) or (not has_bounds and scale.pods > 1)
+    end
+  end
+end
+
+local function path_key(path)
+  local found = {}
+  for i, key in ipairs(path) do found[i] = type(key) == "number" and "#" .. key or "." .. key end
+  return table.concat(found, "\0")
+end
+
+local function target_of(sharing)
+  local target = {scales = sharing, step = 0, least = 0, most = unbounded}
+  for _, scale in ipairs(sharing) do
+    local place = scale.place
+    if place.factor > 0 then
+      local minimum, maximum = scale.minimum, scale.maximum
+      if not scale.replicas_place then
+        minimum = nil
+        if scale.maximum_place then maximum = nil end
+      end
+      local least = math.max(0, place.floor or 0, minimum or 0)
+      local most = math.min(unbounded, place.cap or unbounded, maximum or unbounded)
+      if target.step == 0 then
+        target.units = math.floor(scale.pods / place.factor)
+        target.least = math.ceil(least / place.factor)
+        target.most = math.floor(most / place.factor)
+        target.first = scale
+      end
+      target.step = target.step + place.factor
+      target.least = math.max(target.least, math.ceil(least / place.factor))
+      target.most = math.min(target.most, math.floor(most / place.factor))
+    end
+  end
+  return target
+end
+
+-- The places that move at least one elastic pod set; pod sets that share a place move together.
+local function targets_of(scales)
+  local groups, order, targets = {}, {}, {}
+  for _, scale in ipairs(scales) do
+    if scale.place then
+      local key = path_key(scale.place.path)
+      if not groups[key] then
+        groups[key] = {}
+        order[#order + 1] = key
+      end
+      groups[key][#groups[key] + 1] = scale
+    end
+  end
+  for _, key in ipairs(order) do
+    local is_elastic, can_move = false, false
+    for _, scale in ipairs(groups[key]) do
+      is_elastic = is_elastic or scale.is_elastic
+      can_move = can_move or scale.place.factor > 0
+    end
+    if is_elastic and can_move then targets[#targets + 1] = target_of(groups[key]) end
+  end
+  return targets
+end
+
+local function common_multiple(a, b)
+  local x, y = a, b
+  while y > 0 do x, y = y, x % y end
+  return a / x * b
+end
+
+local function exact(value)
+  if value >= 2 ^ 53 then error("numbers that are too large to be divided here", 0) end
+  return value
+end
+
+-- The proportional units of some targets, as parts of which a unit has `unit`.
+local function proportional(rest, targets)
+  local weights, sum, step = {}, 0, 1
+  for i, target in ipairs(targets) do
+    weights[i] = target.units * target.step
+    sum = sum + weights[i]
+    step = common_multiple(step, target.step)
+  end
+  if sum == 0 then
+    sum = #targets
+    for i in ipairs(targets) do weights[i] = 1 end
+  end
+  local parts_of = {}
+  for i, target in ipairs(targets) do parts_of[i] = exact(rest * weights[i] * (step / target.step)) end
+  return parts_of, math.max(exact(sum * step), 1)
+end
+
+local function bound_of(amount, unit, target)
+  if amount > target.most * unit then return target.most end
+  if amount < target.least * unit then return math.min(target.least, target.most) end
+  return nil
+end
+
+-- A share beyond a bound stops there, and the rest is shared anew.
+local function ideal_shares(total_pods, targets)
+  local pinned = {}
+  while true do
+    local free, indices, rest = {}, {}, total_pods
+    for i, target in ipairs(targets) do
+      if pinned[i] then
+        rest = rest - pinned[i] * target.step
+      else
+        free[#free + 1] = target
+        indices[#indices + 1] = i
+      end
+    end
+    local shares, unit = proportional(rest, free)
+    local bounds, excess, balance, is_beyond = {}, {}, 0, false
+    for i, target in ipairs(free) do
+      bounds[i] = bound_of(shares[i], unit, target)
+      if bounds[i] then
+        excess[i] = bounds[i] * unit - shares[i]
+        balance = balance + excess[i] * target.step
+      end
+    end
+    for i in ipairs(free) do
+      if bounds[i] and excess[i] * (balance ~= 0 and balance or excess[i]) > 0 then
+        pinned[indices[i]] = bounds[i]
+        is_beyond = true
+      end
+    end
+    if not is_beyond then
+      local ideals = {}
+      for i, units in pairs(pinned) do ideals[i] = units * unit end
+      for i, index in ipairs(indices) do ideals[index] = ideals[index] or shares[i] end
+      return ideals, unit
+    end
+  end
+end
+
+-- Rounds down, then gives one more where the remainder is largest; nil when steps do not add up.
+local function rounded_shares(total_pods, targets, ideals, unit)
+  local units, order, left = {}, {}, total_pods
+  for i, target in ipairs(targets) do
+    units[i] = math.floor(ideals[i] / unit)
+    order[i] = i
+    left = left - units[i] * target.step
+  end
+  table.sort(order, function(a, b)
+    local x, y = ideals[a] % unit, ideals[b] % unit
+    if x == y then return a < b end
+    return x > y
+  end)
+  for _, i in ipairs(order) do
+    if targets[i].step <= left and units[i] < targets[i].most then
+      units[i] = units[i] + 1
+      left = left - targets[i].step
+    end
+  end
+  return left == 0 and units or nil
+end
+
+-- The units of each class of targets with the same step: the cheapest way to the total near the ideals.
+local function settled(total_pods, classes, unit)
+  local reach = ({[2] = 1024, [3] = 128})[#classes] or 16
+  local best = {{pods = 0, cost = 0, units = {}}}
+  for number = 1, #classes - 1 do
+    local class, found, order = classes[number], {}, {}
+    local middle = math.floor(class.ideal / unit)
+    for _, way in ipairs(best) do
+      for units = math.max(class.least, middle - reach), math.min(class.most, middle + reach) do
+        local pods = way.pods + units * class.step
+        local cost = way.cost + math.abs(units * unit - class.ideal) * class.step
+        if not found[pods] then
+          order[#order + 1] = pods
+          found[pods] = {pods = pods, cost = cost, units = joined(way.units, {units}), place = #order}
+        elseif cost < found[pods].cost then
+          found[pods] = {pods = pods, cost = cost, units = joined(way.units, {units}), place = found[pods].place}
+        end
+      end
+    end
+    best = {}
+    for i, pods in ipairs(order) do best[i] = found[pods] end
+    table.sort(best, function(a, b)
+      if a.cost == b.cost then return a.place < b.place end
+      return a.cost < b.cost
+    end)
+    for i = #best, 501, -1 do best[i] = nil end
+  end
+  local last, chosen = classes[#classes], nil
+  for _, way in ipairs(best) do
+    local units = (total_pods - way.pods) / last.step
+    if units == math.floor(units) and units >= last.least and units <= last.most then
+      local cost = way.cost + math.abs(units * unit - last.ideal) * last.step
+      local all = joined(way.units, {units})
+      if not chosen or cost < chosen.cost or (cost == chosen.cost and compare(all, chosen.units) < 0) then
+        chosen = {cost = cost, units = all}
+      end
+    end
+  end
+  return chosen and chosen.units
+end
+
+-- The units of each target, so that their pods add up to the total; nil when nothing does.
+local function shares_of(total_pods, targets)
+  local least, most = 0, 0
+  for _, target in ipairs(targets) do
+    least, most = least + target.least * target.step, most + target.most * target.step
+  end
+  if total_pods < least or total_pods > most then return nil end
+  if #targets == 1 then
+    return total_pods % targets[1].step == 0 and {total_pods / targets[1].step} or nil
+  end
+  local ideals, unit = ideal_shares(total_pods, targets)
+  local found = rounded_shares(total_pods, targets, ideals, unit)
+  if found then return found end
+  local classes, of_step = {}, {}
+  for i, target in ipairs(targets) do
+    local class = of_step[target.step]
+    if not class then
+      class = {step = target.step, ideal = 0, least = 0, most = 0, members = {}}
+      of_step[target.step] = class
+      classes[#classes + 1] = class
+    end
+    class.ideal = class.ideal + ideals[i]
+    class.least, class.most = class.least + target.least, class.most + target.most
+    class.members[#class.members + 1] = i
+  end
+  local units_of = settled(total_pods, classes, unit)
+  if not units_of then return nil end
+  local units = {}
+  for number, class in ipairs(classes) do
+    local alike = {}
+    for i, index in ipairs(class.members) do
+      local target = targets[index]
+      alike[i] = {step = 1, units = target.units, least = target.least, most = target.most}
+    end
+    local own = shares_of(units_of[number], alike)
+    for i, index in ipairs(class.members) do units[index] = own[i] end
+  end
+  return units
+end
+
+local function write_target(target, obj, units)
+  local scale = target.first
+  local number = units * scale.place.factor
+  if scale.replicas_place then
+    write_place(scale.replicas_place, obj, number)
+    if scale.component.has_default then write_default(scale.place, obj) end
+    return
+  end
+  if scale.minimum_place then write_place(scale.minimum_place, obj, number) end
+  if scale.maximum_place and scale.maximum and scale.maximum < number then
+    write_place(scale.maximum_place, obj, number)
+  end
+end
+
+-- The object with a total of some pods: the elastic pod sets share what the others leave.
+local function revised(components, elastic, obj, replicas)
+  if replicas < 0 then error("replicas must be a number from 0 up", 0) end
+  local scales = scales_of(components, obj)
+  local is_reached = sum_of_pods(scales) == replicas
+  if is_reached and not leaves_count_unset(components, obj) then return obj end
+  mark_elastic(scales, elastic)
+  local targets, rest = targets_of(scales), replicas
+  if is_reached then
+    for _, target in ipairs(targets) do
+      if target.first.component.has_default then write_default(target.first.place, obj) end
+    end
+    return obj
+  end
+  for _, target in ipairs(targets) do
+    for _, scale in ipairs(target.scales) do scale.moves = true end
+  end
+  for _, scale in ipairs(scales) do
+    if not scale.moves then rest = rest - scale.pods end
+  end
+  local units = #targets > 0 and rest >= 0 and shares_of(rest, targets)
+  if not units then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
+  for i, target in ipairs(targets) do write_target(target, obj, units[i]) end
+  if sum_of_pods(scales_of(components, obj)) ~= replicas then
+    error("cannot set " .. replicas .. " replicas: the object would have another number", 0)
+  end
+  return obj
+end

@@ -1,0 +1,86 @@
+-- Whether the first result of an expression is there and, as text, the expected one.
+local function is_answer(expected, value, is_there)
+  return is_there and to_text(value) == expected
+end
+
+local function text_or_nil(value)
+  return type(value) == "string" and value or nil
+end
+
+-- The conditions by their types; of two with the same type the last one counts.
+local function conditions_by_type(lists, type_field)
+  local found = {}
+  for _, conditions in ipairs(limited(lists)) do
+    for _, condition in each(present(conditions)) do
+      if not is_object(condition) then error("a condition is no object", 0) end
+      local name = text_or_nil(condition[type_field])
+      if name then found[name] = condition end
+    end
+  end
+  return found
+end
+
+local function first_phase(phases)
+  for _, phase in ipairs(limited(phases)) do
+    if phase ~= null and type(phase) ~= "string" then error("a phase is a string", 0) end
+  end
+  if #phases == 0 then return nil end
+  return present(phases[1]) or ""
+end
+
+-- The generation that a status was written for.
+local function observed_generation(status)
+  local observed = is_object(status) and status.observedGeneration or nil
+  if type(observed) == "string" then
+    return #observed <= 19 and string.find(observed, "^%d+$") and tonumber(observed) or nil
+  end
+  return type(observed) == "number" and observed == math.floor(observed) and observed or nil
+end
+
+local function generation_of(obj)
+  local generation = peek(obj, "metadata", "generation")
+  return type(generation) == "number" and generation or nil
+end
+
+local function is_stale(obj)
+  local observed, current = observed_generation(obj.status), generation_of(obj)
+  return observed ~= nil and current ~= nil and observed < current
+end
+
+local function has_any(statuses, names)
+  for _, name in ipairs(names) do
+    if statuses[name] then return true end
+  end
+  return false
+end
+
+-- The annotation in which Karmada tells a member's object the generation of its template.
+local function template_generation(obj)
+  local text = peek(obj, "metadata", "annotations", "resourcetemplate.karmada.io/generation")
+  if type(text) ~= "string" then return nil end
+  local digits = string.match(text, "^%s*([+-]?%d+)%s*$")
+  if not digits then error("the annotation resourcetemplate.karmada.io/generation must be a number", 0) end
+  return tonumber(string.match(digits, "%d+")) * (string.sub(digits, 1, 1) == "-" and -1 or 1)
+end
+
+local function status_of(obj)
+  local status = obj.status
+  if status ~= nil and not is_object(status) then error("status must be an object", 0) end
+  return status or {}
+end
+
+-- The status; one with observedGeneration also has what shows whether it is of the present generation.
+local function reflected_status(obj)
+  local status = status_of(obj)
+  if status.observedGeneration ~= nil then
+    status.generation = generation_of(obj) or status.generation
+    status.resourceTemplateGeneration = template_generation(obj) or status.resourceTemplateGeneration
+  end
+  return status
+end
+
+local function status_without_generation(obj)
+  local status = status_of(obj)
+  status.observedGeneration = nil
+  return status
+end

@@ -1,0 +1,137 @@
+"""Facts about expressions that their Lua depends on, and texts of Lua for them."""
+
+from typing import Final
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.writer import Value, quoted
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.syntax.printer import render
+
+_LARGEST: Final = 2**53
+_ORDERS_OF_JQ: Final = ("<", ">", "<=", ">=")
+COMPARISONS: Final = frozenset({"==", "!=", *_ORDERS_OF_JQ})
+_BOOLEAN_CALLS: Final = frozenset(
+    {"not", "any", "all", "IN", "test", "has", "startswith", "endswith", "contains", "isempty"}
+)
+_THERE_CALLS: Final = _BOOLEAN_CALLS | {"length", "keys", "tostring", "tonumber", "floor", "ceil", "split", "join"}
+
+
+def field_text(node: Node, value: Value) -> str:
+    """Return the text of an object's field in a table constructor."""
+    return value.text if is_present(node) else f"some({value.text})"
+
+
+def unsupported(node: Node, reason: str) -> ExportError:
+    """The error about a part of an expression that a script cannot have."""
+    return ExportError(f"`{render(node)}`: {reason}")
+
+
+def literal(value: object) -> str:
+    """A literal of jq as Lua."""
+    match value:
+        case None:
+            return "nil"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return quoted(value)
+        case int() | float() if abs(value) < _LARGEST:
+            return str(int(value)) if value == int(value) else repr(value)
+    raise ExportError(f"the number {value} has more digits than numbers of Lua")
+
+
+def joined_path(whole: str, keys: str) -> str:
+    """``get(whole, keys)``; a path inside of a path is one path."""
+    if whole.startswith("get(") and whole.endswith(")") and whole.count("(") == 1:
+        return f"{whole[:-1]}, {keys})"
+    return f"get({whole}, {keys})"
+
+
+def inside(origin: str | None, value: str, keys: str) -> str:
+    """The place of a value at some keys of another place."""
+    if is_place(origin):
+        before = (origin or "")[len("at(") : -1]
+        return f"at({before}, {keys})" if before else f"at({keys})"
+    return f"inside({origin}, {value}, {keys})"
+
+
+def is_place(origin: str | None) -> bool:
+    """Return whether an origin is the text of a place."""
+    return origin is not None and origin.startswith("at(")
+
+
+def equality(operator: str, node: ast.Binary, left: str, right: str) -> str:
+    """Return the Lua expression of a comparison for equality."""
+    sides = (node.left, node.right)
+    negated = "not " if operator == "!=" else ""
+    for side, text in zip(sides, (right, left), strict=True):
+        if side in (ast.Array(None), ast.Object(())):
+            return f"{negated}is_empty({text})"
+    if any(isinstance(side, ast.Literal | ast.Text) for side in sides):
+        return f"{left} {'==' if operator == '==' else '~='} {right}"
+    return f"{negated}equal({left}, {right})"
+
+
+def is_boolean(node: Node) -> bool:
+    """Whether the output is always true or false."""
+    match node:
+        case ast.Binary(operator):
+            return operator in COMPARISONS or operator in ("and", "or")
+        case ast.Call(name):
+            return name in _BOOLEAN_CALLS
+        case ast.Pipe(_, right):
+            return is_boolean(right)
+        case ast.Literal(value):
+            return isinstance(value, bool)
+    return False
+
+
+def is_present(node: Node) -> bool:
+    """Whether no output is null."""
+    match node:
+        case ast.Literal(value):
+            return value is not None
+        case ast.Array() | ast.Object() | ast.Text() | ast.Negate():
+            return True
+        case ast.Alternative(left, right):
+            return is_present(right) or right == ast.Call("empty") or is_present(left)
+        case ast.Binary(operator):
+            return operator not in {"+", "-"}
+        case ast.Pipe(_, right):
+            return is_present(right)
+        case ast.Call(name):
+            return name in _THERE_CALLS
+        case ast.If(branches, otherwise):
+            return otherwise is not None and all(map(is_present, (otherwise, *(then for _, then in branches))))
+    return False
+
+
+def is_truthy(node: Node) -> bool:
+    """Whether no output is null or false."""
+    match node:
+        case ast.Literal(value):
+            return value is not None and value is not False
+        case ast.Array() | ast.Object() | ast.Text() | ast.Negate():
+            return True
+    return False
+
+
+def hint_of(node: Node) -> str:
+    """Return a name for the output of an expression."""
+    match node:
+        case ast.Index(_, ast.Literal(str(name))):
+            return name
+        case ast.Pipe(_, right):
+            return hint_of(right)
+        case ast.Alternative(left, _):
+            return hint_of(left)
+        case ast.Iterate(target):
+            return singular(target)
+    return "value"
+
+
+def singular(node: Node) -> str:
+    """Return a name for an element of a list."""
+    name = hint_of(node)
+    return name[:-1] if len(name) > len("ss") and name.endswith("s") and not name.endswith("ss") else f"each_{name}"

@@ -1,0 +1,194 @@
+"""Lines of Lua, and the names in them."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+
+from karta_interpreter.export.library import LIBRARY
+
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[A-Z]")
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_WORDS_OF_LUA: Final = frozenset(
+    [
+        "and",
+        "break",
+        "do",
+        "else",
+        "elseif",
+        "end",
+        "false",
+        "for",
+        "function",
+        "goto",
+        "if",
+        "in",
+        "local",
+        "nil",
+        "not",
+        "or",
+        "repeat",
+        "return",
+        "then",
+        "true",
+        "until",
+        "while",
+    ]
+)
+_KEYWORDS: Final = _WORDS_OF_LUA | frozenset(
+    [
+        "assert",
+        "error",
+        "ipairs",
+        "kube",
+        "math",
+        "next",
+        "os",
+        "pairs",
+        "pcall",
+        "print",
+        "require",
+        "select",
+        "string",
+        "table",
+        "tonumber",
+        "tostring",
+        "type",
+        "unpack",
+        "obj",
+        "desired",
+        "observed",
+        "items",
+        "replicas",
+        "result",
+    ]
+)
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+_LONGEST_NAME: Final = 40
+
+
+class Value(NamedTuple):
+    """A Lua expression, and one for the place that its value is read from; None without such a place."""
+
+    text: str
+    origin: str | None = None
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether the expression is a name or a literal, which may be written twice."""
+        return is_name(self.text) or self.text in ("nil", "true", "false") or _is_literal(self.text)
+
+
+Use = Callable[[Value], None]
+
+
+class Sink(NamedTuple):
+    """Writes what is done with an output; ``short``: it may be written several times."""
+
+    write: Use
+    short: bool = False
+
+
+class Writer:
+    """Writes the body of one function."""
+
+    def __init__(self, taken: set[str] | None = None) -> None:
+        self.lines: list[str] = []
+        self._taken = taken if taken is not None else set()
+        self._depth = 0
+
+    def line(self, text: str) -> None:
+        """Write a line."""
+        self.lines.append("  " * self._depth + text)
+
+    @contextmanager
+    def block(self, head: str, end: str = "end", *, keep: bool = False) -> Iterator[None]:
+        """Write a block; nothing at all where it stays empty, unless it is to be kept."""
+        size = len(self.lines)
+        self.line(head)
+        self._depth += 1
+        yield
+        self._depth -= 1
+        if len(self.lines) == size + 1 and end == "end" and not keep:
+            self.lines.pop()
+        else:
+            self.line(end)
+
+    def otherwise(self) -> None:
+        """Write the ``else`` of the open block."""
+        self._depth -= 1
+        self.line("else")
+        self._depth += 1
+
+    def new(self, hint: str = "value") -> str:
+        """A name for a local variable that this function does not have yet."""
+        name = lua_name(hint)
+        found, number = name, 2
+        while found in self._taken or found in _KEYWORDS or found in LIBRARY:
+            found, number = f"{name}_{number}", number + 1
+        self._taken.add(found)
+        return found
+
+    def bind(self, value: Value, hint: str = "value") -> Value:
+        """The value by a name."""
+        if value.is_simple:
+            return value
+        name = self.new(hint)
+        self.line(f"local {name} = {value.text}")
+        return Value(name, value.origin)
+
+    def assign(self, name: str, text: str) -> None:
+        """Write a value to a variable that is there.
+
+        Karmada's Lua (gopher-lua 1.1.1) leaves the variable as it is for ``variable = f(x) and y`` where ``f(x)`` is
+        false; a new variable gets the right value.
+        """
+        if " and " in text:
+            value = self.new("value")
+            self.line(f"local {value} = {text}")
+            text = value
+        self.line(f"{name} = {text}")
+
+    @contextmanager
+    def aside(self) -> Iterator[list[str]]:
+        """Collect lines without writing them."""
+        before, self.lines = self.lines, []
+        yield self.lines
+        self.lines = before
+
+
+def is_name(text: str) -> bool:
+    """Whether a Lua expression is a variable."""
+    return _NAME.fullmatch(text) is not None
+
+
+def _is_literal(text: str) -> bool:
+    return re.fullmatch(r'-?[0-9.]+|"(?:[^"\\]|\\.)*"', text) is not None
+
+
+def quoted(text: str) -> str:
+    r"""A text as a Lua literal.
+
+    >>> print(quoted('a "b"'))
+    "a \"b\""
+    """
+    return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
+
+
+def key_text(name: str) -> str:
+    """A key as a table has it.
+
+    >>> key_text("name"), key_text("app.kubernetes.io/name")
+    ('name', '["app.kubernetes.io/name"]')
+    """
+    return name if is_name(name) and name.isascii() and name not in _WORDS_OF_LUA else f"[{quoted(name)}]"
+
+
+def lua_name(text: str) -> str:
+    """A text as a Lua name.
+
+    >>> lua_name("RayJob-worker"), lua_name("3")
+    ('ray_job_worker', 'value_3')
+    """
+    name = "_".join(word.lower() for word in _WORDS.findall(text))[:_LONGEST_NAME].strip("_") or "value"
+    return name if name[0].isalpha() else f"value_{name}"
