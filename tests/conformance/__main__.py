@@ -17,7 +17,8 @@ from tests.conformance.bundle import Bundled, load_bundle
 from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
 from tests.conformance.differential import compare, generated_questions
 from tests.conformance.environment import environment_questions
-from tests.conformance.flux import health
+from tests.conformance.flux import health as flux_health
+from tests.conformance.gitops import health as argocd_health
 from tests.conformance.gitops import law
 from tests.conformance.gojq import parity
 from tests.conformance.known import stale
@@ -69,6 +70,7 @@ def main() -> int:
         found = list(_all(peer, bundle, version, options.mutants))
     found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
     found += _shown(_gitops(gitops))
+    found += _shown(_argocd(gitops, options.mutants))
     found += _shown(_flux(flux, options.mutants))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
     return 1 if found else 0
@@ -134,9 +136,16 @@ def _gitops(program: Path) -> Iterator[str]:
     yield from tally.failures()
 
 
+def _argocd(program: Path, mutants: int) -> Iterator[str]:
+    _title("To Argo CD: exported health checks beside the statuses of Kartas")
+    tally = argocd_health.compare(program, mutants)
+    _say(str(tally))
+    yield from tally.failures()
+
+
 def _flux(program: Path, mutants: int) -> Iterator[str]:
     _title("To Flux: exported health checks beside the statuses of Kartas")
-    tally = health.compare(program, mutants)
+    tally = flux_health.compare(program, mutants)
     _say(str(tally))
     yield from tally.failures()
 

@@ -5,7 +5,7 @@ from typing import Unpack
 
 import click
 
-from karta_interpreter.cli.export_health import flux_health_command
+from karta_interpreter.cli.export_health import argocd_health_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import FILE, Sources, inputs, load_sources, output, sources
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -124,4 +124,5 @@ def json_schema_command() -> None:
     click.echo(to_json(json_schema()), nl=False)
 
 
+command.add_command(argocd_health_command)
 command.add_command(flux_health_command)

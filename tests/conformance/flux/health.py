@@ -6,9 +6,7 @@ is never wrong to fail where the Karta does not find the object healthy, or the 
 
 import json
 import subprocess
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from karta_interpreter.errors import ExportError, InterpretationError
@@ -18,39 +16,17 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status
 from karta_interpreter.operations.interpret_health import interpret_health
-from tests.catalogue.entries import Entry, entries
-from tests.conformance.mutation import mutate
+from tests.catalogue.entries import entries
+from tests.conformance.health_checks import Tally, objects_of
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}
 _EXACT = 2**53
 _AT_WORK = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
 
 
-@dataclass
-class Tally:
-    """The verdicts that were compared, by verdict; the kinds that cannot be exported; the differences."""
-
-    verdicts: Counter[str] = field(default_factory=Counter)
-    kinds: int = 0
-    rejected: dict[str, str] = field(default_factory=dict)
-    differences: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        counted = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.most_common())
-        rejected = ", ".join(self.rejected)
-        return f"{self.kinds} kinds, {self.verdicts.total()} verdicts: {counted}\nnot exported: {rejected}"
-
-    def failures(self) -> Iterator[str]:
-        """Yield what differs, and whether nothing was compared at all."""
-        yield from self.differences
-        for verdict in ("Current", "Failed", "InProgress"):
-            if not self.verdicts[verdict]:
-                yield f"no object is {verdict}: nothing was compared"
-
-
 def compare(program: Path, mutants: int) -> Tally:
     """Ask Flux about every object that a definition has a case for, and about changed copies of it."""
-    tally = Tally()
+    tally = Tally(("Current", "Failed", "InProgress"))
     asked: list[tuple[Definition, Object, bool]] = []
     lines: list[str] = []
     for entry in entries():
@@ -62,7 +38,7 @@ def compare(program: Path, mutants: int) -> Tally:
             tally.rejected[str(definition.gvk)] = str(error)
             continue
         tally.kinds += 1
-        for obj, may_fail in _objects(entry, mutants):
+        for obj, may_fail in objects_of(entry, mutants, _is_impossible):
             asked.append((definition, obj, may_fail))
             lines.append(json.dumps({"checks": checks, "object": obj}) + "\n")
     done = subprocess.run([program], input="".join(lines), capture_output=True, text=True, check=True)
@@ -76,17 +52,6 @@ def compare(program: Path, mutants: int) -> Tally:
             text = json.dumps(obj)[:600]
             tally.differences.append(f"{definition.gvk}: {expected} -> {verdict} {answer.get('error', '')}\n{text}")
     return tally
-
-
-def _objects(entry: Entry, mutants: int) -> Iterator[tuple[Object, bool]]:
-    """Yield each object of a case and changed copies of it, and whether an expression may fail on it."""
-    cases = [obj for case in entry.cases for obj in (case.call.object, case.call.observed) if obj]
-    for number, obj in enumerate({json.dumps(obj): obj for obj in cases if "metadata" in obj}.values()):
-        yield obj, not {"spec", "status"} <= obj.keys()
-        for seed in range(mutants if "status" in obj else 0):
-            status = mutate({"status": obj["status"]}, number * mutants + seed).get("status")
-            if not _is_impossible(status):
-                yield {**obj, "status": status}, True
 
 
 def _is_impossible(status: JSON) -> bool:

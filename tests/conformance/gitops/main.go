@@ -2,6 +2,9 @@
 //
 // The verdicts are those of Argo CD (its health checks in Go and its bundled scripts), of `kubectl rollout status`
 // and of kstatus, which Flux waits with. A tool that does not judge a kind leaves its verdict empty.
+//
+// With the argument "scripts" the lines are {"script": ..., "useOpenLibs": ..., "object": ...}, and the answers are what
+// Argo CD makes of an object by a health script of its ConfigMap: {"status": ..., "message": ...} or {"error": ...}.
 package main
 
 import (
@@ -23,18 +26,30 @@ type verdicts struct {
 	Kstatus string `json:"kstatus"`
 }
 
+type question struct {
+	Script      string          `json:"script"`
+	UseOpenLibs bool            `json:"useOpenLibs"`
+	Object      json.RawMessage `json:"object"`
+}
+
+type verdict struct {
+	Status  string `json:"status,omitempty"`
+	Message string `json:"message,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
 func main() {
+	answer := judged
+	if len(os.Args) > 1 && os.Args[1] == "scripts" {
+		answer = scripted
+	}
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			return
 		}
-		object := &unstructured.Unstructured{}
-		if err := object.UnmarshalJSON(line); err != nil {
-			fail(err)
-		}
-		text, err := json.Marshal(verdicts{argocd(object), kubectl(object), kstatus(object)})
+		text, err := json.Marshal(answer(line))
 		if err != nil {
 			fail(err)
 		}
@@ -43,6 +58,35 @@ func main() {
 			out.Flush()
 		}
 	}
+}
+
+func judged(line []byte) any {
+	object := read(line)
+	return verdicts{argocd(object), kubectl(object), kstatus(object)}
+}
+
+func scripted(line []byte) any {
+	var asked question
+	if err := json.Unmarshal(line, &asked); err != nil {
+		fail(err)
+	}
+	object := read(asked.Object)
+	overrides := lua.ResourceHealthOverrides{
+		lua.GetConfigMapKey(object.GroupVersionKind()): {HealthLua: asked.Script, UseOpenLibs: asked.UseOpenLibs},
+	}
+	found, err := overrides.GetResourceHealth(object)
+	if err != nil {
+		return verdict{Error: err.Error()}
+	}
+	return verdict{Status: string(found.Status), Message: found.Message}
+}
+
+func read(line []byte) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(line); err != nil {
+		fail(err)
+	}
+	return object
 }
 
 func fail(err error) {

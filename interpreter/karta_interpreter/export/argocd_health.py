@@ -1,0 +1,156 @@
+"""Health of Argo CD from the status definition of a Karta: ``resource.customizations`` of the ConfigMap argocd-cm.
+
+Argo CD runs one script for a group and kind in a Lua VM with the libraries base, table and os; the others are there
+with ``useOpenLibs`` alone (``util/lua`` of Argo CD). The script reads the global ``obj`` and returns a table.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.library import words_of
+from karta_interpreter.export.questions import matched_status
+from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.writer import quoted
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status_rules import (
+    MATCHING_ORDER,
+    ConditionMatcher,
+    ConditionsRule,
+    Status,
+    StatusRules,
+)
+
+_TROUBLE = (Status.FAILED, Status.DEGRADED)
+_SUSPENDED = (Status.SUSPENDED, Status.SUSPENDING)
+_AT_WORK = (Status.RUNNING, Status.COMPLETED)
+_OPEN_LIBS: Final = {"string", "math"}
+"""The libraries of Lua that scripts use, and that Argo CD opens on request."""
+
+
+class ArgoHealth(NamedTuple):
+    """A health script, and whether Argo CD has to open the libraries of Lua for it."""
+
+    gvk: GVK
+    script: str
+    use_open_libs: bool
+
+    @property
+    def data(self) -> dict[str, str]:
+        """The entries of the ConfigMap.
+
+        >>> list(ArgoHealth(GVK("ray.io", "v1", "RayJob"), "return {}", True).data)
+        ['resource.customizations.health.ray.io_RayJob', 'resource.customizations.useOpenLibs.ray.io_RayJob']
+        """
+        name = f"{self.gvk.group}_{self.gvk.kind}" if self.gvk.group else self.gvk.kind
+        data = {f"resource.customizations.health.{name}": self.script}
+        return data | ({f"resource.customizations.useOpenLibs.{name}": "true"} if self.use_open_libs else {})
+
+
+def argocd_health(definition: Definition) -> ArgoHealth:
+    """Return the health script of a definition.
+
+    Degraded is what is Failed or Degraded, unless the definition counts that as healthy; docs/gitops.md has the other
+    verdicts. Healthy implies that the object is healthy to Karmada, and Degraded that it is not. Raises ExportError
+    with the field, the expression and the reason where a script cannot give the same answer.
+    """
+    if definition.status is None and definition.annotations.health is None:
+        raise ExportError("statusDefinition: there is none, and nothing to judge health by")
+    script = Script(definition)
+    statuses = matched_status(script)
+    verdict = "\n".join(_verdict(script))
+    script.add(
+        f"-- The health, and the statuses that decide on it.\nlocal function health_of(obj, statuses)\n{verdict}\nend"
+    )
+    message = _message(script)
+    script.add(
+        f"local statuses = {statuses}(obj)\n"
+        "local health, deciding = health_of(obj, statuses)\n"
+        f"return {{status = health, message = {message}(obj, statuses, deciding)}}"
+    )
+    text = script.text(f"-- The health of {definition.gvk.kind} to Argo CD, made from the Karta {definition.name}.")
+    return ArgoHealth(definition.gvk, text, not _OPEN_LIBS.isdisjoint(words_of(text)))
+
+
+def _verdict(script: Script) -> Iterator[str]:
+    """Yield the lines that give the health by the statuses of an object."""
+    definition = script.definition
+    mapped = dict(definition.status.mappings) if definition.status else {}
+    named = definition.annotations.healthy_statuses
+    trouble = [each for each in _TROUBLE if each in mapped and (named is None or each not in named)]
+    suspended = [each for each in _SUSPENDED if each in mapped]
+    healthy = [each for each in MATCHING_ORDER if each in mapped and each in (_AT_WORK if named is None else named)]
+    if definition.annotations.observes_generation:
+        # A status of an older generation shows a failure alone.
+        yield "  if is_stale(obj) then"
+        yield from _returns("Degraded", trouble, indent=4)
+        yield '    return "Progressing", {}'
+        yield "  end"
+    if definition.annotations.health is None:
+        yield from _returns("Degraded", trouble)
+        yield from _returns("Suspended", suspended)
+        yield from _returns("Healthy", healthy)
+    else:
+        function = script.first_of(definition.annotations.health, "is healthy")
+        yield f"  local healthy = {function}(obj)"
+        yield '  if type(healthy) ~= "boolean" then error("the annotation health must give true or false", 0) end'
+        yield from _returns("Degraded", trouble, when="not healthy and ")
+        yield from _returns("Suspended", suspended)
+        yield f'  if healthy then return "Healthy", {lua_value(healthy)} end'
+    others = [each for each in mapped if each not in {*trouble, *suspended, *healthy}]
+    yield f'  return "Progressing", {lua_value(others)}'
+
+
+def _returns(health: str, statuses: Sequence[Status], *, when: str = "", indent: int = 2) -> Iterator[str]:
+    """Yield the line that returns a health where an object has one of some statuses."""
+    if statuses:
+        names = lua_value(statuses)
+        yield f'{" " * indent}if {when}has_any(statuses, {names}) then return "{health}", {names} end'
+
+
+def _message(script: Script) -> str:
+    """Write the function that names the statuses, with the message of a condition that decided; return its name."""
+    rules = script.definition.status
+    names = [*(status for status, _ in rules.mappings), Status.UNDEFINED] if rules else []
+    lines = [
+        "local function message_of(obj, statuses, deciding)",
+        "  local names = {}",
+        f"  for _, name in ipairs({lua_value(names)}) do",
+        "    if statuses[name] then names[#names + 1] = name end",
+        "  end",
+        '  local message = table.concat(names, ", ")',
+    ]
+    if script.definition.annotations.observes_generation:
+        lines.append('  if is_stale(obj) then return message .. " in an older generation" end')
+    if rules and rules.conditions:
+        lines += _condition_message(script, rules, rules.conditions)
+    script.add("\n".join([*lines, "  return message", "end"]))
+    return "message_of"
+
+
+def _condition_message(script: Script, rules: StatusRules, rule: ConditionsRule) -> Iterator[str]:
+    """Yield the lines that return the message of the first condition that makes a deciding status."""
+    query = script.list_of(rule.query, "conditions")
+    yield "  local conditions_of = {"
+    for status, matchers in rules.mappings:
+        conditions = [_expected(each) for matcher in matchers for each in matcher.conditions]
+        if conditions:
+            yield f"    {status} = {{{', '.join(conditions)}}},"
+    yield "  }"
+    yield f"  local by_type = conditions_by_type({query}(obj), {quoted(rule.type_field)})"
+    yield "  for _, name in ipairs(deciding) do"
+    yield "    for _, expected in ipairs(statuses[name] and conditions_of[name] or {}) do"
+    yield "      local condition = by_type[expected.type]"
+    for field, path in (("status", rule.status_field), ("reason", rule.reason_field)):
+        found = f"peek(condition, {quoted(path)})"
+        yield f"      local has_{field} = expected.{field} == nil or {found} == expected.{field}"
+    yield f"      local text = text_or_nil(peek(condition, {quoted(rule.message_field)}))"
+    yield '      if has_status and has_reason and text and text ~= "" then return message .. ": " .. text end'
+    yield "    end"
+    yield "  end"
+
+
+def _expected(condition: ConditionMatcher) -> str:
+    fields = {"type": condition.type, "status": condition.status, "reason": condition.reason}
+    return f"{{{', '.join(f'{name} = {quoted(value)}' for name, value in fields.items() if value)}}}"

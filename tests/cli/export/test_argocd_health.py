@@ -1,0 +1,85 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+PREFIX = "resource.customizations.health."
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path, karta: Callable[..., str]) -> None:
+    (files / "list.yaml").write_text(karta("List").replace("path: .status.phase", 'path: .status.a | test("a|b")'))
+    (files / "broken.yaml").write_text(karta().replace("replicasPath: ", "replicasPath: )"))
+
+
+def test_a_definition_becomes_a_patch_of_a_config_map(run: Run) -> None:
+    result = run("export", "argocd-health", "-f", "karta.yaml")
+
+    patch = yaml.safe_load(result.stdout)
+    script = patch["data"].pop(f"{PREFIX}example.io_Job")
+    assert result.exit_code == 0
+    assert {key: patch[key] for key in ("apiVersion", "kind", "metadata")} == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "argocd-cm"},
+    }
+    assert script.startswith("-- The health of Job to Argo CD, made from the Karta ")
+    assert 'if phase == "Failed" then\n    found.Failed = true' in script
+    assert f"{PREFIX}example.io_Job: |" in result.stdout, "a script can be read"
+    assert result.stderr == "1 health check, 0 of 1 rejected\n"
+
+
+def test_kinds_of_the_catalogue_are_named_as_elsewhere(run: Run) -> None:
+    result = run("export", "argocd-health", "pod", "ray.io/v1/RayCluster", "-o", "json")
+
+    data = json.loads(result.stdout)["data"]
+    assert [key for key in data if key.startswith(PREFIX)] == [f"{PREFIX}Pod", f"{PREFIX}ray.io_RayCluster"]
+    assert set(data.values()) - {data[f"{PREFIX}Pod"], data[f"{PREFIX}ray.io_RayCluster"]} <= {"true"}
+
+
+def test_one_that_is_asked_for_and_rejected_is_an_error(run: Run) -> None:
+    result = run("export", "argocd-health", "-f", "karta.yaml", "-f", "list.yaml")
+
+    assert result.exit_code == 1
+    assert result.stdout.count(PREFIX) == 1
+    assert result.stderr.startswith("example.io/v1, Kind=List: phase")
+    assert result.stderr.endswith("\n1 health check, 1 of 2 rejected\n")
+
+
+def test_all_of_the_catalogue_are_printed_but_those_of_two_versions(run: Run) -> None:
+    result = run("export", "argocd-health")
+
+    keys = [key for key in yaml.safe_load(result.stdout)["data"] if key.startswith(PREFIX)]
+    assert result.exit_code == 0
+    assert len(keys) > 35
+    assert f"{PREFIX}kubeflow.org_MPIJob" not in keys
+    assert "MPIJob: Argo CD reads one check for a group and kind, and v1 and v2beta1 were chosen" in result.stderr
+    one = run("export", "argocd-health", "kubeflow.org/v2beta1/MPIJob")
+    assert (one.exit_code, one.stdout.count(f"{PREFIX}kubeflow.org_MPIJob")) == (0, 1)
+
+
+def test_check_lists_every_definition(run: Run) -> None:
+    result = run("export", "argocd-health", "--check", "-f", "karta.yaml", "-f", "list.yaml")
+
+    header, job, other = result.stdout.splitlines()
+    assert header.split() == ["APIVERSION", "KIND", "ARGOCD-HEALTH"]
+    assert job.split() == ["example.io/v1", "Job", "exported"]
+    assert other.split()[:3] == ["example.io/v1", "List", "phase"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),
+        pytest.param(["-f", "broken.yaml"], 1, "broken.yaml: there is no definition in it", id="with errors"),
+    ],
+)
+def test_bad_input_prints_nothing(run: Run, arguments: list[str], code: int, message: str) -> None:
+    result = run("export", "argocd-health", *arguments)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr

@@ -1,0 +1,85 @@
+"""Argo CD judges objects by the exported scripts as the Karta does: on the suites' objects, and on changed ones."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from karta_interpreter.errors import ExportError, InterpretationError
+from karta_interpreter.export.argocd_health import argocd_health
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.status import Status, match_status
+from karta_interpreter.operations.interpret_health import interpret_health, is_stale
+from tests.catalogue.entries import entries
+from tests.conformance.health_checks import Tally, objects_of
+
+_TROUBLE = {Status.FAILED, Status.DEGRADED}
+_SUSPENDED = {Status.SUSPENDED, Status.SUSPENDING}
+_AT_WORK = {Status.RUNNING, Status.COMPLETED}
+_LARGE = 10**14
+
+
+def compare(program: Path, mutants: int) -> Tally:
+    """Ask Argo CD about every object that a definition has a case for, and about changed copies of it."""
+    tally = Tally(("Healthy", "Progressing", "Degraded", "Suspended"))
+    asked: list[tuple[Definition, Object]] = []
+    lines: list[str] = []
+    for entry in entries():
+        definition = entry.definition
+        assert definition
+        try:
+            check = argocd_health(definition)
+        except ExportError as error:
+            tally.rejected[str(definition.gvk)] = str(error)
+            continue
+        tally.kinds += 1
+        for obj, _ in objects_of(entry, mutants, _is_ambiguous):
+            asked.append((definition, obj))
+            question = {"script": check.script, "useOpenLibs": check.use_open_libs, "object": obj}
+            lines.append(json.dumps(question) + "\n")
+    done = subprocess.run([program, "scripts"], input="".join(lines), capture_output=True, text=True, check=True)
+    for (definition, obj), line in zip(asked, done.stdout.splitlines(), strict=True):
+        answer = json.loads(line)
+        verdict = answer.get("status", "error")
+        tally.verdicts[verdict] += 1
+        expected = _expected(definition, obj)
+        if verdict != expected:
+            reason = answer.get("error") or answer.get("message")
+            tally.differences.append(f"{definition.gvk}: {expected} -> {verdict} {reason}\n{json.dumps(obj)[:600]}")
+        elif verdict in ("Healthy", "Degraded") and interpret_health(definition, obj) is not (verdict == "Healthy"):
+            tally.differences.append(f"{definition.gvk}: {verdict}, and not to Karmada\n{json.dumps(obj)[:600]}")
+    return tally
+
+
+def _is_ambiguous(value: JSON) -> bool:
+    """Return whether a status has something that no controller writes, and that Argo CD hands over otherwise.
+
+    In its Lua an empty object is an empty list, a null inside a list is not there, and large fractions are written in
+    another way.
+    """
+    if isinstance(value, dict):
+        return all(part is None for part in value.values()) or any(map(_is_ambiguous, value.values()))
+    if isinstance(value, list):
+        return not value or None in value or any(map(_is_ambiguous, value))
+    return isinstance(value, float) and abs(value) >= _LARGE
+
+
+def _expected(definition: Definition, obj: Object) -> str:
+    """Return the verdict that Argo CD has to come to, by the statuses of the object."""
+    try:
+        matched = set(match_status(definition, obj).matched)
+        named = definition.annotations.healthy_statuses
+        is_in_trouble = bool(matched & (_TROUBLE - (named or set())))
+        if is_stale(definition, obj):
+            return "Degraded" if is_in_trouble else "Progressing"
+        is_healthy = bool(matched & (_AT_WORK if named is None else named))
+        if definition.annotations.health is not None:
+            is_healthy = interpret_health(definition, obj)
+            is_in_trouble = is_in_trouble and not is_healthy
+    except InterpretationError:
+        return "error"
+    if is_in_trouble:
+        return "Degraded"
+    if matched & _SUSPENDED:
+        return "Suspended"
+    return "Healthy" if is_healthy else "Progressing"

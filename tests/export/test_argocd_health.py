@@ -1,0 +1,185 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lupa import lua52
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.argocd_health import argocd_health
+from karta_interpreter.karta.loading import load_definition
+
+PHASES = {
+    "phaseDefinition": {"path": ".status.phase"},
+    "conditionsDefinition": {"path": ".status.conditions"},
+    "statusMappings": {
+        "initializing": [{"byPhase": "Pending"}],
+        "running": [{"byPhase": "Up"}],
+        "completed": [{"byPhase": "Done"}],
+        "failed": [{"byPhase": "Bad"}, {"byConditions": [{"type": "Broken", "status": "True"}]}],
+        "degraded": [{"byPhase": "Slow"}],
+        "suspended": [{"byPhase": "Held"}],
+        "suspending": [{"byPhase": "Holding"}],
+    },
+}
+
+
+def _karta(status: Any, **annotations: str) -> Any:
+    kind = {"group": "example.io", "version": "v1", "kind": "Toy"}
+    root = {"name": "toy", "kind": kind, "specDefinition": {"podTemplateSpecPath": ".spec.template"}}
+    if status:
+        root["statusDefinition"] = status
+    return {
+        "apiVersion": "run.ai/v1alpha1",
+        "kind": "Karta",
+        "metadata": {"name": "toy", "annotations": {f"karta-interpreter.io/{k}": v for k, v in annotations.items()}},
+        "spec": {"structureDefinition": {"rootComponent": root}},
+    }
+
+
+def _judged(karta: Any, status: Any, generation: int = 2) -> tuple[str, str]:
+    """The answer of a script in a Lua with the libraries that Argo CD opens for it."""
+    check = argocd_health(load_definition(karta))
+    runtime = lua52.LuaRuntime()
+    if not check.use_open_libs:
+        runtime.execute("string, math = nil, nil")
+    obj = {"metadata": {"generation": generation}, "status": status}
+    found = runtime.eval(f"function(obj)\n{check.script}\nend")(runtime.table_from(obj, recursive=True))
+    return found.status, found.message
+
+
+@pytest.mark.parametrize(
+    ("phase", "health", "name"),
+    [
+        pytest.param("Up", "Healthy", "Running", id="it runs"),
+        pytest.param("Done", "Healthy", "Completed", id="it has completed"),
+        pytest.param("Bad", "Degraded", "Failed", id="it has failed"),
+        pytest.param("Slow", "Degraded", "Degraded", id="it does less than it should"),
+        pytest.param("Held", "Suspended", "Suspended", id="it is held"),
+        pytest.param("Holding", "Suspended", "Suspending", id="it is about to be held"),
+        pytest.param("Pending", "Progressing", "Initializing", id="it starts"),
+        pytest.param("?", "Progressing", "Undefined", id="no status"),
+    ],
+)
+def test_a_status_gives_the_health_and_the_message(phase: str, health: str, name: str) -> None:
+    assert _judged(_karta(PHASES), {"phase": phase}) == (health, name)
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"),
+    [
+        pytest.param(
+            {"phase": "Up", "observedGeneration": 1}, ("Progressing", "Running in an older generation"), id="it ran"
+        ),
+        pytest.param(
+            {"phase": "Held", "observedGeneration": "1"}, ("Progressing", "Suspended in an older generation"), id="text"
+        ),
+        pytest.param(
+            {"phase": "Bad", "observedGeneration": 1}, ("Degraded", "Failed in an older generation"), id="a failure"
+        ),
+        pytest.param({"phase": "Up", "observedGeneration": 2}, ("Healthy", "Running"), id="the present generation"),
+    ],
+)
+def test_a_status_of_an_older_generation_shows_a_failure_alone(status: Any, answer: tuple[str, str]) -> None:
+    assert _judged(_karta(PHASES), status) == answer
+
+
+@pytest.mark.parametrize(
+    ("conditions", "answer"),
+    [
+        pytest.param(
+            [{"type": "Broken", "status": "True", "message": "no disk"}],
+            ("Degraded", "Running, Failed: no disk"),
+            id="the condition that decides",
+        ),
+        pytest.param(
+            [{"type": "Broken", "status": "True"}], ("Degraded", "Running, Failed"), id="a condition without a message"
+        ),
+        pytest.param(
+            [{"type": "Broken", "status": "False", "message": "all is well"}],
+            ("Healthy", "Running"),
+            id="a condition of another status",
+        ),
+    ],
+)
+def test_the_message_is_that_of_the_condition_that_matched(conditions: Any, answer: tuple[str, str]) -> None:
+    assert _judged(_karta(PHASES), {"phase": "Up", "conditions": conditions}) == answer
+
+
+def test_the_conditions_of_a_status_that_does_not_decide_are_not_told() -> None:
+    status = {**PHASES, "statusMappings": {
+        "running": [{"byConditions": [{"type": "Ready"}]}], "failed": [{"byPhase": "Bad"}]
+    }}  # fmt: skip
+    conditions = [{"type": "Ready", "message": "all pods are ready"}]
+
+    assert _judged(_karta(status), {"phase": "Bad", "conditions": conditions}) == ("Degraded", "Running, Failed")
+    assert _judged(_karta(status), {"conditions": conditions}) == ("Healthy", "Running: all pods are ready")
+
+
+@pytest.mark.parametrize(
+    ("phase", "health"),
+    [
+        pytest.param("Slow", "Healthy", id="it is named"),
+        pytest.param("Up", "Progressing", id="others are not healthy then"),
+        pytest.param("Bad", "Degraded", id="a failure that is not named"),
+    ],
+)
+def test_the_annotation_healthy_statuses_says_what_is_healthy(phase: str, health: str) -> None:
+    assert _judged(_karta(PHASES, **{"healthy-statuses": "Degraded"}), {"phase": phase})[0] == health
+
+
+@pytest.mark.parametrize(
+    ("status", "health"),
+    [
+        pytest.param({"phase": "Pending", "ok": True}, "Healthy", id="true"),
+        pytest.param({"phase": "Up", "ok": False}, "Progressing", id="false"),
+        pytest.param({"phase": "Bad", "ok": False}, "Degraded", id="false and failed"),
+        pytest.param({"phase": "Bad", "ok": True}, "Healthy", id="true and failed"),
+        pytest.param({"phase": "Held", "ok": True}, "Suspended", id="true and suspended"),
+        pytest.param({"phase": "Up", "ok": True, "observedGeneration": 1}, "Progressing", id="of an older generation"),
+    ],
+)
+def test_the_annotation_health_decides_what_is_healthy(status: Any, health: str) -> None:
+    assert _judged(_karta(PHASES, health=".status.ok"), status)[0] == health
+
+
+def test_an_annotation_health_that_gives_no_boolean_is_an_error() -> None:
+    with pytest.raises(lua52.LuaError, match="must give true or false"):
+        _judged(_karta(PHASES, health=".status.ok"), {"ok": "yes"})
+
+
+def test_the_entries_are_named_by_group_and_kind() -> None:
+    check = argocd_health(load_definition(_karta(PHASES)))
+    libs = {"resource.customizations.useOpenLibs.example.io_Toy": "true"}
+
+    assert check._replace(use_open_libs=True).data == {
+        "resource.customizations.health.example.io_Toy": check.script,
+        **libs,
+    }
+    core = check._replace(gvk=check.gvk._replace(group=""), use_open_libs=False)
+    assert list(core.data) == ["resource.customizations.health.Toy"]
+
+
+@pytest.mark.parametrize(
+    ("running", "annotations", "field"),
+    [
+        pytest.param(
+            {"byExpression": {"expression": '.status | test("a|b")', "expectedResult": "true"}},
+            {},
+            "Running",
+            id="a status",
+        ),
+        pytest.param({"byPhase": "Up"}, {"health": '.status | test("a|b")'}, "healthy", id="the health"),
+    ],
+)
+def test_what_cannot_be_exported_is_named(running: Any, annotations: dict[str, str], field: str) -> None:
+    with pytest.raises(ExportError) as rejected:
+        argocd_health(load_definition(_karta({**PHASES, "statusMappings": {"running": [running]}}, **annotations)))
+
+    assert f'{field} `test("a|b")`: Lua has no regular expressions' in str(rejected.value)
+
+
+def test_a_definition_without_statuses_has_no_health() -> None:
+    definition = load_definition(_karta(PHASES))
+
+    with pytest.raises(ExportError, match="statusDefinition: there is none"):
+        argocd_health(replace(definition, status=None))
