@@ -35,20 +35,32 @@ def compare(program: Path, mutants: int) -> Tally:
         tally.kinds += 1
         for obj, _ in objects_of(entry, mutants, _is_ambiguous):
             asked.append((definition, obj))
-            question = {"script": check.script, "useOpenLibs": check.use_open_libs, "object": obj}
-            lines.append(json.dumps(question) + "\n")
+            lines.append(json.dumps({"data": check.data, "object": obj}) + "\n")
     done = subprocess.run([program, "scripts"], input="".join(lines), capture_output=True, text=True, check=True)
     for (definition, obj), line in zip(asked, done.stdout.splitlines(), strict=True):
         answer = json.loads(line)
         verdict = answer.get("status", "error")
         tally.verdicts[verdict] += 1
-        expected = _expected(definition, obj)
-        if verdict != expected:
-            reason = answer.get("error") or answer.get("message")
-            tally.differences.append(f"{definition.gvk}: {expected} -> {verdict} {reason}\n{json.dumps(obj)[:600]}")
-        elif verdict in ("Healthy", "Degraded") and interpret_health(definition, obj) is not (verdict == "Healthy"):
-            tally.differences.append(f"{definition.gvk}: {verdict}, and not to Karmada\n{json.dumps(obj)[:600]}")
+        if problem := _problem(definition, obj, verdict, answer.get("message") or answer.get("error")):
+            tally.differences.append(f"{definition.gvk}: {problem}\n{json.dumps(obj)[:600]}")
     return tally
+
+
+def _problem(definition: Definition, obj: Object, verdict: str, message: str) -> str:
+    """Return what is wrong with an answer; nothing for a right one."""
+    expected = _expected(definition, obj)
+    if verdict != expected:
+        return f"{expected} -> {verdict} {message}"
+    if verdict == "error":
+        return ""
+    names = ", ".join(match_status(definition, obj).matched)
+    if is_stale(definition, obj):
+        names += " in an older generation"
+    if message != names and not message.startswith(f"{names}: "):
+        return f"the message is {message}, and the statuses are {names}"
+    if verdict in ("Healthy", "Degraded") and interpret_health(definition, obj) is not (verdict == "Healthy"):
+        return f"{verdict}, and not so to Karmada"
+    return ""
 
 
 def _is_ambiguous(value: JSON) -> bool:

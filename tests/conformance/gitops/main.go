@@ -3,19 +3,24 @@
 // The verdicts are those of Argo CD (its health checks in Go and its bundled scripts), of `kubectl rollout status`
 // and of kstatus, which Flux waits with. A tool that does not judge a kind leaves its verdict empty.
 //
-// With the argument "scripts" the lines are {"script": ..., "useOpenLibs": ..., "object": ...}, and the answers are what
-// Argo CD makes of an object by a health script of its ConfigMap: {"status": ..., "message": ...} or {"error": ...}.
+// With the argument "scripts" the lines are {"data": ..., "object": ...}, and the answers are what Argo CD makes of an
+// object with that data in its ConfigMap argocd-cm: {"status": ..., "message": ...} or {"error": ...}.
 package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 
 	"github.com/argoproj/argo-cd/v3/util/lua"
+	"github.com/argoproj/argo-cd/v3/util/settings"
 	"github.com/argoproj/gitops-engine/pkg/health"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 )
@@ -27,9 +32,8 @@ type verdicts struct {
 }
 
 type question struct {
-	Script      string          `json:"script"`
-	UseOpenLibs bool            `json:"useOpenLibs"`
-	Object      json.RawMessage `json:"object"`
+	Data   json.RawMessage `json:"data"`
+	Object json.RawMessage `json:"object"`
 }
 
 type verdict struct {
@@ -70,15 +74,36 @@ func scripted(line []byte) any {
 	if err := json.Unmarshal(line, &asked); err != nil {
 		fail(err)
 	}
-	object := read(asked.Object)
-	overrides := lua.ResourceHealthOverrides{
-		lua.GetConfigMapKey(object.GroupVersionKind()): {HealthLua: asked.Script, UseOpenLibs: asked.UseOpenLibs},
-	}
-	found, err := overrides.GetResourceHealth(object)
-	if err != nil {
+	found, err := overrides(asked.Data).GetResourceHealth(read(asked.Object))
+	switch {
+	case err != nil:
 		return verdict{Error: err.Error()}
+	case found == nil:
+		return verdict{Error: "there is no script for the kind"}
+	default:
+		return verdict{Status: string(found.Status), Message: found.Message}
 	}
-	return verdict{Status: string(found.Status), Message: found.Message}
+}
+
+var known = map[string]lua.ResourceHealthOverrides{}
+
+// overrides are the scripts that Argo CD reads from its ConfigMap.
+func overrides(data json.RawMessage) lua.ResourceHealthOverrides {
+	if found, ok := known[string(data)]; ok {
+		return found
+	}
+	argocd := metav1.ObjectMeta{Name: "argocd-cm", Namespace: "argocd", Labels: map[string]string{"app.kubernetes.io/part-of": "argocd"}}
+	configMap := &corev1.ConfigMap{ObjectMeta: argocd}
+	if err := json.Unmarshal(data, &configMap.Data); err != nil {
+		fail(err)
+	}
+	manager := settings.NewSettingsManager(context.Background(), fake.NewClientset(configMap), "argocd")
+	found, err := manager.GetResourceOverrides()
+	if err != nil {
+		fail(err)
+	}
+	known[string(data)] = found
+	return found
 }
 
 func read(line []byte) *unstructured.Unstructured {
