@@ -18,7 +18,7 @@ PHASES = {
         "failed": [{"byPhase": "Bad"}, {"byConditions": [{"type": "Broken", "status": "True"}]}],
         "degraded": [{"byPhase": "Slow"}],
         "suspended": [{"byPhase": "Held"}],
-        "suspending": [{"byPhase": "Holding"}],
+        "suspending": [{"byPhase": "CachedObjects"}],
     },
 }
 
@@ -55,7 +55,7 @@ def _judged(karta: Any, status: Any, generation: int = 2) -> tuple[str, str]:
         pytest.param("Bad", "Degraded", "Failed", id="it has failed"),
         pytest.param("Slow", "Degraded", "Degraded", id="it does less than it should"),
         pytest.param("Held", "Suspended", "Suspended", id="it is held"),
-        pytest.param("Holding", "Suspended", "Suspending", id="it is about to be held"),
+        pytest.param("CachedObjects", "Suspended", "Suspending", id="it is about to be held"),
         pytest.param("Pending", "Progressing", "Initializing", id="it starts"),
         pytest.param("?", "Progressing", "Undefined", id="no status"),
     ],
