@@ -5,6 +5,7 @@ from typing import Unpack
 
 import click
 
+from karta_interpreter.cli.export_customization import customization_command
 from karta_interpreter.cli.export_health import argocd_health_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import FILE, Sources, inputs, load_sources, output, sources
@@ -126,3 +127,4 @@ def json_schema_command() -> None:
 
 command.add_command(argocd_health_command)
 command.add_command(flux_health_command)
+command.add_command(customization_command)

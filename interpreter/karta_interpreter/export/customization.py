@@ -1,13 +1,15 @@
 """The scripts of a definition's operations, each with its own functions alone."""
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export import aggregation, changes, questions
 from karta_interpreter.export.script import Script
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.lua.customization import KIND
 from karta_interpreter.lua.script import SLOTS
 from karta_interpreter.operations import Operation
 
@@ -35,6 +37,36 @@ _WRITERS: Final[Mapping[Operation, Write]] = {
     Operation.INTERPRET_HEALTH: questions.health,
     Operation.INTERPRET_DEPENDENCY: questions.dependency,
 }
+
+
+class Exported(NamedTuple):
+    """A customization, None without any script, and the reason of each operation that has none."""
+
+    customization: Object | None
+    rejected: Mapping[Operation, str]
+
+
+def customization(definition: Definition, operations: Iterable[Operation]) -> Exported:
+    """Return the ResourceInterpreterCustomization with the scripts of the operations that can be exported."""
+    scripts: dict[str, JSON] = {}
+    rejected: dict[Operation, str] = {}
+    for operation in operations:
+        try:
+            scripts[SLOTS[operation].field] = {"luaScript": script_of(definition, operation)}
+        except ExportError as error:
+            rejected[operation] = str(error)
+    if not scripts:
+        return Exported(None, rejected)
+    made: Object = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": KIND,
+        "metadata": {"name": definition.name},
+        "spec": {
+            "target": {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind},
+            "customizations": scripts,
+        },
+    }
+    return Exported(made, rejected)
 
 
 def script_of(definition: Definition, operation: Operation) -> str:
