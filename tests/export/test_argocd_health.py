@@ -5,7 +5,7 @@ import pytest
 from lupa import lua52
 
 from karta_interpreter.errors import ExportError
-from karta_interpreter.export.argocd_health import argocd_health
+from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
 from karta_interpreter.karta.loading import load_definition
 
 PHASES = {
@@ -36,9 +36,12 @@ def _karta(status: Any, **annotations: str) -> Any:
     }
 
 
-def _judged(karta: Any, status: Any, generation: int = 2) -> tuple[str, str]:
-    """The answer of a script in a Lua with the libraries that Argo CD opens for it."""
-    check = argocd_health(load_definition(karta))
+def _judged(karta: Any, status: Any) -> tuple[str, str]:
+    return _run(argocd_health(load_definition(karta)), status)
+
+
+def _run(check: ArgoHealth, status: Any, generation: int = 2) -> tuple[str, str]:
+    """Return the answer of a script in a Lua with the libraries that Argo CD opens for it."""
     runtime = lua52.LuaRuntime()
     if not check.use_open_libs:
         runtime.execute("string, math = nil, nil")
@@ -145,6 +148,12 @@ def test_the_annotation_health_decides_what_is_healthy(status: Any, health: str)
 def test_an_annotation_health_that_gives_no_boolean_is_an_error() -> None:
     with pytest.raises(lua52.LuaError, match="must give true or false"):
         _judged(_karta(PHASES, health=".status.ok"), {"ok": "yes"})
+
+
+def test_the_annotation_health_is_enough() -> None:
+    definition = load_definition(_karta(PHASES, health=".status.ok"))
+
+    assert _run(argocd_health(replace(definition, status=None)), {"ok": True}) == ("Healthy", "Undefined")
 
 
 def test_the_entries_are_named_by_group_and_kind() -> None:

@@ -112,7 +112,7 @@ def _returns(health: str, statuses: Sequence[Status], *, when: str = "", indent:
 def _message(script: Script) -> str:
     """Write the function that names the statuses, with the message of a condition that decided; return its name."""
     rules = script.definition.status
-    names = [*(status for status, _ in rules.mappings), Status.UNDEFINED] if rules else []
+    names = [*dict(rules.mappings if rules else ()), Status.UNDEFINED]
     lines = [
         "local function message_of(obj, statuses, deciding)",
         "  local names = {}",
