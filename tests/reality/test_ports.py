@@ -2,6 +2,8 @@
 
 import dataclasses
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,11 @@ def test_a_free_port_is_taken_for_the_time_of_the_run(tmp_path: Path) -> None:
     controller = dataclasses.replace(BUILTIN, ports=(free_port(),))
     with ports_taken([controller], tmp_path / "lock"):
         assert (tmp_path / "lock").exists()
+
+
+def test_a_free_port_is_returned_to_one_caller_only() -> None:
+    program = "from tests.e2e.rig.processes import free_port; print(free_port(), free_port())"
+    mine = {free_port() for _ in range(3)}
+    beside = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert len(mine) == 3
+    assert mine.isdisjoint(map(int, beside)), "another run claims others while this one lives"

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from tests.waiting import HANG
+
 Object = dict[str, Any]
 T = TypeVar("T")
 
@@ -27,10 +29,10 @@ class ApiError(Exception):
         self.message = message
 
 
-def until(what: str, question: Callable[[], T | None], seconds: float = 30.0) -> T:
+def until(what: str, question: Callable[[], T | None], seconds: float = HANG) -> T:
     """Ask until the answer is true, and return it.
 
-    Raises AssertionError with the last answer after ``seconds``.
+    Raises AssertionError with the last answer after ``seconds``, by which it hangs.
     """
     deadline = time.monotonic() + seconds
     last: object = None
@@ -44,6 +46,24 @@ def until(what: str, question: Callable[[], T | None], seconds: float = 30.0) ->
                 return last
         time.sleep(_PAUSE)
     raise AssertionError(f"not within {seconds:.0f} s: {what}; last answer: {last!r}"[:3000])
+
+
+def at_rest(what: str, count: Callable[[], T], seconds: float = 5.0) -> T:
+    """Wait until a count stays the same for some seconds, and return it; raises AssertionError if it never does.
+
+    A slow machine takes longer to come to rest. What goes on for ever does not.
+    """
+    last, since = count(), time.monotonic()
+
+    def rests() -> bool:
+        nonlocal last, since
+        now = count()
+        if now != last:
+            last, since = now, time.monotonic()
+        return time.monotonic() - since >= seconds
+
+    until(what, rests)
+    return last
 
 
 @dataclass
@@ -79,7 +99,7 @@ class Api:
 
     def connect(self) -> http.client.HTTPSConnection:
         """Return a new connection, which opens with its first request."""
-        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=20)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=HANG / 2)
 
     def get(self, path: str) -> Object | None:
         """Return what is there, or None."""

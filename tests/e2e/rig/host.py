@@ -31,7 +31,6 @@ _TOKEN = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{NAME}/token"
 _METRICS: Object = {"namespace": "kube-system", "name": "metrics-server"}
 _SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": NAMESPACE, "name": f"{NAME}-tls"}}
 _GLANCE = 0.1
-_PATIENCE = 60.0
 
 Things = dict[str, Object]
 
@@ -80,7 +79,7 @@ class Host:
         self.api.delete(things["HorizontalPodAutoscaler"])
         # There is no garbage collector that would see to the pods.
         self.api.merge(things["Deployment"], {"spec": {"replicas": 0}})
-        until("no pod is left", lambda: not self.kubelet.running, _PATIENCE)
+        until("no pod is left", lambda: not self.kubelet.running)
         for thing in (*things.values(), _SECRET):
             self.api.delete(thing)
 
@@ -111,7 +110,7 @@ def hosting(plane: ControlPlane, api: Api, config: Path, front: Service) -> Iter
         stack.enter_context(_metering(plane, api, own))
         plane.processes.start("kube-controller-manager", *commands.kube_controller_manager(plane.layout, own))
         stack.callback(plane.processes.stop, "kube-controller-manager")
-        until("the metrics API is served", lambda: api.get(_USED) is not None, _PATIENCE)
+        until("the metrics API is served", lambda: api.get(_USED) is not None)
         yield host
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from tests.e2e.rig.api import Object, until
 from tests.e2e.rig.processes import Process, Processes
+from tests.waiting import HANG
 
-_PATIENCE, _PAUSE = 20.0, 0.05
+_PAUSE = 0.05
 _HOSTS = Path("/etc/hosts")
 _PROGRAM = Path(sys.executable).with_name("karta-interpreter")
 
@@ -92,10 +93,10 @@ class Interpreter:
             while self.process.alive:
                 metrics = self.get("/metrics")[1]
                 time.sleep(_PAUSE)
-        return self.process.child.wait(_PATIENCE), metrics
+        return self.process.child.wait(HANG), metrics
 
     def _exchange(self, method: str, path: str, body: str | None = None) -> tuple[int, str]:
-        connection = http.client.HTTPSConnection(self.host, self.port, context=self.context, timeout=5)
+        connection = http.client.HTTPSConnection(self.host, self.port, context=self.context, timeout=HANG / 2)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
             answer = connection.getresponse()
@@ -140,4 +141,4 @@ def _trusting(authority: Path | None) -> ssl.SSLContext:
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command of the program to its end."""
-    return subprocess.run([_PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([_PROGRAM, *arguments], capture_output=True, text=True, timeout=HANG, check=False)

@@ -17,6 +17,7 @@ from tests.e2e.rig.authority import Authority
 from tests.e2e.rig.layout import MEMBERS, TOKEN, Layout
 from tests.e2e.rig.ledger import requests_seen
 from tests.e2e.rig.processes import Processes
+from tests.waiting import HANG
 
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _GATED = {
@@ -24,7 +25,6 @@ _GATED = {
     "karmada-controller-manager": commands.controller_manager,
     "karmada-scheduler": commands.scheduler,
 }
-_PATIENCE = 60.0
 
 
 @dataclass
@@ -117,14 +117,14 @@ class ControlPlane:
         for api in servers:
             self.start_api_server(api.name)
         for api in servers:
-            until(f"{api.name} is ready", api.ready, _PATIENCE)
+            until(f"{api.name} is ready", api.ready)
 
     def _install_types(self) -> None:
         karmada.install_types(self.karmada, self.layout)
 
     def _start_aggregated(self) -> None:
         self.processes.start("karmada-aggregated-apiserver", *commands.aggregated_api_server(self.layout))
-        until("clusters are served", self.clusters_served, _PATIENCE)
+        until("clusters are served", self.clusters_served)
 
     def _start_components(self) -> None:
         self._start_gated(multiple_pod_templates=False)
@@ -134,25 +134,25 @@ class ControlPlane:
         gates = f"MultiplePodTemplatesScheduling={str(multiple_pod_templates).lower()}"
         for name, command in _GATED.items():
             self.processes.start(name, *command(self.layout, gates))
-        until("karmada-webhook is ready", self._webhook_answers, _PATIENCE)
-        until("karmada-controller-manager is ready", self.manager_metrics, _PATIENCE)
+        until("karmada-webhook is ready", self._webhook_answers)
+        until("karmada-controller-manager is ready", self.manager_metrics)
 
     def _join_members(self) -> None:
         for name, api in self.members.items():
             karmada.join(self.karmada, name, api.port, TOKEN, self.authority.bundle)
         for name in self.members:
-            until(f"{name} is Ready", partial(karmada.is_ready, self.karmada, name), _PATIENCE)
+            until(f"{name} is Ready", partial(karmada.is_ready, self.karmada, name))
 
     def _webhook_answers(self) -> bool:
         context = ssl.create_default_context(cafile=self.authority.file)
         try:
-            with urllib.request.urlopen(f"https://{self.layout.local('webhook')}/", timeout=5, context=context):
+            with urllib.request.urlopen(f"https://{self.layout.local('webhook')}/", timeout=HANG / 2, context=context):
                 return True
         except urllib.error.HTTPError:
             return True  # it answers, and that is enough
 
 
 def _fetch(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 - a URL of this module
+    with urllib.request.urlopen(url, timeout=HANG / 2) as answer:  # noqa: S310 - a URL of this module
         text: str = answer.read().decode()
         return text

@@ -9,16 +9,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_PATIENCE = 15.0
+_PATIENCE = 60.0
+_LOOPBACK = "127.0.0.1"
+_PORTS = range(20_000, 30_000)
+"""Below those that Linux gives to connections, and to programs that ask for any port."""
+_claims: list[socket.socket] = []
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a TCP port that nothing listens on, and that no other call returns until this process ends.
+
+    The UDP port of the same number is the claim: the kernel gives it to one socket at a time, in this run or in one
+    beside it. Raises OSError when all ports are taken.
+    """
+    for port in _PORTS:
+        claim = socket.socket(type=socket.SOCK_DGRAM)
+        try:
+            claim.bind((_LOOPBACK, port))
+            with socket.socket() as probe:
+                probe.bind(("", port))
+        except OSError:
+            claim.close()
+        else:
+            _claims.append(claim)
+            return port
+    message = f"no port from {_PORTS.start} to {_PORTS.stop - 1} is free"
+    raise OSError(message)
 
 
 @dataclass
