@@ -156,6 +156,24 @@ def test_the_annotation_health_is_enough() -> None:
     assert _run(argocd_health(replace(definition, status=None)), {"ok": True}) == ("Healthy", "Undefined")
 
 
+@pytest.mark.parametrize(
+    ("expression", "expected", "needs_libraries"),
+    [
+        pytest.param(".status.on", "true", False, id="a boolean"),
+        pytest.param(".status.on", "Yes", False, id="a text that is no JSON"),
+        pytest.param(".status.list[0].count > 1", "true", False, id="numbers are compared"),
+        pytest.param(".status.count", "3", True, id="a number is written as text"),
+        pytest.param('.status.name | startswith("a")', "true", True, id="a function of texts"),
+    ],
+)
+def test_libraries_are_opened_for_scripts_that_need_them(expression: str, expected: str, needs_libraries: bool) -> None:
+    running = [{"byExpression": {"expression": expression, "expectedResult": expected}}]
+
+    check = argocd_health(load_definition(_karta({**PHASES, "statusMappings": {"running": running}})))
+
+    assert check.use_open_libs is needs_libraries
+
+
 def test_the_entries_are_named_by_group_and_kind() -> None:
     check = argocd_health(load_definition(_karta(PHASES)))
     libs = {"resource.customizations.useOpenLibs.example.io_Toy": "true"}

@@ -1,5 +1,7 @@
 """The scripts of the operations that only read: what `operations` answers, in Lua."""
 
+from json import loads
+
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.writer import quoted
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
@@ -113,8 +115,19 @@ def _matcher(script: Script, rules: StatusRules, status: str, matcher: Matcher) 
             parts.append(f"peek({one}, {quoted(rules.conditions.reason_field)}) == {quoted(expected.reason)}")
     if matcher.expression is not None:
         function = script.first_of(matcher.expression, f"is {status}")
-        parts.append(f"is_answer({quoted(matcher.expected)}, {function}(obj))")
+        parts.append(f"{_answer(matcher.expected)}, {function}(obj))")
     return " and ".join(parts) or "true"
+
+
+def _answer(expected: str) -> str:
+    """Return the begin of a call that compares a result as text: that of no other value is a boolean's, or no JSON."""
+    if expected in ("true", "false"):
+        return f"is_answer({expected}"
+    try:
+        loads(expected)
+    except ValueError:
+        return f"is_answer({quoted(expected)}"
+    return f"is_text({quoted(expected)}"
 
 
 def health(script: Script) -> None:

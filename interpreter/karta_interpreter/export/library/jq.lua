@@ -133,7 +133,7 @@ local function item(value, index)
   if value == nil then return nil end
   if type(index) == "string" then return get(value, index) end
   if not is_list(value) then error("a " .. type(value) .. " has no elements") end
-  index = index < 0 and #value + math.ceil(index) + 1 or math.floor(index) + 1
+  index = index < 0 and #value + index + -index % 1 + 1 or index - index % 1 + 1
   local found = value[index]
   if found == null then return nil end
   return found
@@ -157,7 +157,7 @@ local function compare(a, b)
   end
   if left < 5 then return 0 end
   if left == 5 then
-    for i = 1, math.min(#a, #b) do
+    for i = 1, #a < #b and #a or #b do
       local order = compare(a[i], b[i])
       if order ~= 0 then return order end
     end
@@ -201,7 +201,7 @@ local function number(value)
 end
 
 local function finite(value)
-  if value ~= value or value == math.huge or value == -math.huge then
+  if value - value ~= 0 then -- NaN or infinite
     error("the result is too large for a number")
   end
   return value

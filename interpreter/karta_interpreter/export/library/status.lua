@@ -1,6 +1,11 @@
 -- Whether the first result of an expression is there and, as text, the expected one.
-local function is_answer(expected, value, is_there)
+local function is_text(expected, value, is_there)
   return is_there and to_text(value) == expected
+end
+
+-- As is_text, for a boolean, and for a text that is no JSON.
+local function is_answer(expected, value, is_there)
+  return is_there and (value == expected or value == tostring(expected))
 end
 
 local function text_or_nil(value)
@@ -28,13 +33,20 @@ local function first_phase(phases)
   return present(phases[1]) or ""
 end
 
+-- The number of a text of digits; nil for another text.
+local function digits(text)
+  local found = #text <= 19 and tonumber(text, 10) or nil
+  if not found or found < 0 then return nil end
+  local written = tostring(found)
+  while #written < #text do written = "0" .. written end
+  return written == text and found or nil
+end
+
 -- The generation that a status was written for.
 local function observed_generation(status)
   local observed = is_object(status) and status.observedGeneration or nil
-  if type(observed) == "string" then
-    return #observed <= 19 and string.find(observed, "^%d+$") and tonumber(observed) or nil
-  end
-  return type(observed) == "number" and observed == math.floor(observed) and observed or nil
+  if type(observed) == "string" then return digits(observed) end
+  return type(observed) == "number" and observed % 1 == 0 and observed or nil
 end
 
 local function generation_of(obj)
