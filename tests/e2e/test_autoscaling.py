@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.flow import flowing, say
 from tests.e2e.installed import SERVICE, Installed
 from tests.e2e.kinds import kind_of
-from tests.e2e.rig.api import Object
+from tests.e2e.rig.api import Object, until
 from tests.e2e.rig.binaries import caller as caller_program
 from tests.e2e.rig.caller import Caller, calling
 from tests.e2e.rig.host import NAME, NAMESPACE, Host, Things, hosting, manifests
@@ -29,8 +29,8 @@ _FEWEST, _MOST = 2, 10
 _TOLERANCE = 1.1
 _LIGHT, _TRIAL = 40, 400
 _WORKERS = 10
-_AGE, _HELD = 10, 5.0
-_PATIENCE = 120.0
+_AGE = 10
+_PATIENCE = 300.0
 
 
 @dataclass
@@ -72,11 +72,16 @@ class Autoscaled:
     def cpu_per_call(self) -> float:
         """Seconds of CPU that a call takes, at a moderate load."""
         self.caller.rate(_TRIAL)
-        time.sleep(1)
+        self._answered(_TRIAL)
         cpu, calls = self.cpu(), self.caller.last["calls"]
-        time.sleep(4)
+        self._answered(4 * _TRIAL)
         cost: float = (self.cpu() - cpu) / (self.caller.last["calls"] - calls)
         return cost
+
+    def _answered(self, calls: int) -> None:
+        """Wait until there were that many more calls."""
+        wanted = self.caller.last["calls"] + calls
+        until(f"{calls} more calls", lambda: self.caller.last["calls"] >= wanted)
 
     def follow(self, what: str, question: Callable[[], bool]) -> None:
         """Say what there is to see until the answer is true."""
@@ -156,10 +161,12 @@ def test_pods_follow_the_load_and_no_call_fails(
 
         scaled.follow("the pods are enough", is_enough)
         counted = scaled.calls()
-        time.sleep(_HELD)
-        share = {name: count - counted.get(name, 0) for name, count in scaled.calls().items()}
-        late = sum(count for name, count in share.items() if name not in first) / sum(share.values())
-        scaled.saw(f"calls in {_HELD:.0f} s: {sorted(map(round, share.values()))}, of the new pods {late:.0%}")
+
+        def late() -> float:
+            return sum(count - counted.get(name, 0) for name, count in scaled.calls().items() if name not in first)
+
+        # Connections are few and long, and which pod gets one is a matter of chance.
+        scaled.follow("new pods answer", lambda: late() > 0)
         grown = len(host.pods)
 
         caller.rate(_LIGHT)
@@ -170,7 +177,5 @@ def test_pods_follow_the_load_and_no_call_fails(
         scaled.saw(f"{total['calls']} calls, {total['failed']} failed, the slowest took {caller.slowest():.3f} s")
         scaled.saw(f"{stream.changes} changes of a workload, Karmada got {dict(seen)}")
     assert grown > _FEWEST
-    # Connections are few, and who gets one is a matter of chance.
-    assert late > 0
     assert total["failed"] == 0, total["error"]
     assert set(seen) == {"200"}

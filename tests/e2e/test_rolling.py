@@ -27,6 +27,8 @@ _ROTATIONS = (4, 9, 14)
 _RELOAD = 11
 # What it takes until all nodes know that an endpoint is gone, after its pod was told to stop.
 _PROPAGATION = 0.5
+# How long a replica serves on: a busy machine may be late in removing the endpoint.
+_GRACE = 5
 
 
 @dataclass
@@ -47,7 +49,7 @@ class Deployment:
     def grow(self) -> None:
         """Start one replica more."""
         chain, key = (self.certificate.folder / name for name in ("tls.crt", "tls.key"))
-        options = ("--certificate-file", chain, "--key-file", key, "--grace-period", "2")
+        options = ("--certificate-file", chain, "--key-file", key, "--grace-period", str(_GRACE))
         replica = self.installed.serve(*options, service=self.front.port)
         self.replicas.append(replica)
         self.front.add(replica.port)

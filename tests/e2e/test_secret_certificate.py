@@ -79,6 +79,11 @@ class Observer:
     connections: int = 0
     ended: threading.Event = field(default_factory=threading.Event)
 
+    def connects(self, times: int = 20) -> None:
+        """Wait until it has opened that many more connections."""
+        wanted = self.connections + times
+        until(f"{times} more connections", lambda: self.connections >= wanted)
+
     def run(self) -> None:
         """Connect until it is ended."""
         while not self.ended.wait(0.05):
@@ -183,7 +188,7 @@ def test_certificates_and_authorities_change_and_no_call_fails(
 
 
 def test_a_broken_and_a_deleted_secret_are_mended(installed: Installed, host: Host, front: Service) -> None:
-    replica = serve(installed, front)
+    replica = serve(installed, front, life=_DAY)
     installed.registered({"service": {"name": "karta-interpreter", "port": front.port}})
     first = host.content()["ca.crt"]
     with observing(installed, front.port) as observer:
@@ -191,7 +196,7 @@ def test_a_broken_and_a_deleted_secret_are_mended(installed: Installed, host: Ho
         until("the key is one again", lambda: host.content()["tls.key"].startswith(b"-----BEGIN PRIVATE KEY"))
         host.api.delete(_THING)
         until("the Secret is there again", host.content)
-        time.sleep(2)
+        observer.connects()
     say(f"  {observer.connections} new connections, and the log says:")
     for line in replica.logged():
         if line["message"].startswith(("the Secret", "the content")):
@@ -208,12 +213,12 @@ def test_a_broken_and_a_deleted_secret_are_mended(installed: Installed, host: Ho
 def test_the_last_certificate_is_served_while_the_host_cluster_is_away(
     plane: ControlPlane, installed: Installed, host: Host, front: Service
 ) -> None:
-    replica = serve(installed, front, life=300.0)
+    replica = serve(installed, front, life=_DAY)
     installed.registered({"service": {"name": "karta-interpreter", "port": front.port}})
     with observing(installed, front.port) as observer:
         plane.processes.running[f"{host.api.name}-apiserver"].stop(signal.SIGKILL)
         complaint = until("it is told of", lambda: [line for line in replica.logged() if line["level"] == "error"])
-        time.sleep(3)
+        observer.connects()
         assert replica.ready()
         plane.start_api_server(host.api.name)
         until("the API server is back", host.api.ready)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.e2e.rig.api import Object
 
-_PATIENCE = 15.0
+_PATIENCE = 60.0
 
 
 @dataclass
