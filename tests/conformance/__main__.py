@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from tests.conformance import ours
+from tests.conformance import customizations, ours
 from tests.conformance.benchmark import benchmark, write
 from tests.conformance.bundle import Bundled, load_bundle
 from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
@@ -82,6 +82,7 @@ def _all(peer: Peer, bundle: list[Bundled], version: str, mutants: int) -> Itera
     yield from _shown(_small_scripts(peer))
     yield from _shown(_generated(peer, bundle, mutants))
     yield from _shown(_catalogue(peer, bundle))
+    yield from _shown(_customizations(peer))
 
 
 def _suite(peer: Peer, bundle: list[Bundled], version: str) -> Iterator[str]:
@@ -120,6 +121,13 @@ def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
     for line in describe(pairs, reasons):
         _say(line)
     yield from complaints(pairs, reasons)
+
+
+def _customizations(peer: Peer) -> Iterator[str]:
+    _title("Exported customizations: Karta, our Lua engine, Karmada's Lua VM")
+    tally = customizations.compare(peer)
+    _say(str(tally))
+    yield from tally.failures()
 
 
 def _gojq(program: Path, mutants: int) -> Iterator[str]:

@@ -1,0 +1,89 @@
+from typing import Any
+
+import pytest
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.functions import lua_pattern
+from karta_interpreter.export.script import Script as Compiler
+from karta_interpreter.jq import Query
+from karta_interpreter.lua.answers import answer
+from karta_interpreter.lua.script import Script
+from tests.catalogue.entries import entries
+
+
+def _compiler() -> Compiler:
+    definition = entries()[0].definition  # its expressions are not looked at
+    assert definition
+    return Compiler(definition)
+
+
+def _outputs(expression: str, obj: Any) -> Any:
+    """All outputs of an expression, computed by its Lua."""
+    compiler = _compiler()
+    name = compiler.list_of(Query.compile(expression), "found")
+    compiler.add(f"function ReflectStatus(obj)\n  return {{found = {name}(obj)}}\nend")
+    script = Script("InterpretStatus", compiler.text(""), "toy")
+    return answer([script], object=obj)["status"].get("found", [])
+
+
+@pytest.mark.parametrize(
+    ("expression", "obj", "outputs"),
+    [
+        pytest.param(".a.b", {"a": {"b": 1}}, [1], id="a path"),
+        pytest.param(".a[].n", {"a": [{"n": 1}, {"n": 2}]}, [1, 2], id="a loop keeps its order"),
+        pytest.param(".a[]", {"a": {"y": 1, "x": 2}}, [2, 1], id="an object goes by its sorted keys"),
+        pytest.param(".a // 7", {}, [7], id="a default for what is missing"),
+        pytest.param(".a // 7", {"a": False}, [7], id="a default for false"),
+        pytest.param(".a // 7", {"a": 0}, [0], id="zero is true in jq, so it has no default"),
+        pytest.param(".a[]? // 7", {}, [7], id="a default for no output"),
+        pytest.param(".a, .b", {"a": 1, "b": 2}, [1, 2], id="a comma"),
+        pytest.param("if .a then .b else empty end", {"a": 0, "b": 2}, [2], id="zero is a true condition"),
+        pytest.param("if .a then .b else empty end", {"b": 2}, [], id="null is a false condition"),
+        pytest.param(".a[] | select(.n > 1) | .n", {"a": [{"n": 1}, {"n": 2}]}, [2], id="a filter"),
+        pytest.param('.a == "x" and (.b | not)', {"a": "x"}, [True], id="logic"),
+        pytest.param("null < false, 1 < {}", {}, [True, True], id="jq's order of types"),
+        pytest.param("[.a[].n] | add", {"a": [{"n": 1}, {"n": 2}]}, [3], id="a sum"),
+        pytest.param(".a | length", {"a": [1, 2]}, [2], id="a length"),
+        pytest.param('"\\(.a)-x"', {"a": 3}, ["3-x"], id="a text with an integer"),
+        pytest.param('{n: .a, "k-1": 2}', {"a": 1}, [{"n": 1, "k-1": 2}], id="an object"),
+        pytest.param(".a | tonumber?", {"a": "12"}, [12], id="a number in a text"),
+        pytest.param(".a[1:]", {"a": [1, 2, 3]}, [[2, 3]], id="a slice"),
+        pytest.param(".a[-1]", {"a": [1, 2, 3]}, [3], id="an index from the end"),
+        pytest.param("first(.a[])", {"a": [4, 5]}, [4], id="the first output"),
+        pytest.param('.a | test("^x[0-9]+$")', {"a": "x12"}, [True], id="a regular expression that Lua has"),
+        pytest.param('.a | IN("x", "y")', {"a": "y"}, [True], id="one of several"),
+        pytest.param("any(.a[]; . > 1)", {"a": [1, 2]}, [True], id="any"),
+        pytest.param("all(.a[]; . > 1)", {"a": [1, 2]}, [False], id="all"),
+    ],
+)
+def test_the_lua_of_an_expression_gives_its_outputs(expression: str, obj: Any, outputs: Any) -> None:
+    assert list(Query.compile(expression).evaluate(obj)) == outputs
+    assert _outputs(expression, obj) == outputs
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        pytest.param("$deployment.spec", "another object, which a script cannot read", id="a reference"),
+        pytest.param('.a | test("a|b")', "Lua has no regular expressions", id="an alternative of patterns"),
+        pytest.param(".a == 9007199254740993", "more digits than numbers of Lua", id="an integer beyond 2^53"),
+    ],
+)
+def test_an_expression_without_a_form_in_lua_is_rejected_with_the_reason(expression: str, reason: str) -> None:
+    with pytest.raises(ExportError, match=reason) as rejected:
+        _compiler().list_of(Query.compile(expression, frozenset({"deployment"})), "toy replicas")
+
+    assert str(rejected.value).startswith("toy replicas")
+
+
+@pytest.mark.parametrize(
+    ("regex", "pattern"),
+    [
+        pytest.param("^[0-9]+$", "^[0-9]+$", id="a class"),
+        pytest.param(r"\.", "%.", id="an escape"),
+        pytest.param("a-b", "a%-b", id="a hyphen repeats in Lua"),
+        pytest.param("a|b", None, id="Lua has no alternatives"),
+    ],
+)
+def test_a_regular_expression_becomes_a_pattern_or_none(regex: str, pattern: str | None) -> None:
+    assert lua_pattern(regex) == pattern
