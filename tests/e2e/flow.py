@@ -199,18 +199,20 @@ class Flow:
 
     def end(self) -> None:
         """Take everything away, from the members, too."""
-        # The binding belongs to the template; there is no garbage collector that would see to it.
-        for thing in (self.template, self._binding(), propagation(self.template, {}), *self.dependencies()):
-            self.karmada.delete(thing)
+
+        def is_gone(api: Api) -> bool:
+            # The binding belongs to the template; there is no garbage collector that would see to it. Karmada may make
+            # another one, from what it still knows of the template.
+            for thing in (self.template, self._binding(), propagation(self.template, {}), *self.dependencies()):
+                self.karmada.delete(thing)
+            return api.find(self.template) is None
+
         for api in self.plane.members.values():
-            until(f"{self.name} is gone from {api.name}", partial(self._is_gone, api))
+            until(f"{self.name} is gone from {api.name}", partial(is_gone, api))
 
     def _has_edit(self, name: str, value: str) -> bool:
         annotations = self.member(name)["metadata"].get("annotations", {})
         return bool(annotations.get(_EDITED) == value)
-
-    def _is_gone(self, api: Api) -> bool:
-        return api.find(self.template) is None
 
     def _binding(self) -> Object:
         name = f"{self.name}-{self.kind.name.lower()}"
