@@ -232,3 +232,76 @@ def test_an_empty_path_is_not_the_current_folder(run: Run, command: str) -> None
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("error: a path is empty")
+
+
+_CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {kind}s.example.io}}
+spec:
+  group: example.io
+  names: {{kind: {kind}}}
+  versions:
+  - name: {version}
+    schema:
+      openAPIV3Schema:
+        properties:
+          spec:
+            required: [template]
+            properties: {{{spec}template: {{x-kubernetes-preserve-unknown-fields: true}}}}
+          status: {{type: object, properties: {{phase: {{type: string}}}}}}
+"""
+_COUNTS = "replicas: {type: integer}, "
+
+
+def _crd(kind: str = "Job", version: str = "v1", spec: str = _COUNTS) -> str:
+    return _CRD.format(kind=kind, version=version, spec=spec)
+
+
+def test_a_field_that_the_crd_lacks_is_an_error_at_its_line(run: Run, files: Path, karta: Karta) -> None:
+    (files / "crd.yaml").write_text(_crd())
+    (files / "typo.yaml").write_text(karta("Job", replicas=".spec.replica // 1"))
+
+    result = run("validate", "typo.yaml", "--crd", "crd.yaml")
+
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "typo.yaml:16:23: error [crd-unknown-field] "
+        "spec.structureDefinition.rootComponent.scaleDefinition.replicasPath: the CRD has no field .spec.replica\n"
+        "    .spec.replica // 1\n"
+        "         ^^^^^^^^\n"
+        "    hint: did you mean replicas?\n"
+    )
+
+
+def test_a_definition_that_fits_its_crd_has_no_finding(run: Run, files: Path) -> None:
+    (files / "crd.yaml").write_text(_crd())
+
+    result = run("validate", _GOOD, "--crd", "crd.yaml")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("crds", "rules"),
+    [
+        pytest.param([_crd(spec="")], ["crd-unknown-field"], id="one release without the field"),
+        pytest.param([_crd(spec=""), _crd()], [], id="another release has it"),
+        pytest.param([_crd(spec=""), _crd(spec="size: {}, ")], ["crd-unknown-field"], id="no release has it"),
+        pytest.param([_crd(version="v2")], ["crd-version"], id="another version"),
+        pytest.param([_crd(kind="Cake")], ["crd-missing"], id="another kind"),
+    ],
+)
+def test_several_crds_of_a_kind_are_its_releases(run: Run, files: Path, crds: list[str], rules: list[str]) -> None:
+    (files / "crds.yaml").write_text("---\n".join(crds))
+
+    result = run("validate", _GOOD, "--crd", "crds.yaml", "-o", "json")
+
+    assert [finding["rule"] for finding in json.loads(result.stdout)["findings"]] == rules
+
+
+def test_a_file_without_a_crd_is_named(run: Run) -> None:
+    result = run("validate", _GOOD, "--crd", "job.yaml")
+
+    assert result.exit_code == 2
+    assert "job.yaml: there is no CustomResourceDefinition in it" in result.stderr

@@ -5,6 +5,7 @@ import textwrap
 import click
 import yaml
 
+from karta_interpreter.cli.crds import contradictions
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import INPUT
 from karta_interpreter.cli.program import UsageProblem
@@ -33,11 +34,13 @@ def karta_command(crd: str, kind: str | None, version: str | None) -> None:
     A schema shows fields that look like pods, counts, conditions and a switch to suspend, but not their meaning:
     comments in the draft name what to CHECK, and stderr has the findings of `validate`.
     """
-    custom = CustomKind.of(_crd(read_crds([crd]), kind), version)
+    chosen = _crd(read_crds([crd]), kind)
+    custom = CustomKind.of(chosen, version)
     drafted = draft(custom)
     text = draft_text(drafted, escaped(f"Drafted from the CustomResourceDefinition {custom.crd}."))
     click.echo(text, nl=False)
     findings = [finding for loaded in load_documents(text, "draft") for finding in loaded.findings]
+    findings += contradictions(text, "draft", [chosen])
     click.echo(findings_text(findings), err=True, nl=False)
     click.echo(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
 

@@ -21,10 +21,11 @@ from karta_interpreter.suggestion import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The Kartas and customizations of a path."""
+    """The Kartas and customizations of a path, and the files that they were read from."""
 
     layer: Layer
     customizations: tuple[LoadedCustomization, ...] = ()
+    files: tuple[DefinitionFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def read_given(path: str) -> Given:
     customizations = tuple(found for file in folder.files.values() for found in _customizations(file))
     places = {(found.source, found.line) for found in customizations}
     broken = tuple(each for each in layer.quarantined if not _is_one_of(places, each))
-    return Given(replace(layer, quarantined=broken), customizations)
+    return Given(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()))
 
 
 def read_customizations(path: str) -> list[LoadedCustomization]:

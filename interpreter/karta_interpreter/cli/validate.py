@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
+from karta_interpreter.cli.crds import crd_findings
 from karta_interpreter.cli.definitions import Given, read_given
-from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.options import output
+from karta_interpreter.cli.files import check_stdin, read_crds
+from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.findings import Finding, Severity, count, format_path
@@ -21,19 +22,24 @@ from karta_interpreter.sources.snapshot import Quarantined
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@inputs("--crd", text="CRDs of the kinds; every path, count, phase and id is compared with their schemas")
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 @output("table", "yaml", "json")
-def command(paths: tuple[str, ...], output: str, *, strict: bool) -> None:
+def command(paths: tuple[str, ...], crd: tuple[str, ...], output: str, *, strict: bool) -> None:
     """Check definitions and show all their errors and warnings.
 
     PATH is a file, a folder (all its files that end in .yaml, .yml or .json, without those in testdata) or "-" for
     standard input; customizations are checked, too. The exit code is 1 when a definition or script cannot be used.
+
+    A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding.
     """
-    check_stdin(paths)
+    check_stdin((*paths, *crd))
+    crds = read_crds(crd) if crd else []
     given = {path: read_given(path) for path in paths}
     findings = [finding for path, each in given.items() for finding in _findings(path, each)]
     findings += combine(each.layer for each in given.values()).findings
     findings += merge(found for each in given.values() for found in each.customizations).findings
+    findings += crd_findings(given.values(), crds) if crds else ()
     document = _document(list(given.values()), in_order(findings))
     summary = document["summary"]
     if output == "table":

@@ -52,7 +52,7 @@ def load_documents(text: str, source: str) -> list[Loaded]:
     with that error; nothing is raised.
     """
     try:
-        found = _found(text, source)
+        found = objects_in(text, source)
     except ManifestError as err:
         unreadable = error("unreadable", (), str(err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
@@ -70,7 +70,11 @@ def load_definition(value: Object, source: str = "") -> Definition:
     return loaded.definition
 
 
-def _found(text: str, source: str) -> list[tuple[Document, Path, JSON]]:
+def objects_in(text: str, source: str) -> list[tuple[Document, Path, JSON]]:
+    """Every object of a manifest, those of a `List` one by one, with its document and its path in that.
+
+    Raises ManifestError for text that cannot be read.
+    """
     documents = read_documents(text, source)
     found = [(document, at, value) for document in documents for at, value in _items(document)]
     if len(found) > MOST_DOCUMENTS:

@@ -1,0 +1,295 @@
+"""The shapes of what an expression yields for an object of a CRD, and what the schema contradicts on the way."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from karta_interpreter.crd.shape import ANY, BOOLEAN, NULL, NUMBER, TEXT, Shape, Shapes, list_of, object_of
+from karta_interpreter.findings import Severity
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.syntax import Node, Span
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.suggestion import did_you_mean
+
+WRONG_TYPE: Final = "crd-wrong-type"
+_CONTAINERS: Final = ("array", "object")
+_COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What an expression reads, and the schema of the CRD does not have."""
+
+    rule: str
+    message: str
+    hint: str
+    span: Span
+    severity: Severity = Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is known at a place of an expression: its variables, its own functions, and whether an error is caught."""
+
+    found: list[Contradiction] = field(default_factory=list)
+    variables: Mapping[str, Shapes] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
+    is_tried: bool = False
+
+    def add(self, found: Contradiction) -> None:
+        """Add a contradiction, once; a wrong type is none where errors are caught."""
+        if found not in self.found and not (self.is_tried and found.rule == WRONG_TYPE):
+            self.found.append(found)
+
+
+def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
+    """Return the shapes of what an expression yields; what the schema contradicts is added to ``scope.found``.
+
+    A construct that is not followed yields `ANY`, about which nothing is found.
+
+    >>> from karta_interpreter.jq import parse
+    >>> root = Shape({"properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}, ".")
+    >>> scope = Scope()
+    >>> outputs(parse(".spec.sizes // 1"), (root,), scope)[-1].noun, scope.found[0].message, scope.found[0].hint
+    ('an integer', 'the CRD has no field .spec.sizes', 'did you mean size?')
+    """
+    match node:
+        case ast.Identity():
+            return inputs
+        case ast.Literal(value):
+            return (_literal(value),)
+        case ast.Text(parts):
+            for part in parts:
+                if isinstance(part, Node):
+                    outputs(part, inputs, scope)
+            return (TEXT,)
+        case ast.Format():
+            return (TEXT,)
+        case ast.Index(target, ast.Literal(str() as name) as key):
+            return _fields(outputs(target, inputs, scope), name, node, key, scope)
+        case ast.Index(target, key):
+            keys = outputs(key, inputs, scope)
+            is_position = bool(keys) and all("integer" in each.types for each in keys)
+            found = outputs(target, inputs, scope)
+            return _elements(found, "an index reads a list", ("array",) if is_position else _CONTAINERS, node, scope)
+        case ast.Slice(target, start, stop):
+            for bound in filter(None, (start, stop)):
+                outputs(bound, inputs, scope)
+            return outputs(target, inputs, scope)
+        case ast.Iterate(target):
+            return _elements(outputs(target, inputs, scope), "`[]` reads a list or an object", _CONTAINERS, node, scope)
+        case ast.Try(body, handler):
+            tried = outputs(body, inputs, replace(scope, is_tried=True))
+            return tried if handler is None else _unique((tried, outputs(handler, (TEXT,), scope)))
+        case ast.Array(body):
+            return (list_of(() if body is None else outputs(body, inputs, scope)),)
+        case ast.Object(entries):
+            return (_made(entries, inputs, scope),)
+        case ast.Negate(body):
+            outputs(body, inputs, scope)
+            return (NUMBER,)
+        case ast.Pipe(left, right):
+            return outputs(right, outputs(left, inputs, scope), scope)
+        case ast.Comma(left, right) | ast.Alternative(left, right):
+            return _unique((outputs(left, inputs, scope), outputs(right, inputs, scope)))
+        case ast.Binary(operator, left, right):
+            return _operation(operator, left, right, inputs, scope)
+        case ast.Assign(_, left, right):
+            outputs(left, inputs, scope)
+            outputs(right, inputs, scope)
+            return inputs
+        case ast.If(branches, otherwise):
+            results = [inputs if otherwise is None else outputs(otherwise, inputs, scope)]
+            for condition, then in branches:
+                outputs(condition, inputs, scope)
+                results.append(outputs(then, inputs, scope))
+            return _unique(results)
+        case ast.Variable(name):
+            return scope.variables.get(name, (ANY,))
+        case ast.Bind(source, (ast.VariablePattern(name),), body):
+            known = {**scope.variables, name: outputs(source, inputs, scope)}
+            return outputs(body, inputs, replace(scope, variables=known))
+        case ast.Bind(source, _, body):
+            outputs(source, inputs, scope)
+            return outputs(body, inputs, replace(scope, variables={}))
+        case ast.Reduce(source) | ast.Foreach(source):
+            outputs(source, inputs, scope)
+        case ast.Define(name, _, _, body):
+            return outputs(body, inputs, replace(scope, functions=scope.functions | {name}))
+        case ast.Call(name, arguments) if name not in scope.functions:
+            return _called(name, arguments, inputs, scope)
+    return (ANY,)
+
+
+def _unique(parts: Iterable[Shapes]) -> Shapes:
+    found: list[Shape] = []
+    for shape in (each for shapes in parts for each in shapes):
+        if shape not in found:
+            found.append(shape)
+    return tuple(found)
+
+
+def _literal(value: JSON) -> Shape:
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return BOOLEAN
+        case int() | float():
+            return Shape({"type": "integer"}) if isinstance(value, int) or value.is_integer() else NUMBER
+    return Shape({"type": "string", "enum": [value]})
+
+
+def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: Scope) -> Shapes:
+    """Return the shapes of a field. It is a contradiction only if none of the objects can have the field."""
+    found: list[Shapes] = []
+    wrong: list[Contradiction] = []
+    for shape in (each for each in shapes if each != NULL):
+        below = shape.field(name) if "object" in shape.types or not shape.is_known else None
+        if below is not None:
+            found.append(below)
+        elif "object" not in shape.types:
+            hint = f"for each entry: {shape.at}[].{name}" if "array" in shape.types and shape.at else ""
+            wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, hint))
+        else:
+            at = "" if shape.at == "." else shape.at
+            message, hint = f"the CRD has no field {at}.{name}", did_you_mean(name, shape.fields)
+            wrong.append(Contradiction("crd-unknown-field", message, hint, key.span if key.span.end else node.span))
+    return _unless(found, wrong, scope)
+
+
+def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scope: Scope) -> Shapes:
+    """Return the shapes of entries. It is a contradiction only if no value has one of the ``types``."""
+    known = [shape for shape in shapes if shape != NULL]
+    found = [shape.each() for shape in known if not shape.is_known or shape.types.intersection(types)]
+    wrong = [_wrong_type(shape, wants, node.span) for shape in known]
+    return _unless(found, wrong, scope)
+
+
+def _unless(found: Sequence[Shapes], wrong: Sequence[Contradiction], scope: Scope) -> Shapes:
+    if found or not wrong:
+        return _unique(found)
+    scope.add(wrong[0])
+    return (ANY,)
+
+
+def _wrong_type(shape: Shape, wants: str, span: Span, hint: str = "") -> Contradiction:
+    return Contradiction(WRONG_TYPE, f"{shape.at or 'this'} is {shape.noun} in the CRD, and {wants}", hint, span)
+
+
+def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: Scope) -> Shape:
+    members: dict[str, Shapes] = {}
+    is_named = True
+    for entry in entries:
+        value = outputs(entry.value, inputs, scope)
+        match entry.key:
+            case ast.Literal(str() as name):
+                members[name] = value
+            case key:
+                outputs(key, inputs, scope)
+                is_named = False
+    return object_of(members) if is_named else Shape({"type": "object"})
+
+
+def _operation(operator: str, left: Node, right: Node, inputs: Shapes, scope: Scope) -> Shapes:
+    lefts, rights = outputs(left, inputs, scope), outputs(right, inputs, scope)
+    if operator in ("==", "!="):
+        _compared(lefts, right, scope)
+        _compared(rights, left, scope)
+    if operator in _COMPARISONS:
+        return (BOOLEAN,)
+    both = _unique((lefts, rights))
+    if all("number" in each.types or "integer" in each.types for each in both):
+        return (NUMBER,)
+    if operator == "+" and all(each.types == {"string"} for each in both):
+        return (TEXT,)
+    if operator == "+" and all(each.types == {"array"} for each in both):
+        return (list_of(_unique(each.each() for each in both)),)
+    return (ANY,)
+
+
+def _compared(shapes: Shapes, other: Node, scope: Scope) -> None:
+    """Find a text to which no value can be equal."""
+    if not (isinstance(other, ast.Literal) and isinstance(other.value, str) and other.value):
+        return
+    listed = listed_values(shapes)
+    if listed and other.value not in listed:
+        message = f'{shapes[0].at or "this"} is never "{other.value}" in the CRD'
+        hint = did_you_mean(other.value, listed)
+        scope.add(Contradiction("crd-unknown-value", message, hint, other.span, Severity.WARNING))
+
+
+def listed_values(shapes: Shapes) -> list[str]:
+    """Return all texts that a value may be; nothing where it may be any text."""
+    found = [shape.values for shape in shapes if shape != NULL]
+    return [value for each in found for value in each] if all(found) else []
+
+
+_SAME: Final = frozenset(
+    {
+        *("sort", "unique", "reverse", "sort_by", "unique_by", "select"),
+        *("values", "strings", "numbers", "booleans", "objects", "arrays", "scalars", "iterables"),
+    }
+)
+_RESULTS: Final[Mapping[str, Shape]] = {
+    **dict.fromkeys(("length", "floor", "ceil", "round", "tonumber", "abs", "fabs"), NUMBER),
+    **dict.fromkeys(("tostring", "tojson", "type", "join", "sub", "gsub", "ascii_downcase", "ascii_upcase"), TEXT),
+    **dict.fromkeys(("ltrimstr", "rtrimstr", "trim", "ltrim", "rtrim"), TEXT),
+    **dict.fromkeys(("not", "test", "startswith", "endswith", "contains", "isempty", "IN", "any", "all"), BOOLEAN),
+    "split": list_of((TEXT,)),
+}
+_BY_ELEMENT: Final = frozenset(("sort_by", "unique_by", "group_by", "min_by", "max_by", "any", "all", "map"))
+_FOLLOWED: Final = _BY_ELEMENT | _SAME | _RESULTS.keys()
+"""The functions whose arguments are expressions about the input, or about its elements."""
+
+
+def _entries(inputs: Shapes, name: str, scope: Scope) -> Shapes:
+    return _elements(inputs, f"`{name}` reads a list or an object", _CONTAINERS, ast.Identity(), scope)
+
+
+def _called(name: str, arguments: tuple[Node, ...], inputs: Shapes, scope: Scope) -> Shapes:  # noqa: PLR0911
+    match name, arguments:
+        case "empty" | "error", _:
+            return ()
+        case "has", (ast.Literal(str() as wanted) as key,):
+            _fields(inputs, wanted, key, key, replace(scope, is_tried=True))
+            return (BOOLEAN,)
+        case "first" | "last", (source,):
+            return outputs(source, inputs, scope)
+        case "add", (source,):
+            return _total(outputs(source, inputs, scope))
+        case "any" | "all", (source, condition):
+            outputs(condition, outputs(source, inputs, scope), scope)
+            return (BOOLEAN,)
+        case _, ():
+            return _of_input(name, inputs, scope)
+    if name not in _FOLLOWED:
+        return (ANY,)
+    found = _entries(inputs, name, scope) if name in _BY_ELEMENT else inputs
+    results = [outputs(argument, found, scope) for argument in arguments]
+    if name == "map":
+        return (list_of(results[0]),)
+    return found if name in ("min_by", "max_by") else _result(name, inputs)
+
+
+def _of_input(name: str, inputs: Shapes, scope: Scope) -> Shapes:
+    """Return the shapes of a call without arguments."""
+    match name:
+        case "first" | "last" | "min" | "max":
+            return _entries(inputs, name, scope)
+        case "add":
+            return _total(_entries(inputs, name, scope))
+        case "keys":
+            return _unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
+        case "to_entries":
+            return (list_of((object_of({"key": (TEXT,), "value": _entries(inputs, name, scope)}),)),)
+    return _result(name, inputs)
+
+
+def _result(name: str, inputs: Shapes) -> Shapes:
+    return inputs if name in _SAME else (_RESULTS.get(name, ANY),)
+
+
+def _total(shapes: Shapes) -> Shapes:
+    are_numbers = all(shape.types <= {"integer", "number"} and shape.types for shape in shapes)
+    return (NUMBER,) if are_numbers else (ANY,)

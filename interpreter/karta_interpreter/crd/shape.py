@@ -1,0 +1,160 @@
+"""What a value may be, as the OpenAPI schema of a CRD describes it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from karta_interpreter.k8s.values import JSON, Object
+
+Shapes: TypeAlias = "tuple[Shape, ...]"
+"""The shapes that an expression may yield; none where it yields nothing."""
+
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OPEN: Final = "x-kubernetes-preserve-unknown-fields"
+_NUMBERS: Final = ("integer", "number")
+
+_TEXT: Final[Object] = {"type": "string"}
+_TEXTS: Final[Object] = {"type": "object", "additionalProperties": _TEXT}
+_METADATA: Final[Object] = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion", "selfLink"), _TEXT),
+        **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), _TEXT),
+        **{name: {"type": "integer"} for name in ("generation", "deletionGracePeriodSeconds")},
+        **dict.fromkeys(("labels", "annotations"), _TEXTS),
+        **{name: {"type": "array"} for name in ("finalizers", "ownerReferences", "managedFields")},
+    },
+}
+_EMBEDDED: Final[Mapping[str, JSON]] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA}
+"""The fields of every object of Kubernetes, which the schema of a CRD does not describe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The schema of a value, and the jq path at which the object has it ("" for a value that an expression makes).
+
+    ``is_sure``: the schema requires every field on the way. ``inner`` are the shapes of the elements, ``members`` those
+    of the fields, of a value that an expression makes.
+    """
+
+    schema: Object = field(default_factory=dict)
+    at: str = ""
+    is_sure: bool = False
+    inner: "Shapes | None" = None
+    members: "Mapping[str, Shapes] | None" = None
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The JSON types that the value may have besides null; empty where any is possible."""
+        if self.schema.get("x-kubernetes-int-or-string"):
+            return frozenset({"integer", "string"})
+        named = self.schema.get("type")
+        if isinstance(named, str):
+            return frozenset(_NUMBERS if named == "number" else {named})
+        return frozenset({"object"} if self.schema.get("properties") else ())
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known about the value."""
+        return bool(self.types)
+
+    @property
+    def values(self) -> list[str]:
+        """The texts among which the schema lets choose; empty where it does not list any."""
+        listed = self.schema.get("enum")
+        return [value for value in listed if isinstance(value, str) and value] if isinstance(listed, list) else []
+
+    @property
+    def noun(self) -> str:
+        """The type in words.
+
+        >>> Shape({"type": "array"}).noun, Shape({"x-kubernetes-int-or-string": True}).noun
+        ('a list', 'an integer or a string')
+        """
+        return " or ".join(_NOUNS.get(each, each) for each in sorted(self.types)) or "anything"
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of the fields that the schema describes."""
+        properties = self.schema.get("properties")
+        return [*properties] if isinstance(properties, dict) else [*(self.members or ())]
+
+    def field(self, name: str) -> "Shapes | None":
+        """The shapes of a field; None where an object of this shape cannot have it.
+
+        >>> shape = Shape({"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {}}}}})
+        >>> [spec] = shape.field("spec")
+        >>> spec.at, spec.fields, spec.field("b")
+        ('.spec', ['a'], None)
+        """
+        if self.members is not None:
+            return self.members.get(name, ())
+        step = f".{name}" if _PLAIN.fullmatch(name) else f'["{name}"]'
+        if self._embeds(name):
+            return self._below(step, _EMBEDDED[name])
+        properties, more = self.schema.get("properties"), self.schema.get("additionalProperties")
+        if isinstance(properties, dict) and name in properties:
+            return self._below(step, properties[name])
+        if isinstance(more, dict):
+            return self._below(step, more)
+        return self._below(step, {}) if self._is_open else None
+
+    def each(self) -> "Shapes":
+        """The shapes of the elements of a list, or of the values of an object."""
+        if self.inner is not None:
+            return self.inner
+        if self.members is not None:
+            return tuple(shape for shapes in self.members.values() for shape in shapes)
+        listed = [self.schema[name] for name in ("items", "additionalProperties") if name in self.schema]
+        properties = self.schema.get("properties")
+        if not listed and isinstance(properties, dict) and not self._is_open:
+            listed = [*properties.values()]
+        return tuple(shape for each in listed or [{}] for shape in self._below("[]", each))
+
+    def requires(self, name: str) -> bool:
+        """Whether the schema asks for a field."""
+        required = self.schema.get("required")
+        return isinstance(required, list) and name in required
+
+    def _below(self, step: str, schema: JSON) -> "Shapes":
+        at = f"{'' if self.at == '.' else self.at}{step}"
+        is_sure = self.is_sure and (step in ("[]", ".spec") or self.requires(step[1:]))
+        return (Shape(schema if isinstance(schema, dict) else {}, at if at.startswith(".") else f".{at}", is_sure),)
+
+    def _embeds(self, name: str) -> bool:
+        is_object = self.at == "." or self.schema.get("x-kubernetes-embedded-resource")
+        return bool(is_object) and name in _EMBEDDED
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the API server keeps fields that the schema does not describe."""
+        more = self.schema.get("additionalProperties")
+        return bool(self.schema.get(_OPEN) or more) or not self.schema.get("properties")
+
+
+_NOUNS: Final = {
+    "array": "a list",
+    "object": "an object",
+    "integer": "an integer",
+    "number": "a number",
+    "string": "a string",
+    "boolean": "a boolean",
+    "null": "null",
+}
+
+ANY: Final = Shape()
+TEXT: Final = Shape(_TEXT)
+NUMBER: Final = Shape({"type": "number"})
+BOOLEAN: Final = Shape({"type": "boolean"})
+NULL: Final = Shape({"type": "null"})
+
+
+def list_of(shapes: Iterable[Shape]) -> Shape:
+    """The shape of a list that an expression makes."""
+    return Shape({"type": "array"}, inner=tuple(shapes))
+
+
+def object_of(members: Mapping[str, Shapes]) -> Shape:
+    """The shape of an object that an expression makes."""
+    return Shape({"type": "object"}, members=members)

@@ -1,0 +1,295 @@
+"""What a definition reads is compared with the schema of its CRD."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from karta_interpreter.crd import check
+from karta_interpreter.karta.schema import read_karta
+
+_POD_SPEC = {
+    "type": "object",
+    "properties": {
+        "containers": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"name": {"type": "string"}, "image": {"type": "string"}}},
+        }
+    },
+}
+_TEMPLATE = {
+    "type": "object",
+    "properties": {"metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}, "spec": _POD_SPEC},
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": {
+            "type": "object",
+            "required": ["oven"],
+            "properties": {
+                "paused": {"type": "boolean"},
+                "mode": {"type": "string", "enum": ["Eager", "Lazy"]},
+                "size": {"x-kubernetes-int-or-string": True},
+                "oven": {
+                    "type": "object",
+                    "required": ["count"],
+                    "properties": {"count": {"type": "integer"}, "template": _TEMPLATE},
+                },
+                "shops": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["name"],
+                    "items": {
+                        "type": "object",
+                        "required": ["template"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "role": {"type": "string", "enum": ["Baker", "Seller"]},
+                            "replicas": {"type": "integer"},
+                            "template": _TEMPLATE,
+                        },
+                    },
+                },
+                "roles": {"type": "object", "additionalProperties": {"type": "object", "properties": {"n": {}}}},
+                "extra": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+            },
+        },
+        "status": {
+            "type": "object",
+            "properties": {
+                "phase": {"type": "string", "enum": ["Baking", "Sold"]},
+                "conditions": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "type": {"type": "string", "enum": ["Ready", "Burnt"]},
+                            "status": {"type": "string"},
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+
+_AT = "spec.structureDefinition"
+_ROOT = f"{_AT}.rootComponent"
+_OVEN = f"{_AT}.childComponents[0]"
+_SHOP = f"{_AT}.childComponents[1]"
+
+
+def _karta() -> dict[str, Any]:
+    return {
+        "apiVersion": "run.ai/v1alpha1",
+        "kind": "Karta",
+        "metadata": {"name": "bakery", "annotations": {}},
+        "spec": {
+            "structureDefinition": {
+                "rootComponent": {
+                    "name": "bakery",
+                    "kind": {"group": "example.io", "version": "v1", "kind": "Bakery"},
+                    "suspendDefinition": {
+                        "suspendActions": [{"path": ".spec.paused", "value": "true"}],
+                        "resumeActions": [{"path": ".spec.paused", "value": "false"}],
+                    },
+                    "statusDefinition": {
+                        "phaseDefinition": {"path": ".status.phase"},
+                        "conditionsDefinition": {"path": ".status.conditions"},
+                        "statusMappings": {
+                            "running": [{"byPhase": "Baking"}],
+                            "failed": [{"byConditions": [{"type": "Burnt", "status": "True"}]}],
+                        },
+                    },
+                },
+                "childComponents": [
+                    {
+                        "name": "oven",
+                        "ownerRef": "bakery",
+                        "specDefinition": {"podTemplateSpecPath": ".spec.oven.template // {spec: {}}"},
+                        "scaleDefinition": {"replicasPath": ".spec.oven.count"},
+                    },
+                    {
+                        "name": "shop",
+                        "ownerRef": "bakery",
+                        "instanceIdPath": ".spec.shops[].name",
+                        "specDefinition": {"podTemplateSpecPath": ".spec.shops[].template"},
+                        "scaleDefinition": {"replicasPath": ".spec.shops[].replicas // 1"},
+                    },
+                ],
+            }
+        },
+    }
+
+
+def _findings(karta: dict[str, Any]) -> list[str]:
+    read, wrong = read_karta(karta)
+    assert read is not None, wrong
+    return [str(finding) for finding in check(read, SCHEMA)]
+
+
+def _changed(path: str, value: object) -> dict[str, Any]:
+    karta = deepcopy(_karta())
+    part: Any = karta
+    *steps, last = path.replace("[", ".").replace("]", "").split(".")
+    for step in steps:
+        part = part[int(step)] if isinstance(part, list) else part[step]
+    part[int(last) if isinstance(part, list) else last] = value
+    return karta
+
+
+def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
+    assert _findings(_karta()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "finding"),
+    [
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            ".spec.ovn.count",
+            "error: {path}: the CRD has no field .spec.ovn (did you mean oven?) [crd-unknown-field]",
+            id="a typo in a field",
+        ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            ".oven.count",
+            "error: {path}: the CRD has no field .oven (there are: apiVersion, kind, metadata, spec, status) "
+            "[crd-unknown-field]",
+            id="a path without spec",
+        ),
+        pytest.param(
+            f"{_SHOP}.specDefinition.podTemplateSpecPath",
+            ".spec.shops.template",
+            "error: {path}: .spec.shops is a list in the CRD, and `.template` reads an object "
+            "(for each entry: .spec.shops[].template) [crd-wrong-type]",
+            id="a list read as an object",
+        ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            ".spec.oven.count[]",
+            "error: {path}: .spec.oven.count is an integer in the CRD, and `[]` reads a list or an object "
+            "[crd-wrong-type]",
+            id="entries of a number",
+        ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            ".spec.oven[0]",
+            "error: {path}: .spec.oven is an object in the CRD, and an index reads a list [crd-wrong-type]",
+            id="an index of an object",
+        ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            ".spec.mode",
+            "error: {path}: .spec.mode is a string in the CRD, not a number [crd-wrong-type]",
+            id="a count that is a text",
+        ),
+        pytest.param(
+            f"{_OVEN}.specDefinition.podTemplateSpecPath",
+            ".spec.oven.template.spec",
+            "error: {path}: .spec.oven.template.spec is an object in the CRD, not a pod template, with spec.containers "
+            "(it has: containers) [crd-wrong-type]",
+            id="a pod spec where a template is asked for",
+        ),
+        pytest.param(
+            f"{_OVEN}.specDefinition.podTemplateSpecPath",
+            ".spec.oven.template",
+            "warning: {path}: the CRD does not require .spec.oven.template; a workload without it has no pods here "
+            "(add `// {{spec: {{}}}}` if the operator makes the pods then) [crd-optional-template]",
+            id="a template that may be absent in a required part",
+        ),
+        pytest.param(
+            f"{_SHOP}.instanceIdPath",
+            ".spec.shops[].role",
+            "warning: {path}: .spec.shops is keyed by name in the CRD, so .role may repeat "
+            "(the id of an instance has to be unique) [crd-instance-id]",
+            id="ids by another field than the key of the list",
+        ),
+        pytest.param(
+            f"{_SHOP}.scaleDefinition.replicasPath",
+            '.spec.shops[] | select(.role == "baker") | .replicas',
+            'warning: {path}: .spec.shops[].role is never "baker" in the CRD (did you mean Baker?) [crd-unknown-value]',
+            id="a comparison with a text that the schema does not list",
+        ),
+        pytest.param(
+            f"{_ROOT}.statusDefinition.statusMappings.running[0].byPhase",
+            "baking",
+            'warning: {path}: the CRD has no phase "baking" (did you mean Baking?) [crd-unknown-value]',
+            id="an unknown phase",
+        ),
+        pytest.param(
+            f"{_ROOT}.statusDefinition.statusMappings.failed[0].byConditions[0].type",
+            "Burned",
+            'warning: {path}: the CRD has no condition "Burned" (did you mean Burnt?) [crd-unknown-value]',
+            id="an unknown condition",
+        ),
+        pytest.param(
+            f"{_ROOT}.statusDefinition.conditionsDefinition.path",
+            ".status.phase",
+            "error: {path}: .status.phase is a string in the CRD, not a list [crd-wrong-type]",
+            id="conditions that are no list",
+        ),
+        pytest.param(
+            f"{_ROOT}.suspendDefinition.suspendActions[0].path",
+            ".spec.mode",
+            f"error: {_ROOT}.suspendDefinition.suspendActions[0].value: .spec.mode is a string in the CRD, "
+            "and the value is a boolean [crd-wrong-type]",
+            id="a value of another type than the field it is written to",
+        ),
+        pytest.param(
+            f"{_ROOT}.suspendDefinition.suspendActions[0]",
+            {"path": ".spec.mode", "value": '"lazy"'},
+            'error: {path}.value: .spec.mode is never "lazy" in the CRD (did you mean Lazy?) [crd-unknown-value]',
+            id="a value that the schema does not list",
+        ),
+        pytest.param(
+            "metadata.annotations",
+            {"karta-interpreter.io/aggregate": ".status.conditions: concat\n.status.phas: worst\n"},
+            'error: metadata.annotations["karta-interpreter.io/aggregate"]: the CRD has no field .status.phas '
+            "(did you mean phase?) [crd-unknown-field]",
+            id="a status field of an annotation",
+        ),
+        pytest.param(
+            "metadata.annotations",
+            {"karta-interpreter.io/retain": "- .spec.modes\n"},
+            'error: metadata.annotations["karta-interpreter.io/retain"]: the CRD has no field .spec.modes '
+            "(did you mean mode?) [crd-unknown-field]",
+            id="a path that belongs to members",
+        ),
+        pytest.param(
+            "metadata.annotations",
+            {"karta-interpreter.io/health": ".status.phase"},
+            'error: metadata.annotations["karta-interpreter.io/health"]: .status.phase is a string in the CRD, '
+            "not a boolean [crd-wrong-type]",
+            id="health that is a text",
+        ),
+    ],
+)
+def test_a_contradiction_is_named_with_its_place(path: str, value: object, finding: str) -> None:
+    assert _findings(_changed(path, value)) == [finding.format(path=path)]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param(".spec.extra.anything.at[0].all", id="the API server keeps unknown fields there"),
+        pytest.param(".spec.oven.count // .spec.size", id="an integer or a string may be a count"),
+        pytest.param(".spec.roles | to_entries | map(.value.n) | add", id="values of a map"),
+        pytest.param('.spec.roles["any name"].n', id="a name in a map"),
+        pytest.param('.metadata.annotations["example.io/size"]', id="an annotation holds a count as text"),
+        pytest.param("(.spec.shops // []) | map(.replicas // 1) | add", id="a sum over a list"),
+        pytest.param("[.spec.oven, .spec.shops] | .[0].count", id="one of two values has the field"),
+        pytest.param(".spec.mode.deeper? // 1", id="an error that is caught"),
+        pytest.param('if .spec.mode == "Lazy" then 0 else .spec.oven.count end', id="a text that is listed"),
+        pytest.param(".spec.shops[] as $shop | $shop.replicas", id="a variable"),
+        pytest.param("reduce .spec.shops[] as $shop (0; . + $shop.unknown)", id="what is not followed has no finding"),
+        pytest.param("def size: .count; .spec.oven | size", id="a function of its own is not followed"),
+        pytest.param('.spec.mode | ascii_downcase | if . == "lazy" then 1 else 2 end', id="a changed text is any text"),
+    ],
+)
+def test_an_expression_that_the_schema_allows_has_no_finding(expression: str) -> None:
+    assert _findings(_changed(f"{_OVEN}.scaleDefinition.replicasPath", expression)) == []
