@@ -43,8 +43,8 @@ _WRITERS = 4
 class Cluster:
     """A member and its control plane.
 
-    ``programs`` are the files of the controllers by name. ``listeners`` get the namespace and the phase whenever a case
-    wants its pods in another one, for what controllers ask beside the API server.
+    ``programs`` are the files of the controllers by name, ``crds`` what these have installed. ``listeners`` get the
+    namespace and the phase whenever a case wants its pods in another one, for what controllers ask beside the server.
     """
 
     layout: Layout
@@ -55,6 +55,7 @@ class Cluster:
     kubelet: Kubelet
     activity: Activity = field(default_factory=Activity)
     listeners: list[Callable[[str, str], None]] = field(default_factory=list)
+    crds: list[Object] = field(default_factory=list)
     watches: dict[str, Watch] = field(default_factory=dict)
 
     @classmethod
@@ -150,6 +151,7 @@ class Cluster:
     def install_crds(self, files: Iterable[Path]) -> None:
         """Install the CRDs in these files on both API servers, and wait until they are served."""
         found = [thing for file in files for thing in documents(file) if thing["kind"] == "CustomResourceDefinition"]
+        self.crds += found
         with ThreadPoolExecutor(_WRITERS) as pool:
             list(pool.map(self._install_crd, found))
 

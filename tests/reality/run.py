@@ -19,6 +19,7 @@ from tests.reality.experiment import Experiment
 from tests.reality.findings import Finding, Outcome
 from tests.reality.ours import Ours
 from tests.reality.programs import build
+from tests.reality.schemas import compare_schemas
 from tests.reality.steps import run_step
 
 Say = Callable[[str], None]
@@ -62,7 +63,7 @@ def run_round(controllers: Sequence[Controller], cases: Sequence[Case], say: Say
         cluster = Cluster.create(Path(name), folder, programs)
         with _running(cluster, say):
             ours = _start(cluster, controllers, say)
-            outcomes = list(_run(cluster, ours, cases, say))
+            outcomes = [*compare_schemas(cluster.crds, controllers), *_run(cluster, ours, cases, say)]
             for process in cluster.processes.running.values():
                 if not process.alive:
                     raise RunError(f"{process.name} has ended by itself")
