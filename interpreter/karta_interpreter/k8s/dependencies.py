@@ -45,9 +45,10 @@ def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]
     ['pull']
     """
     spec = object_field(template, "spec", ())
-    found = [_account(spec)]
-    if "imagePullSecrets" in spec:
-        found += _pull_secrets(spec)
+    account = text_field(spec, "serviceAccountName", _SPEC)
+    found = [("ServiceAccount", "" if account == "default" else account)]
+    for index, reference in enumerate(objects_field(spec, "imagePullSecrets", _SPEC)):
+        found.append(("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index))))
     for group in _CONTAINERS:
         if group in spec:
             found += _of_containers(spec, group)
@@ -85,19 +86,6 @@ DEPENDENCIES_READ: Final = (
 
 Their tests fail if one is missing.
 """
-
-
-def _account(spec: Object) -> _Found:
-    name = text_field(spec, "serviceAccountName", _SPEC)
-    return "ServiceAccount", "" if name == "default" else name
-
-
-def _pull_secrets(spec: Object) -> list[_Found]:
-    secrets = objects_field(spec, "imagePullSecrets", _SPEC)
-    return [
-        ("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index)))
-        for index, reference in enumerate(secrets)
-    ]
 
 
 def _of_containers(spec: Object, group: str) -> list[_Found]:

@@ -113,16 +113,11 @@ def key_of(key: JSON) -> str:
 
 def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[str, JSON]]:
     """``{key: value, ...}``, one object for every combination of keys and values; the last entry is the inner loop."""
-    combinations: Iterator[dict[str, JSON]] = iter([{}])
-    for keys, items in entries:
-        combinations = _with_entry(combinations, keys, items, value)
-    return combinations
-
-
-def _with_entry(
-    combinations: Iterator[dict[str, JSON]], keys: Many, items: Many, value: JSON
-) -> Iterator[dict[str, JSON]]:
-    for fields in combinations:
+    if not entries:
+        yield {}
+        return
+    *others, (keys, items) = entries
+    for fields in objects(others, value):
         for key in keys(value):
             for one in items(value):
                 yield {**fields, key_of(key): one}

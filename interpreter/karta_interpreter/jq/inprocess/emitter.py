@@ -83,9 +83,6 @@ class Emitter(Choices):
             case ast.Literal(str()):
                 target, names = split_path(node)
                 self.each(target, here, Sink(lambda whole: sink.write(self.field(whole, names))))
-            case ast.Literal(key):
-                of = self.module.constant(key)
-                self.each(node.target, here, Sink(lambda whole: sink.write(self.item(whole, of))))
             case key:
                 self._pairs(node.target, key, here, lambda whole, of: sink.write(self.item(whole, of)))
 
@@ -113,9 +110,6 @@ class Emitter(Choices):
             self.each(node.target, here, Sink(lambda whole: sink.write(self.bind(f"part({whole}, {low}, {high})"))))
 
         start, stop = node.start or ast.Literal(None), node.stop or ast.Literal(None)
-        if isinstance(start, ast.Literal) and isinstance(stop, ast.Literal):
-            cut(self.module.constant(start.value), self.module.constant(stop.value))
-            return
         self.each(start, here, Sink(lambda low: self.each(stop, here, Sink(lambda high: cut(low, high)))))
 
     def _pipe(self, node: Node, here: str, sink: Sink) -> None:

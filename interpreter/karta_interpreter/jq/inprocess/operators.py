@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import chain
 from typing import Final
 
@@ -30,7 +31,8 @@ def item(value: JSON, key: JSON) -> JSON:
         case str() if value is None or isinstance(value, dict):
             return None if value is None else value.get(key)
         case int() | float() if is_number(key) and (value is None or isinstance(value, list)):
-            return None if value is None else _element(value, key)
+            index = position(value or (), key)
+            return None if index is None else value[index]
         case {"start": start, "end": stop}:
             return part(value, start, stop)
         case dict() if value is None:
@@ -45,11 +47,6 @@ def at_path(value: JSON, path: JSON) -> JSON:
     for key in path:
         value = item(value, key)
     return value
-
-
-def _element(values: list[JSON], key: Number) -> JSON:
-    index = position(values, key)
-    return None if index is None else values[index]
 
 
 def position(values: Sequence[JSON], key: Number) -> int | None:
@@ -91,8 +88,7 @@ def present_elements(value: JSON) -> Sequence[JSON]:
     return () if value is None else elements(value)
 
 
-_EXACT: Final = 2**53
-_SMALL: Final = 2**52  # two of them are no more than _EXACT together
+_SMALL: Final = 2**52  # two of them are no more than 2**53 together
 _INT64: Final = 2**63
 
 
@@ -127,10 +123,6 @@ def subtract(left: JSON, right: JSON) -> JSON:
 
 def multiply(left: JSON, right: JSON) -> JSON:
     """``left * right`` of numbers only."""
-    if type(left) is int and type(right) is int:
-        product = left * right
-        if -_EXACT <= product <= _EXACT:
-            return product
     if is_number(left) and is_number(right):
         return _finite(float(normal(left)) * normal(right))
     raise _cannot(left, right, "multiplied")
@@ -192,10 +184,7 @@ def total(values: Iterable[JSON]) -> JSON:
             return list(chain.from_iterable(terms))
         case dict():
             return {key: value for term in terms for key, value in term.items()}
-    result = first
-    for term in terms[1:]:
-        result = add(result, term)
-    return result
+    return reduce(add, terms)
 
 
 def split(text: str, separator: str) -> list[str]:

@@ -76,7 +76,9 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
         regexp = re2.compile(text, _options())
         found = _search(text, MOST_STEPS // regexp.programsize)
     except (re2.error, UnicodeEncodeError) as error:
-        raise ValueError(_message(error)) from error
+        reason = error.args[0]
+        message = reason.decode(errors="replace") if isinstance(reason, bytes) else "it is not Unicode text"
+        raise ValueError(message) from error
     named = {index: name for name, index in regexp.groupindex.items()}
     groups = tuple(named.get(index) for index in range(1, regexp.groups + 1))
     return Pattern(regexp.programsize, groups, "g" in flags, found, lru_cache(_KEPT)(found), regexp)
@@ -203,11 +205,6 @@ def _captured(found: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 
     return {name: found.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
 
 
-def _message(error: Exception) -> str:
-    reason = error.args[0]
-    return reason.decode(errors="replace") if isinstance(reason, bytes) else "it is not Unicode text"
-
-
 @dataclass(frozen=True, slots=True)
 class RegexCall:
     """The parts of a call; ``flags`` is None if they are not a literal text."""
@@ -227,7 +224,12 @@ class RegexCall:
         """
         pattern, *rest = node.arguments
         replacement = rest.pop(0) if replaces else None
-        flags = _flags(rest[0]) if rest else ""
+        flags: str | None = ""
+        match rest:
+            case [Literal(str() | None as given)]:
+                flags = given or ""
+            case [_]:
+                flags = None
         if flags is not None and everywhere:
             flags += "g"
         return cls(node.name, len(node.arguments), pattern, flags, replacement)
@@ -240,12 +242,3 @@ class RegexCall:
 
 
 Parse: TypeAlias = Callable[[Call], RegexCall]
-
-
-def _flags(node: Node) -> str | None:
-    match node:
-        case Literal(None):
-            return ""
-        case Literal(str() as flags):
-            return flags
-    return None

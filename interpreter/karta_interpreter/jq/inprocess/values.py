@@ -17,16 +17,8 @@ Number: TypeAlias = int | float
 
 _EXACT: Final = 2**53
 _INT64: Final = 2**63
-_KINDS: Final = {
-    type(None): "null",
-    bool: "boolean",
-    int: "number",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-}
-_RANKS: Final = {type(None): 0, int: 3, float: 3, str: 4, list: 5, dict: 6}
+_LARGEST: Final = sys.float_info.max
+_KINDS: Final = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
 _quote: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -37,7 +29,7 @@ def truthy(value: JSON) -> bool:
 
 def kind(value: JSON) -> str:
     """The name that jq's ``type`` gives."""
-    return _KINDS[type(value)]
+    return _KINDS.get(type(value), "null")
 
 
 def is_number(value: JSON) -> TypeGuard[Number]:
@@ -46,19 +38,13 @@ def is_number(value: JSON) -> TypeGuard[Number]:
 
 
 def normal(number: Number) -> Number:
-    """A number as a double holds it, integral ones as ints as long as they fit in 64 bits."""
+    """A number as a double holds it, or the largest double; integral ones as ints as long as they fit in 64 bits."""
     if type(number) is int and -_EXACT <= number <= _EXACT:
         return number
-    double = _double(number)
-    return int(double) if double.is_integer() and abs(double) < _INT64 else double
-
-
-def _double(number: Number) -> float:
-    """The nearest double; what is out of range becomes the largest. Raises QueryEvaluationError for NaN."""
     if number != number:  # noqa: PLR0124 - so only NaN; JSON has none, but objects in Python may
         raise QueryEvaluationError("a number is NaN")
-    largest = sys.float_info.max
-    return float(max(-largest, min(largest, number)))
+    double = float(max(-_LARGEST, min(_LARGEST, number)))
+    return int(double) if double.is_integer() and abs(double) < _INT64 else double
 
 
 def number_text(number: Number) -> str:
@@ -116,7 +102,7 @@ def order_key(value: JSON) -> tuple[Any, ...]:
         case int() | float():
             return 3, normal(value)
         case _:
-            return _RANKS[type(value)], value
+            return (0,)
 
 
 def equal(left: JSON, right: JSON) -> bool:
