@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, error, warning
-from karta_interpreter.jq import Verdict, examine
+from karta_interpreter.jq import Query, Verdict, examine
 from karta_interpreter.jq.analysis import Refusal
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.k8s.values import Path
@@ -22,6 +22,11 @@ class Parsed:
     text: str
     node: Node
     variables: frozenset[str] = frozenset()
+
+    @property
+    def query(self) -> Query:
+        """The expression, ready to use."""
+        return Query.compile(self.text, self.variables)
 
 
 def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:

@@ -1,22 +1,25 @@
 """Warnings about definitions that Karta's admission webhook accepts, and that do not do what they seem to do."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.compile import action_value
+from karta_interpreter.karta.expression_traits import names_places, selections, several, shared_default, takes_number
 from karta_interpreter.karta.expressions import Parsed
-from karta_interpreter.karta.lint_expressions import lint_expressions
-from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, SuspendAction
+from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, ScaleDefinition, SuspendAction
 from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition, StatusMatcher
+from karta_interpreter.karta.validation import repeated
 from karta_interpreter.suggestion import hints
 
 _LONGEST_VALUE = 80
+_PER_INSTANCE = ("specDefinition", "scaleDefinition")
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 _STATUS = ("spec", "structureDefinition", "rootComponent", "statusDefinition")
 
 
-def lint(karta: Karta, parsed: Sequence[Parsed], elastic: Sequence[str] | None) -> Iterator[Finding]:
+def lint(karta: Karta, parsed: Sequence[Parsed], elastic: Collection[str] | None) -> Iterator[Finding]:
     """Yield what is suspicious in a definition.
 
     ``parsed`` are its usable expressions, ``elastic`` the components that its annotation names, None without it.
@@ -29,7 +32,7 @@ def lint(karta: Karta, parsed: Sequence[Parsed], elastic: Sequence[str] | None) 
     yield from _leaves(structure.components)
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition)
-    yield from lint_expressions(karta, parsed, elastic)
+    yield from _expressions(dict(structure.components), parsed, elastic)
     yield from _list_keys(karta)
     yield from _sub_groups(karta)
 
@@ -95,25 +98,20 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]]) -> Iterator[
 
 def _list_keys(karta: Karta) -> Iterator[Finding]:
     """The lists that the API server keys by a field: it rejects a second entry with the same key."""
-    at = ("spec", "structureDefinition", "additionalChildKinds")
-    yield from _repeated(at, "kind", (kind.kind for kind in karta.spec.structure_definition.additional_child_kinds))
-    gang = karta.spec.gang
+    kinds, gang = karta.spec.structure_definition.additional_child_kinds, karta.spec.gang
+    yield from _repeated(("spec", "structureDefinition", "additionalChildKinds"), "kind", (one.kind for one in kinds))
     yield from _repeated((*_GANG, "podGroups"), "name", (group.name for group in gang.keyed))
     for index, group in enumerate(gang.keyed):
-        members = (*_GANG, "podGroups", index, "members")
-        yield from _repeated(members, "componentName", (member.component for member in group.members))
-    if gang.whole is not None:
-        parts = (part.component for part in gang.whole.parts)
-        yield from _repeated((*_GANG, "podGroup", "subGroups"), "componentName", parts)
+        members = (member.component for member in group.members)
+        yield from _repeated((*_GANG, "podGroups", index, "members"), "componentName", members)
+    parts = (part.component for part in gang.whole.parts) if gang.whole else ()
+    yield from _repeated((*_GANG, "podGroup", "subGroups"), "componentName", parts)
 
 
 def _repeated(path: Path, field: str, keys: Iterable[str]) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for index, key in enumerate(keys):
-        if key in seen:
-            message = f'a second entry has the {field} "{key}", which the API server rejects'
-            yield warning("repeated-list-key", (*path, index, field), message, "keep one of them")
-        seen.add(key)
+    for index, key in repeated(keys):
+        message = f'a second entry has the {field} "{key}", which the API server rejects'
+        yield warning("repeated-list-key", (*path, index, field), message, "keep one of them")
 
 
 def _sub_groups(karta: Karta) -> Iterator[Finding]:
@@ -153,3 +151,68 @@ def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -
         if not condition.status and not condition.reason:
             message = f'the condition "{condition.type}" matches whatever its status is, "False" as well'
             yield warning("condition-without-status", (*path, "byConditions", index), message, 'add status: "True"')
+
+
+def _expressions(
+    components: Mapping[Path, ComponentDefinition], parsed: Sequence[Parsed], elastic: Collection[str] | None
+) -> Iterator[Finding]:
+    """Expressions that are allowed and do not give the answer that they seem to give."""
+    by_component = _by_component(parsed, components)
+    for path, component in components.items():
+        usable = {expression.path[len(path) :]: expression for expression in by_component[path]}
+        for at, expression in usable.items():
+            if at and at[0] in _PER_INSTANCE:
+                yield from _per_instance(component, expression, usable.get(("instanceIdPath",)))
+            if "suspendDefinition" in at and not names_places(expression.query):
+                message = "the expression computes a value; nothing can be written there"
+                yield _warning(
+                    "suspend-path-not-writable", expression, message, "write a path, such as `.spec.suspend`"
+                )
+        yield from _scale_places(component, elastic, usable)
+
+
+def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
+    """The expressions of each component, in one pass: a definition may have thousands of components."""
+    found: dict[Path, list[Parsed]] = {path: [] for path in paths}
+    depths = {len(path) for path in paths}
+    for expression in parsed:
+        for depth in depths:
+            if (path := expression.path[:depth]) in found:
+                found[path].append(expression)
+    return found
+
+
+def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parsed | None) -> Iterator[Finding]:
+    """Expressions that give one result for each instance of a component."""
+    rewriting = shared_default(expression.node)
+    if rewriting is not None:
+        written, better = rewriting
+        message = f"`{written}` drops every instance that leaves the value unset: the default is for the whole list"
+        yield _warning("shared-default", expression, message, f"write `{better}`")
+    if component.instance_id_path is None and several(expression.node):
+        message = "the expression may give several results, but the component has no instanceIdPath to name them"
+        hint = "add instanceIdPath, or pick one result with `first(...)`"
+        yield _warning("several-without-ids", expression, message, hint)
+    if ids is not None and selections(expression.node) != selections(ids.node):
+        message = f"its `select` is not that of instanceIdPath `{ids.text}`: results and ids are paired by position"
+        yield _warning("select-differs", expression, message, "leave the same instances out of both, or none")
+
+
+def _scale_places(
+    component: ComponentDefinition, elastic: Collection[str] | None, usable: Mapping[Path, Parsed]
+) -> Iterator[Finding]:
+    """Components whose number of replicas Karmada is meant to change, and cannot."""
+    scale = component.scale_definition or ScaleDefinition()
+    bounded = scale.min_replicas_path is not None or scale.max_replicas_path is not None
+    field = "replicasPath" if scale.replicas_path is not None else "minReplicasPath"
+    expression = usable.get(("scaleDefinition", field))
+    if expression is None or not (bounded if elastic is None else component.name in elastic):
+        return
+    if shared_default(expression.node) is None and not takes_number(expression.query):
+        message = f'the component "{component.name}" is elastic, but no number can be written through this expression'
+        hint = "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`"
+        yield _warning("replicas-not-writable", expression, message, hint)
+
+
+def _warning(rule: str, expression: Parsed, message: str, hint: str) -> Finding:
+    return replace(warning(rule, expression.path, message, hint), expression=expression.text)

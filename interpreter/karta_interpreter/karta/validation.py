@@ -5,7 +5,7 @@ duplicate name and looks for cycles only in a sound tree; here everything is loo
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from karta_interpreter.findings import Finding, error
@@ -23,39 +23,37 @@ def validate(karta: model.Karta) -> Iterator[Finding]:
     components = karta.spec.structure_definition.components
     names = dict.fromkeys(component.name for _, component in components)
     hint = hints(names)
-    yield from _unique_names(components)
+    for index, name in repeated(component.name for _, component in components):
+        if name:
+            message, path = f'the component name "{name}" is not unique', (*components[index][0], "name")
+            yield error(
+                "component-name-not-unique", path, message, "other fields name components by it; give each its own"
+            )
     yield from _root(*components[0])
-    for path, child in components[1:]:
-        if not child.owner_ref:
-            message = f'the child component "{child.name}" has no owner'
-            yield error("child-without-owner", path, message, "add ownerRef with the name of its parent component")
-        elif child.owner_ref not in names:
-            message = f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"'
-            yield error("owner-not-found", (*path, "ownerRef"), message, hint(child.owner_ref))
+    yield from _owners(components, names, hint)
     for path, component in components:
         yield from _component(path, component)
         yield from _selector((*path, "podSelector"), component, component.pod_selector or model.PodSelector())
-    yield from _cycles(components)
     yield from _pod_group_members(karta, names, hint)
     yield from _references(karta.spec.structure_definition.references)
 
 
-def _unique_names(components: Components) -> Iterator[Finding]:
+def repeated(keys: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The keys that are there a second time, each with its index."""
     seen: set[str] = set()
-    for path, component in components:
-        if component.name and component.name in seen:
-            message = f'the component name "{component.name}" is not unique'
-            hint = "other fields name components by it; give each its own"
-            yield error("component-name-not-unique", (*path, "name"), message, hint)
-        seen.add(component.name)
+    for index, key in enumerate(keys):
+        if key in seen:
+            yield index, key
+        seen.add(key)
 
 
 def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:
-    if not _is_full(root.kind):
+    kind = root.kind
+    if kind is None or not (kind.version and kind.kind and (kind.group or kind.kind == "Pod")):
         message = "the root component must have its full kind: group, version and kind"
         hint = "the group may be empty for the kind Pod only"
         yield error("root-kind-incomplete", (*path, "kind"), message, hint)
-    elif root.kind and "*" in (root.kind.group, root.kind.version, root.kind.kind):
+    elif "*" in (kind.group, kind.version, kind.kind):
         # Karta's own validator lets it pass; registered, it would take every other kind away from Karmada.
         message = "the root component must be of one kind: `*` stands for none"
         yield error("root-kind-wildcard", (*path, "kind"), message, "write a Karta for each kind")
@@ -67,8 +65,20 @@ def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:
         yield error("root-without-status", path, message, "add statusDefinition with statusMappings")
 
 
-def _is_full(kind: model.GroupVersionKind | None) -> bool:
-    return kind is not None and bool(kind.version and kind.kind and (kind.group or kind.kind == "Pod"))
+def _owners(components: Components, names: Container[str], hint: Hint) -> Iterator[Finding]:
+    for path, child in components[1:]:
+        if not child.owner_ref:
+            message = f'the child component "{child.name}" has no owner'
+            yield error("child-without-owner", path, message, "add ownerRef with the name of its parent component")
+        elif child.owner_ref not in names:
+            message = f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"'
+            yield error("owner-not-found", (*path, "ownerRef"), message, hint(child.owner_ref))
+    own_themselves = _in_cycles({component.name: component.owner_ref for _, component in components})
+    for path, component in components:
+        if component.name in own_themselves:
+            message = f'the component "{component.name}" is its own owner, directly or through others'
+            cure = "the owners of every component must lead to the root"
+            yield error("ownership-cycle", (*path, "ownerRef"), message, cure)
 
 
 def _component(path: Path, component: model.ComponentDefinition) -> Iterator[Finding]:
@@ -99,15 +109,6 @@ def _selector(path: Path, component: model.ComponentDefinition, selector: model.
     if ids is None and selector.instance_id is not None:
         message = f"{has} an instance selector for its pods but no instance id path"
         yield error("instance-id-path-missing", (*path, "componentInstanceSelector"), message, "add instanceIdPath")
-
-
-def _cycles(components: Components) -> Iterator[Finding]:
-    own_themselves = _in_cycles({component.name: component.owner_ref for _, component in components})
-    for path, component in components:
-        if component.name in own_themselves:
-            message = f'the component "{component.name}" is its own owner, directly or through others'
-            hint = "the owners of every component must lead to the root"
-            yield error("ownership-cycle", (*path, "ownerRef"), message, hint)
 
 
 def _in_cycles(owners: Mapping[str, str | None]) -> set[str]:
@@ -143,16 +144,14 @@ _WITH_VALUES = (LabelOperator.IN, LabelOperator.NOT_IN)
 
 
 def _references(references: Sequence[model.ResourceReference]) -> Iterator[Finding]:
-    seen: set[str] = set()
+    for index, name in repeated(reference.name for reference in references):
+        message = f'the reference "{name}" is there twice'
+        yield error("reference-not-unique", (*_AT, index, "name"), message, "give each a name of its own")
     for index, reference in enumerate(references):
         path, name = (*_AT, index), reference.name
         if not _NAME.fullmatch(name) or name in _TAKEN:
             hint = "letters, digits and underscores, as in trainingRuntime"
             yield error("reference-name", (*path, "name"), f'"{name}" is not the name of a variable', hint)
-        if name in seen:
-            message = f'the reference "{name}" is there twice'
-            yield error("reference-not-unique", (*path, "name"), message, "give each a name of its own")
-        seen.add(name)
         if not reference.gvk.version or not reference.gvk.kind:
             message = f'the reference "{name}" has no full kind'
             yield error("reference-kind-incomplete", (*path, "gvk"), message, "write group, version and kind")
