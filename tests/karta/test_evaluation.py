@@ -3,7 +3,7 @@ import pytest
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, evaluate
+from karta_interpreter.karta.evaluation import aligned, evaluate
 from karta_interpreter.sandbox.deadline import deadline
 
 PART = Component("toy", "part")
@@ -61,18 +61,17 @@ def test_an_expression_without_end_is_stopped() -> None:
 def test_as_many_results_as_instances(component: Component, ids: tuple[str, ...], results: list[int]) -> None:
     query = Query.compile(".x[]")
     assert aligned(component, "somePath", query, {"x": results}, ids) == results
-    assert aligned_or_absent(component, "somePath", query, {"x": results}, ids) == results
+    assert aligned(component, "somePath", query, {"x": results}, ids, may_lack=True) == results
 
 
 def test_no_result_at_all() -> None:
     query = Query.compile(".x[]")
-    assert aligned_or_absent(PARTS, "somePath", query, {}, ("a", "b")) == [None, None]
-    assert aligned_or_absent(PARTS, "somePath", None, {}, ("a", "b")) == [None, None]
+    assert aligned(PARTS, "somePath", query, {}, ("a", "b"), may_lack=True) == [None, None]
     with pytest.raises(InterpretationError, match=r"gives 0 results for 2 instance ids of instanceIdPath `\.ids\[\]`"):
         aligned(PARTS, "somePath", query, {}, ("a", "b"))
 
 
-@pytest.mark.parametrize("read", [aligned, aligned_or_absent])
-def test_another_number_of_results(read: type) -> None:
+@pytest.mark.parametrize("may_lack", [False, True])
+def test_another_number_of_results(may_lack: bool) -> None:
     with pytest.raises(InterpretationError, match="gives 1 result for 2 instance ids"):
-        read(PARTS, "somePath", Query.compile(".x[]"), {"x": [1]}, ("a", "b"))
+        aligned(PARTS, "somePath", Query.compile(".x[]"), {"x": [1]}, ("a", "b"), may_lack=may_lack)

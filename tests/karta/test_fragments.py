@@ -100,7 +100,7 @@ def test_assembly(compiled: dict[str, Definition], dock: Raw, expected: Raw) -> 
 def test_pieces_of_the_wrong_type(compiled: dict[str, Definition], dock: Raw, message: str) -> None:
     with pytest.raises(InterpretationError) as caught:
         template(compiled["harbor"], dock)
-    assert str(caught.value) == f"definition harbor, component dock, {message} belongs"
+    assert str(caught.value).startswith(f"definition harbor, component dock, {message} belongs (at spec.docks.west.")
 
 
 def single(harbor: Raw, *, root: bool) -> Definition:

@@ -34,39 +34,26 @@ def mistyped(component: Component, field: str, query: Query, value: JSON, expect
     return failure(component, field, query, f"gives {type_name(value)} where {expected} belongs")
 
 
-def aligned(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
-    """What an expression yields, one result per instance.
+def aligned(
+    component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...], *, may_lack: bool = False
+) -> list[JSON]:
+    """What an expression yields, one result per instance; with ``may_lack`` null for each if it yields nothing at all.
 
     Karta pairs results with instance ids by position alone, so any other number of results is an error.
     """
     results = evaluate(component, field, query, obj)
     if len(results) == len(ids):
         return results
-    raise failure(component, field, query, _mismatch(component, len(results), ids))
-
-
-def aligned_or_absent(
-    component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
-) -> list[JSON]:
-    """As `aligned`, and null for every instance when there is no expression or it yields nothing at all."""
-    if query is None:
+    if may_lack and not results:
         return [None] * len(ids)
-    results = evaluate(component, field, query, obj)
-    if len(results) == len(ids):
-        return results
-    if not results:
-        return [None] * len(ids)
-    raise failure(component, field, query, _mismatch(component, len(results), ids))
-
-
-def _mismatch(component: Component, count: int, ids: tuple[str, ...]) -> str:
-    results = "1 result" if count == 1 else f"{count} results"
-    if component.instance_ids is None:
-        return f"gives {results}, but a component without instanceIdPath has exactly one instance"
-    return (
-        f"gives {results} for {len(ids)} instance ids of instanceIdPath `{_quoted(component.instance_ids)}`; "
-        "results and ids are paired by position, so their numbers must be equal"
-    )
+    found = "1 result" if len(results) == 1 else f"{len(results)} results"
+    reason = f"gives {found}, but a component without instanceIdPath has exactly one instance"
+    if component.instance_ids is not None:
+        reason = (
+            f"gives {found} for {len(ids)} instance ids of instanceIdPath `{_quoted(component.instance_ids)}`; "
+            "results and ids are paired by position, so their numbers must be equal"
+        )
+    raise failure(component, field, query, reason)
 
 
 def _quoted(query: Query) -> str:

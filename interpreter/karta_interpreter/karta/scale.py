@@ -6,7 +6,7 @@ from typing import NamedTuple
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure
+from karta_interpreter.karta.evaluation import aligned, failure
 
 LARGEST = 2**31 - 1
 """Counts are int32 in Kubernetes."""
@@ -72,7 +72,7 @@ def _bounds(
 ) -> list[int | None]:
     if query is None:
         return [None] * len(ids)
-    results = aligned_or_absent(component, field, query, obj, ids)
+    results = aligned(component, field, query, obj, ids, may_lack=True)
     return [_count(component, field, query, value) for value in results]
 
 

@@ -1,13 +1,32 @@
 """The pod template of each instance of a component: whole, from a pod spec, or from the pieces of its fragments."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.k8s.values import JSON, Object, field_path, type_name
 from karta_interpreter.karta.annotations import AddedContainers
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodDefinition, PodSpec, PodTemplate
-from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure, mistyped
+from karta_interpreter.karta.evaluation import aligned, failure
+
+FRAGMENT_TYPES: Mapping[str, type] = {
+    "schedulerNamePath": str,
+    "labelsPath": dict,
+    "annotationsPath": dict,
+    "resourcesPath": dict,
+    "resourceClaimsPath": list,
+    "podAffinityPath": dict,
+    "nodeAffinityPath": dict,
+    "containersPath": list,
+    "containerPath": dict,
+    "priorityClassNamePath": str,
+    "imagePath": str,
+}
+"""The type of each piece of a pod, by its field in the schema; what other fields give are objects."""
+
+_WHOLE = ("podTemplateSpecPath", "podSpecPath")
+"""Fields that must yield something for every named instance; the others may yield nothing at all."""
 
 
 def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
@@ -17,26 +36,28 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
     worker, with any result of its replicas path.
     """
     if isinstance(pods, PodTemplate):
-        found = _mappings(component, "podTemplateSpecPath", pods.query, obj, ids)
+        found = read_pods(component, "podTemplateSpecPath", pods.query, obj, ids)
         return [_whole(component, pods.query, template) for template in found]
     if isinstance(pods, PodSpec):
-        specs = _mappings(component, "podSpecPath", pods.query, obj, ids)
+        specs = read_pods(component, "podSpecPath", pods.query, obj, ids)
         if pods.metadata is None:
             return [None if spec is None else {"spec": spec} for spec in specs]
-        results = aligned_or_absent(component, "metadataPath", pods.metadata, obj, ids)
-        return list(map(_joined, specs, _checked(component, "metadataPath", pods.metadata, results)))
+        return list(map(_joined, specs, read_pods(component, "metadataPath", pods.metadata, obj, ids)))
     return _assembled(component, pods, obj, ids)
 
 
-def _mappings(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
-    read = aligned_or_absent if component.instance_ids is None else aligned
-    return _checked(component, field, query, read(component, field, query, obj, ids))
-
-
-def _checked(component: Component, field: str, query: Query, values: list[JSON]) -> list[JSON]:
-    for value in values:
-        if value is not None and type(value) is not dict:
-            raise mistyped(component, field, query, value, "an object")
+def read_pods(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
+    """What a field about pods gives for each instance, null where there is none; raises InterpretationError."""
+    may_lack = component.instance_ids is None or field not in _WHOLE
+    values = aligned(component, field, query, obj, ids, may_lack=may_lack)
+    expected = FRAGMENT_TYPES.get(field, dict)
+    for index, value in enumerate(values):
+        if value is not None and type(value) is not expected:
+            reason = f"gives {type_name(value)} where {type_name(expected())} belongs"
+            with suppress(QueryError):
+                location = query.locate_each(obj)[index]
+                reason += "" if location is None else f" (at {field_path(location.path)})"
+            raise failure(component, field, query, reason)
     return values
 
 
@@ -97,20 +118,6 @@ def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:
     return {**template, "spec": spec}
 
 
-FRAGMENT_TYPES: Mapping[str, type] = {
-    "schedulerNamePath": str,
-    "labelsPath": dict,
-    "annotationsPath": dict,
-    "resourcesPath": dict,
-    "resourceClaimsPath": list,
-    "podAffinityPath": dict,
-    "nodeAffinityPath": dict,
-    "containersPath": list,
-    "containerPath": dict,
-    "priorityClassNamePath": str,
-    "imagePath": str,
-}
-
 Pieces = dict[str, JSON]
 """The pieces of one instance that are there, by the name of their schema field."""
 
@@ -128,13 +135,9 @@ def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tup
 def _pieces(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Pieces]:
     found: list[Pieces] = [{} for _ in ids]
     for field, query in fragments.queries:
-        for pieces, value in zip(found, aligned_or_absent(component, field, query, obj, ids), strict=True):
-            if value is None:
-                continue
-            expected = FRAGMENT_TYPES[field]
-            if type(value) is not expected:
-                raise mistyped(component, field, query, value, type_name(expected()))
-            pieces[field] = value
+        for pieces, value in zip(found, read_pods(component, field, query, obj, ids), strict=True):
+            if value is not None:
+                pieces[field] = value
     return found
 
 

@@ -6,17 +6,15 @@ docs/compatibility.md.
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from karta_interpreter.errors import QueryError
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.values import JSON, Object, field_path, type_name
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate
-from karta_interpreter.karta.evaluation import aligned, aligned_or_absent, failure, instance_ids
+from karta_interpreter.karta.evaluation import instance_ids
 from karta_interpreter.karta.scale import Scale, scales
-from karta_interpreter.karta.templates import FRAGMENT_TYPES, templates
+from karta_interpreter.karta.templates import FRAGMENT_TYPES, read_pods, templates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +44,6 @@ PIECES: Mapping[str, tuple[str, type]] = {
 """The piece that the path in each field of the schema gives, and its JSON type."""
 
 Ids = tuple[str, ...]
-
-_WHOLE = ("podTemplateSpecPath", "podSpecPath")
-"""Fields that must say something of every named instance; the others may say nothing at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +82,7 @@ def pod_queries(component: Component) -> Mapping[str, Query]:
 def extract_pods(field: str, component: Component, obj: Object, ids: Ids) -> list[Object | None]:
     """The object that a field's expression gives for each instance; an empty list where there is no expression."""
     query = pod_queries(component).get(field)
-    return [] if query is None else _read(component, field, query, obj, ids, dict)
+    return [] if query is None else read_pods(component, field, query, obj, ids)
 
 
 def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[FragmentedPodSpec]:
@@ -95,8 +90,7 @@ def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[Fragm
     if not isinstance(component.pods, Fragments):
         return []
     columns = {
-        PIECES[field][0]: _read(component, field, query, obj, ids, PIECES[field][1])
-        for field, query in component.pods.queries
+        PIECES[field][0]: read_pods(component, field, query, obj, ids) for field, query in component.pods.queries
     }
     return [FragmentedPodSpec(**{piece: column[at] for piece, column in columns.items()}) for at in range(len(ids))]
 
@@ -128,16 +122,3 @@ def extract_instances(component: Component, obj: Object) -> Mapping[str, Instanc
         replicas = 0 if known and template is None else 1 if scale is None else scale.effective
         instances[name] = Instance(name, template is not None, replicas, scale, *read)
     return instances
-
-
-def _read(component: Component, field: str, query: Query, obj: Object, ids: Ids, expected: type) -> list[JSON]:
-    read = aligned if component.instance_ids is not None and field in _WHOLE else aligned_or_absent
-    values = read(component, field, query, obj, ids)
-    for index, value in enumerate(values):
-        if value is not None and type(value) is not expected:
-            found, needed, place = type_name(value), type_name(expected()), ""
-            with suppress(QueryError):
-                location = query.locate_each(obj)[index]
-                place = "" if location is None else f" (at {field_path(location.path)})"
-            raise failure(component, field, query, f"gives {found} where {needed} belongs{place}")
-    return values
