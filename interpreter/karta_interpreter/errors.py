@@ -1,36 +1,4 @@
-"""The one exception tree of this project.
-
-::
-
-    InterpreterError                 everything below; catch this at an edge
-    ├── QueryError                   a jq expression
-    │   ├── QuerySyntaxError           cannot be parsed; knows the place in the text
-    │   ├── QueryRefusedError          parsed, but uses a construct that is not allowed
-    │   ├── QueryEvaluationError       failed on this object
-    │   │   ├── QueryLimitError          ran too long, used too much memory or gave too many results
-    │   │   ├── QueryRaisedError         rejects the object in the words of its author
-    │   │   └── QueryReferenceError      reads another object that was not looked up
-    │   └── QueryWriteError            no value can be written through it
-    ├── LuaError                     a script
-    │   ├── LuaSyntaxError             cannot be parsed; knows the line
-    │   ├── LuaRunError                failed on this object, or gave what its operation does not take
-    │   └── LuaLimitError              ran too long or used too much memory
-    ├── DefinitionError              a Karta that cannot be used; carries its findings
-    ├── WorkloadError                a workload that the library cannot read or change as asked
-    │   ├── ComponentNotFoundError     no component, or no instance, of that name
-    │   ├── InstanceCountMismatchError values and instances that do not pair up
-    │   ├── PathNotWritableError       a path that no value can be written to
-    │   └── WriteVerificationError     what was written does not read back
-    ├── InterpretationError          an operation that has no right answer for this object
-    ├── QuantityError                text that is not a Kubernetes quantity
-    ├── ManifestError                YAML or JSON text that cannot be read; knows line and column
-    ├── RequestError                 a webhook request that cannot be read at all
-    ├── ExportError                  a definition of which something else cannot be made; has the reason
-    ├── ClusterError                 an API server that rejects or cannot be reached
-    ├── SandboxError                 a child process that cannot answer; knows the cause
-    ├── SuiteError                   a golden suite that cannot be read
-    └── ServeError                   the server cannot start: certificate, port, folder
-"""
+"""The one exception tree of this project: every error is an `InterpreterError`, which edges catch."""
 
 from collections.abc import Sequence
 from enum import Enum, auto
@@ -49,10 +17,7 @@ class QueryError(InterpreterError):
 
 
 class QuerySyntaxError(QueryError):
-    """An expression that is not jq.
-
-    ``start`` and ``end`` are offsets into the expression's text.
-    """
+    """An expression that is not jq; ``start`` and ``end`` are offsets into its text."""
 
     def __init__(self, message: str, *, start: int, end: int, hint: str = "") -> None:
         super().__init__(message)
@@ -190,8 +155,7 @@ class StopCause(Enum):
     TIME = auto()
     PROCESSOR_TIME = auto()
     KILLED = auto()
-    BUSY = auto()
-    """Every process that there may be works for others."""
+    BUSY = auto()  # every process that there may be works for others
     NOT_STARTED = auto()
     DEFECT = auto()
 

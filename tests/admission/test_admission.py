@@ -254,6 +254,11 @@ def test_unusual_kinds(karta: Raw, review: Body, path: tuple[str, ...], value: A
     assert stamped(unusual, review(unusual)) == expected
 
 
+@pytest.mark.parametrize("metadata", [[], ["x"], "x", 1])
+def test_metadata_that_is_no_object_gets_no_labels(karta: Raw, review: Body, metadata: Any) -> None:
+    assert "patch" not in response(mutated(review(changed(karta, ("metadata",), metadata))))
+
+
 @pytest.mark.parametrize("operation", ["UPDATE", "DELETE"])
 def test_only_what_is_created_is_labelled(karta: Raw, review: Body, operation: str) -> None:
     assert "patch" not in response(mutated(review(karta, operation, old=karta)))

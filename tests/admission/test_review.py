@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.admission.review import Action, Review, allow, read, refuse
+from karta_interpreter.admission import Action, Review, allow, read, refuse
 from karta_interpreter.errors import RequestError
 
 REQUEST: dict[str, Any] = {
@@ -65,8 +65,8 @@ def test_the_answers_byte_for_byte() -> None:
     )
     assert allow(review.uid, warnings=("careful",), patch=[{"op": "remove", "path": "/spec"}]) == (
         b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":true,'
-        b'"warnings":["careful"],"patchType":"JSONPatch",'
-        b'"patch":"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL3NwZWMifV0="}}'
+        b'"patchType":"JSONPatch","patch":"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL3NwZWMifV0=",'
+        b'"warnings":["careful"]}}'
     )
     assert refuse(review.uid, "no") == (
         b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":false,'

@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.admission.review import refusal, warnings_of
+from karta_interpreter.admission import refusal, warnings_of
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.values import Path
 

@@ -27,7 +27,7 @@ _COPIES = 16
 def benchmark(peer: Peer, bundle: list[Bundled]) -> str:
     """Give a Markdown table of processor time per call; each figure is the median of interleaved rounds."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)  # as the server does (interpreter/karta_interpreter/server/lifecycle.py)
+    gc.set_threshold(50_000, 20, 100)  # as the server does (interpreter/karta_interpreter/server/server.py)
     (scripts,) = (bundled.scripts for bundled in bundle if bundled.gvk.kind == "RayCluster")
     rows = [
         _row(peer, scripts.of(operation), f"{size}{note}", make(length))

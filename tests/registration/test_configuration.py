@@ -9,8 +9,7 @@ from karta_interpreter.findings import error
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.registration import Endpoint, Served, left_out, webhook_configuration
 from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.sources.precedence import combine
-from karta_interpreter.sources.snapshot import Quarantined, Snapshot
+from karta_interpreter.sources.snapshot import Quarantined, Snapshot, combine
 from tests.registration.admission_rules import objections
 from tests.registration.definitions import TOY, Scale, define, replicas, snapshot_of
 

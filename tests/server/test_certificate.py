@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.authority import Authority
-from karta_interpreter.server.certificate import Certificate, check_pair
+from karta_interpreter.server.certificate import Authority, Certificate, check_pair
 from tests.server.pairs import Key, chain_pem, key_pem, new_key
 
 SOURCES = {"chain": "tls.crt", "key": "tls.key"}

@@ -8,8 +8,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
-from karta_interpreter.server.authority import Authority
 from karta_interpreter.server.ca_rotation import Keyring, Rotation, read_keyring, signer_of
+from karta_interpreter.server.certificate import Authority
 from tests.server.secrets import START
 
 NAME = "interpreter.karmada-system.svc"

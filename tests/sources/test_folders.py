@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.sources.files import MAX_BYTES, DefinitionFile, Folder, layer_of
-from karta_interpreter.sources.precedence import combine
+from karta_interpreter.sources.snapshot import combine
 
 Karta = Callable[..., str]
 Kind = Callable[[str], GVK]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.precedence import Selection
+from karta_interpreter.sources.snapshot import Selection
 from karta_interpreter.sources.store import Store
 from tests.sources.test_overrides import customization
 

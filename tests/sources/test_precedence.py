@@ -6,8 +6,7 @@ from karta_interpreter.findings import error
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.sources.precedence import combine
-from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined
+from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined, combine
 
 
 def _entry(kind: str, origin: str) -> Entry:

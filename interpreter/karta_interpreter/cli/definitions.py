@@ -14,8 +14,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of, load_catalogue
-from karta_interpreter.sources.precedence import Selection, combine
-from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined
+from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined, Selection, combine
 from karta_interpreter.suggestion import did_you_mean
 
 

@@ -16,7 +16,7 @@ from karta_interpreter.findings import count
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
-from karta_interpreter.sources.precedence import Selection
+from karta_interpreter.sources.snapshot import Selection
 
 
 @click.group("export")

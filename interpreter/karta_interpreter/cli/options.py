@@ -7,8 +7,7 @@ from typing import Any, TypedDict
 import click
 
 from karta_interpreter.cli.render import findings_text
-from karta_interpreter.sources.precedence import EVERYTHING, Selection
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.snapshot import EVERYTHING, Selection, Snapshot
 from karta_interpreter.sources.store import Store
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

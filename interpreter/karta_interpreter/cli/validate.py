@@ -16,8 +16,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import merge
 from karta_interpreter.sources.files import UNREADABLE
-from karta_interpreter.sources.precedence import combine
-from karta_interpreter.sources.snapshot import Quarantined
+from karta_interpreter.sources.snapshot import Quarantined, combine
 
 
 @click.command("validate")

@@ -4,8 +4,7 @@ Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. Bodi
 `karta_interpreter.wire` and answered in `karta_interpreter.operations`. Only this package imports aiohttp.
 """
 
-from karta_interpreter.server.lifecycle import run
-from karta_interpreter.server.server import Started
+from karta_interpreter.server.server import Started, run
 from karta_interpreter.server.settings import Settings
 
 __all__ = ["Settings", "Started", "run"]

@@ -32,8 +32,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.authority import Authority, issued_at
-from karta_interpreter.server.certificate import Certificate, check_pair
+from karta_interpreter.server.certificate import Authority, Certificate, check_pair, issued_at
 
 _CHAIN, _KEY, _BUNDLE = "tls.crt", "tls.key", "ca.crt"
 _ROLES = ("authority", "successor")

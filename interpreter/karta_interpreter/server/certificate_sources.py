@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.authority import Authority
-from karta_interpreter.server.certificate import Certificate, CertificateSource, check_pair
+from karta_interpreter.server.certificate import Authority, Certificate, CertificateSource, check_pair
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.sources.api_server import ApiServer
 

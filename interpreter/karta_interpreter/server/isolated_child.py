@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from karta_interpreter import admission
-from karta_interpreter.admission.review import Review
+from karta_interpreter.admission import Review
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.requirements import Counting

@@ -193,7 +193,7 @@ def allow_files(wanted: int) -> int:
 def release_memory() -> None:
     """Collect garbage, and give the memory of connections and definitions that are gone back to the operating system.
 
-    The readers of a definition are cyclic garbage, and the collector looks seldom (`lifecycle.run` has it do so):
+    The readers of a definition are cyclic garbage, and the collector looks seldom (`_settle_garbage` in `server`):
     a reload a second would grow the server by a third of a gigabyte in an hour. glibc keeps what is free between blocks
     that are in use: five rounds of 12,000 connections leave a process of 75 MiB with 340 MiB, and 400 reloads one
     seventh more. Other C libraries have no such call. This takes some 20 ms when every kind of the catalogue changes at

@@ -1,9 +1,14 @@
-"""A server: its parts put together, from the definitions and the certificate to the listener."""
+"""A server: its parts put together, from the definitions to the listener, and the process around it."""
 
 import asyncio
+import gc
+import os
+import signal
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from math import inf
 from typing import TYPE_CHECKING, Self
 
@@ -17,12 +22,11 @@ from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import HealthListener, Readiness
 from karta_interpreter.server.listener import Listener, cannot_listen, release_memory
 from karta_interpreter.server.load import Load
-from karta_interpreter.server.log import log
+from karta_interpreter.server.log import configure_log, flush_log, log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.server.tls import Tls
-from karta_interpreter.sources.precedence import Selection
-from karta_interpreter.sources.snapshot import Quarantined, Snapshot
+from karta_interpreter.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.sources.store import Store
 
 if TYPE_CHECKING:
@@ -207,3 +211,63 @@ def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
     for source, count in logged.items():
         if count > _MOST_LOGGED:
             log.warning("more definitions cannot be used", source=source, more=count - _MOST_LOGGED)
+
+
+_STANDARD_ERROR = 2
+# uvloop is not there on every platform that Python runs on.
+_LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
+
+
+def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: None) -> None:
+    """Serve until SIGTERM or SIGINT; ``started`` is called once the server listens.
+
+    The first signal ends the server in order (see `Settings`), a second one at once. Raises ServeError when the
+    server cannot start.
+    """
+    _open_standard_files()
+    configure_log(settings.log_level)
+    gc.freeze()  # imported modules: to load definitions takes a tenth less then
+    try:
+        with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
+            runner.run(_serve(settings, started))
+    finally:
+        flush_log()
+
+
+def _open_standard_files() -> None:
+    """Keep file descriptors 0, 1 and 2 from being connections: libuv aborts when it has to close one of these."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+        pass
+    os.close(handle)
+
+
+async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
+    asked, insisted = asyncio.Event(), asyncio.Event()
+
+    def stop() -> None:
+        (insisted if asked.is_set() else asked).set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+    async with Server(settings) as server:
+        _settle_garbage()
+        log.info("serving", url=server.started.url)
+        started(server.started)
+        await asked.wait()
+        log.info("stopping", grace_period=settings.grace_period)
+        ends = [asyncio.create_task(server.wind_down()), asyncio.create_task(insisted.wait())]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()
+    log.info("stopped")
+
+
+def _settle_garbage() -> None:
+    """Exclude present objects from garbage collection, and collect less often.
+
+    Definitions stay, and requests are trees without cycles: this saves a fifth of the time that parsing a large body
+    takes.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)

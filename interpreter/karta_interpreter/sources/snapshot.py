@@ -1,14 +1,15 @@
-"""The definitions in use at one moment."""
+"""The definitions in use at one moment: which kinds are served, and what answers where several sources have a kind."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Self
 
-from karta_interpreter.findings import Finding
+from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.script import Scripts
+from karta_interpreter.suggestion import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +84,114 @@ class Snapshot:
     def numbered(self, generation: int) -> Self:
         """The same snapshot as the given generation."""
         return replace(self, generation=generation)
+
+
+_NO_OVERRIDES = Overrides()
+
+
+def combine(layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES) -> Snapshot:
+    """The snapshot of all layers, highest precedence first, with the overrides above all of them.
+
+    For each kind the first definition wins. A definition that is hidden by another layer is a warning, for layers
+    have that purpose; inside one layer it is an error. For each operation a script of the overrides wins over one in
+    the definition's annotation, which is a warning as well, and that one over the definition. A kind with scripts
+    needs no definition.
+    """
+    entries: dict[GVK, tuple[Layer, Entry]] = {}
+    findings: list[Finding] = []
+    quarantined: list[Quarantined] = []
+    for layer in layers:
+        quarantined += layer.quarantined
+        for entry in layer.entries:
+            winner_layer, winner = entries.setdefault(entry.definition.gvk, (layer, entry))
+            if winner is not entry:
+                findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
+    served = {gvk: entry for gvk, (_, entry) in entries.items()}
+    for gvk, scripts in overrides.scripts.items():
+        below = served.get(gvk)
+        if below:
+            findings += _hidden_scripts(scripts, below)
+            served[gvk] = Entry(below.definition.overridden(scripts), below.origin)
+        else:
+            definition = Definition.of_scripts(gvk, scripts)
+            served[gvk] = Entry(definition, definition.source)
+    return Snapshot(served, (*quarantined, *overrides.quarantined), (*findings, *overrides.findings))
+
+
+def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
+    names = f"{winner.definition.name} from {winner.origin} hides {loser.definition.name} from {loser.origin}"
+    message = f"{loser.definition.gvk}: {names}"
+    found = warning("shadowed-kind", (), message)
+    if same_layer:
+        found = error("duplicate-kind", (), message, "keep one definition per kind")
+    return replace(found, source=loser.definition.source)
+
+
+def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:
+    for loser in entry.definition.scripts:
+        for winner in scripts.of(loser.operation)[:1]:
+            names = f"{winner.name} from {winner.source} hides that of {loser.name} from {entry.origin}"
+            message = f"{entry.definition.gvk}: the {loser.operation} of {names}"
+            yield replace(warning("shadowed-script", (), message), source=entry.definition.source)
+
+
+_ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The kinds that ``kinds`` names, or all where it is empty, without those that ``without`` names.
+
+    A name is a kind in any case, ``apiVersion/Kind``, or ``apiVersion/*`` for all kinds of an API version.
+
+    >>> Selection(without=("apps/v1/*", "Job")).takes(GVK("batch", "v1", "Job"))
+    False
+    """
+
+    kinds: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def takes(self, gvk: GVK) -> bool:
+        """Whether a kind is served."""
+        names = _names(gvk)
+        named = not self.kinds or any(kind.lower() in names for kind in self.kinds)
+        return named and not any(kind.lower() in names for kind in self.without)
+
+    def layer(self, layer: Layer) -> Layer:
+        """The part of a source that is served; what cannot be read may be of any kind."""
+        if not (self.kinds or self.without):
+            return layer
+        return Layer(
+            tuple(entry for entry in layer.entries if self.takes(entry.definition.gvk)),
+            tuple(broken for broken in layer.quarantined if broken.gvk is None or self.takes(broken.gvk)),
+        )
+
+    def overrides(self, overrides: Overrides) -> Overrides:
+        """The scripts of the kinds that are served."""
+        taken = {gvk: scripts for gvk, scripts in overrides.scripts.items() if self.takes(gvk)}
+        return replace(overrides, scripts=taken)
+
+    def findings(self, known: Iterable[GVK]) -> Iterator[Finding]:
+        """A warning for each name that matches no kind of the sources."""
+        known = sorted(known)
+        for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
+            for kind in kinds:
+                if not any(kind.lower() in _names(gvk) for gvk in known):
+                    hint = did_you_mean(kind, _spellings(kind, known))
+                    yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
+
+
+EVERYTHING = Selection()
+
+
+def _names(gvk: GVK) -> frozenset[str]:
+    version = f"{gvk.api_version}/".lower()
+    return frozenset({gvk.kind.lower(), version + gvk.kind.lower(), version + _ALL})
+
+
+def _spellings(kind: str, known: Iterable[GVK]) -> list[str]:
+    """The known names in the form of a given one."""
+    if "/" not in kind:
+        return sorted({gvk.kind for gvk in known})
+    ending = [_ALL] if kind.endswith(_ALL) else []
+    return list(dict.fromkeys(f"{gvk.api_version}/{name}" for gvk in known for name in ending or [gvk.kind]))

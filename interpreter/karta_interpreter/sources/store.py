@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from karta_interpreter.karta.reference_resolver import Reader
 from karta_interpreter.sources.file_scan import changes
 from karta_interpreter.sources.files import DefinitionFile, Folder, OverrideFile, layer_of, load_catalogue, overrides_of
-from karta_interpreter.sources.precedence import EVERYTHING, Selection, combine
-from karta_interpreter.sources.snapshot import Layer, Snapshot
+from karta_interpreter.sources.snapshot import EVERYTHING, Layer, Selection, Snapshot, combine
 
 if TYPE_CHECKING:
     from karta_interpreter.sources.cluster import Cluster
