@@ -12,10 +12,9 @@ import jq
 from hypothesis import reject
 from msgspec.structs import replace
 
-from karta_interpreter.jq.inprocess.compiler import RUNTIME
-from karta_interpreter.jq.inprocess.emitter import Emitter, Singles
+from karta_interpreter.jq.inprocess.compiler import RUNTIME, Module
+from karta_interpreter.jq.inprocess.emitter import Emitter
 from karta_interpreter.jq.inprocess.values import to_json
-from karta_interpreter.jq.inprocess.writer import Module
 from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import is_merge
@@ -50,9 +49,9 @@ _OPERATORS = {"*": "times", "/": "over"}
 
 def compile_many(node: Node) -> Callable[[JSON], Iterator[JSON]]:
     """Compile a plain expression to a generator of its outputs, as expressions use it for a part of themselves."""
-    module = Module(RUNTIME, Singles())
+    module = Module()
     name = Emitter(module).generator(node)
-    many: Callable[[JSON], Iterator[JSON]] = module.functions()[name]
+    many: Callable[[JSON], Iterator[JSON]] = module.functions(RUNTIME)[name]
     return many
 
 

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryRaisedError
-from karta_interpreter.jq.inprocess.compiler import RUNTIME, compile_list, giving
-from karta_interpreter.jq.inprocess.emitter import Singles
-from karta_interpreter.jq.inprocess.writer import Module
+from karta_interpreter.jq.inprocess.compiler import RUNTIME, Module, compile_list, giving
 from karta_interpreter.jq.syntax import (
     Binary,
     Call,
@@ -33,9 +31,9 @@ HOSTILE = [
 
 
 def _constant(value: Any) -> Any:
-    module = Module(RUNTIME, Singles())
+    module = Module()
     name = module.function(lambda name: [f"def {name}(v):", f"    return {module.constant(value)}"])
-    return module.functions()[name](None)
+    return module.functions(RUNTIME)[name](None)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +58,7 @@ def test_a_constant_is_what_it_was(value: JSON) -> None:
 @given(st.text())
 def test_any_text_is_a_constant_in_ascii(text: str) -> None:
     assert _constant(text) == text
-    assert Module(RUNTIME, Singles()).constant(text).isascii()
+    assert Module().constant(text).isascii()
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -84,19 +82,19 @@ def test_names_and_texts_of_an_expression_are_no_python(text: str) -> None:
 
 
 def test_functions_see_nothing_but_what_they_name() -> None:
-    module = Module(RUNTIME, Singles())
+    module = Module()
     name = module.function(lambda name: [f"def {name}(v):", "    return len(v)"])
-    space = module.functions()
+    space = module.functions(RUNTIME)
     assert space.keys() == {"__builtins__", "len", name}
     assert space["__builtins__"] == {}
     assert not {"eval", "exec", "open", "__import__", "getattr", "globals", "vars"} & RUNTIME.keys()
 
 
 def test_one_function_may_call_another_that_is_written_later() -> None:
-    module = Module(RUNTIME, Singles())
+    module = Module()
     inner = module.function(lambda name: [f"def {name}(v):", "    return v"])
     outer = module.function(lambda name: [f"def {name}(v):", f"    return [{inner}(v)]"])
-    assert module.functions()[outer](1) == [1]
+    assert module.functions(RUNTIME)[outer](1) == [1]
 
 
 def test_an_expression_that_is_not_plain_is_refused_wherever_it_hides() -> None:

@@ -1,8 +1,8 @@
 """Writing through an expression: the path of each output, and how to change the output there.
 
-Values and paths come from one compiler: `tracer` is the emitter of `karta_interpreter.jq.inprocess`, and writes beside
-a value the Python for its origin. An expression is compiled twice, without and with origins: most calls need no
-origins, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone. `origins` has the
+Values and paths come from one compiler, `karta_interpreter.jq.inprocess`: for an input with an origin it writes the
+Python for the origin beside that for the value. An expression is compiled twice, without and with origins: most calls
+need none, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone. `origins` has the
 functions that the written Python calls, this module the paths.
 """
 

@@ -1,19 +1,22 @@
 """The origins of values, as the Python of a traced expression computes them, and the sources of an expression."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.inprocess.collection import keys
+from karta_interpreter.jq.inprocess.compiler import RUNTIME, by_name, compiled
 from karta_interpreter.jq.inprocess.operators import position
 from karta_interpreter.jq.inprocess.values import is_number, normal
-from karta_interpreter.jq.inprocess.writer import by_name
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.values import JSON
 
 Origin: TypeAlias = "Location | list[Origin] | dict[str | int, Origin] | None"
 """The location that a value can be written through, or the origins of the parts of a new array or object."""
+
+
+Trace: TypeAlias = Callable[[JSON], list[tuple[JSON, Origin]]]
 
 
 def inside(origin: Origin, names: tuple[str | int, ...], value: JSON) -> Origin:
@@ -119,11 +122,25 @@ def _first(origins: Origin, values: list[JSON]) -> tuple[Location | None, list[J
     return None, []
 
 
-ORIGINS: Final = {
+_KNOWN: Final = {
+    **RUNTIME,
     **by_name(Location, alone, entries, entry_origins, enumerate, greatest_of, inside, instead),
     **by_name(least_of, lowered, numeral, raised, step, times),
 }
-"""Functions of Python and of this module, by the names that they have in the Python of an expression."""
+
+
+def compile_trace(node: Node) -> Trace:
+    """Compile a plain expression to a function that gives all outputs for an object, each with its origin in that.
+
+    Only constructs that hand a value on are followed; what every other one computes has no origin. It raises
+    QueryLimitError for more than 999 outputs.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> compile_trace(parse(".a, 1"))({"a": 2})
+    [(2, Location(path=('a',), default=None, factor=1, floor=None, cap=None, numeral=False)), (1, None)]
+    """
+    trace: Trace = compiled(lambda writer: writer.return_list(node), _KNOWN, ())
+    return trace
 
 
 _NOTHING = ast.Call("empty")

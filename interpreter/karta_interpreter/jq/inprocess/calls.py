@@ -85,7 +85,7 @@ def last(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
     if source in emitter.module.singles:
         sink.write(emitter.value(source, here))
         return
-    output = emitter.new()
+    output = emitter.variable(here)
     emitter.assign(output, "NOTHING")
     emitter.each(source, here, Sink(lambda each: emitter.assign(output, each), short=True))
     with emitter.block(f"if {output} is not NOTHING:"):
@@ -216,7 +216,7 @@ def _return_decision(emitter: "Emitter", node: Call) -> None:
 
 def _mapped(emitter: "Emitter", body: Node, here: str) -> str:
     """``map(body)``; the elements of null are an error here."""
-    array = emitter.array([])
+    array = emitter.array([], here)
     append = Sink(lambda output: emitter.append(array, output), short=True)
     emitter.elements(here, Sink(lambda element: emitter.each(body, element, append)), "elements")
     return array

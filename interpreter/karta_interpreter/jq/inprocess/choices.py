@@ -16,9 +16,11 @@ class Choices(Writer):
         """Write what an expression with one output needs, and return Python that is true if that is true to jq."""
         if self.depth >= DEEPEST:
             return truth(self.named(self.value(node, here)))
+        before, self.origins = self.origins, {}  # what a condition reads needs no origins
         self.depth += 1
         text = self._condition(node, here)
         self.depth -= 1
+        self.origins = before
         return text
 
     def _condition(self, node: Node, here: str) -> str:
@@ -66,56 +68,71 @@ class Choices(Writer):
         Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
         """
         if node in self.module.singles:
-            left = self.named(self.value(node.left, here))
-            result = self.own(left, here)
+            left = self.entered(self.named(self.value(node.left, here)))
+            result = self.new()
+            self.line(f"{result} = {left}")
             with self.block(f"if {untruth(result)}:"):
                 right = self.value(node.right, here)
                 self.line(f"{result} = {right}")
-            sink.write(self.chosen(result, left, right))
+            sink.write(self._chosen(result, left, right))
         elif is_empty(node.right):
             self.each(node.left, here, Sink(lambda output: self._present(output, sink)))
         elif not sink.short:
             self.stream(node, here, sink)
         elif node.left in self.module.singles:
-            left = self.named(self.value(node.left, here))
-            self.choose(untruth(left), lambda: self.others(node.right, left, here, sink), lambda: sink.write(left))
+            left = self.entered(self.named(self.value(node.left, here)))
+            self.choose(untruth(left), lambda: self._others(node.right, left, here, sink), lambda: sink.write(left))
         else:
-            self.first_or_others(node, here, sink)
+            self._first_or_others(node, here, sink)
 
-    def chosen(self, result: str, left: str, right: str) -> str:
-        """An atom for the output of ``left // right``: the result is the left one where that is true."""
-        del left, right
-        return result
+    def _chosen(self, result: str, left: str, right: str) -> str:
+        """An output of ``left // right``; where the left side is null or false, writing there makes it true."""
+        if not {left, right} & self.origins.keys():
+            return result
+        other = f"instead({self.origin(left)}, {self.origin(right)}, {left}, {result})"
+        return self.located(result, f"({other} if {untruth(left)} else {self.origin(left)})")
 
-    def others(self, right: Node, left: str, here: str, sink: Sink) -> None:
+    def _others(self, right: Node, left: str, here: str, sink: Sink) -> None:
         """Write what is done with the outputs of ``right`` where ``left`` is null or false."""
-        self.each(right, here, Sink(lambda output: sink.write(self.chosen(output, left, output)), sink.short))
+
+        def write(output: str) -> None:
+            sink.write(self._chosen(self.bind(output), left, output) if left in self.origins else output)
+
+        self.each(right, here, Sink(write, sink.short))
 
     def _present(self, output: str, sink: Sink) -> None:
         output = self.named(output)
         with self.block(f"if {truth(output)}:"):
             sink.write(output)
 
-    def first_or_others(self, node: ast.Alternative, here: str, sink: Sink) -> None:
-        """Write ``left // right`` for a left side with any number of outputs."""
-        found = self.bind("False")
+    def _first_or_others(self, node: ast.Alternative, here: str, sink: Sink) -> None:
+        """Write ``left // right`` for a left side with any number of outputs; one that is missing may be written."""
+        is_traced, missing = here in self.origins, self.bind("[]")
 
         def write(output: str) -> None:
             output = self.named(output)
             with self.block(f"if {truth(output)}:"):
-                self.line(f"{found} = True")
+                self.line(f"{missing} = None")
                 sink.write(output)
+            if is_traced:
+                with self.block(f"elif {missing} is not None:"):
+                    self.line(f"{missing}.append(({output}, {self.origin(output)}))")
 
         self.each(node.left, here, Sink(write))
-        with self.block(f"if not {found}:"):
-            self.each(node.right, here, sink)
+        with self.block(f"if {missing} is not None:"):
+            if is_traced:
+                left = self.variable(here)
+                self.line(f"{left}, {self.origin(left)} = alone({missing})")
+                self._others(node.right, left, here, sink)
+            else:
+                self.each(node.right, here, sink)
 
     def conditional(self, node: ast.If, here: str, sink: Sink) -> None:
         """``if condition then ... else ... end``, once for every output of the condition."""
         (condition, then), *others = node.branches
         other = self._else(others, node.otherwise or ast.Identity())
         if node in self.module.singles:
-            result = self.new()
+            result = self.variable(here)
             with self.block(f"if {self.condition(condition, here)}:"):
                 self.assign(result, self.value(then, here))
             with self.block("else:"):

@@ -24,6 +24,7 @@ are written for, and the others keep the work of an expression bounded by its in
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
@@ -47,7 +48,7 @@ from karta_interpreter.jq.inprocess.operators import (
 from karta_interpreter.jq.inprocess.record import called
 from karta_interpreter.jq.inprocess.regex import computed_pattern
 from karta_interpreter.jq.inprocess.values import equal, less, to_text
-from karta_interpreter.jq.inprocess.writer import Module, by_name
+from karta_interpreter.jq.inprocess.writer import Origin
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.values import JSON, type_name
 
@@ -58,6 +59,7 @@ Outputs: TypeAlias = Callable[[JSON], list[JSON]]
 A = TypeVar("A")
 B = TypeVar("B")
 
+_EXACT: Final = 2**53
 _present: Final = ContextVar[Mapping[str, JSON]]("values of variables")
 
 
@@ -134,6 +136,11 @@ def texts(parts: Sequence[Many], value: JSON) -> Iterator[str]:
             yield before + to_text(piece)
 
 
+def by_name(*functions: Callable[..., Any]) -> dict[str, Any]:
+    """Functions and types by their own names."""
+    return {function.__name__: function for function in functions}
+
+
 RUNTIME: Final[dict[str, Any]] = {
     **{called(*key): function.implementation for key, function in FUNCTIONS.items() if function.implementation},
     **by_name(dict, float, int, len, list, str, type, QueryEvaluationError),
@@ -146,6 +153,71 @@ RUNTIME: Final[dict[str, Any]] = {
 """Functions of Python and of jq, by the names that they have in the Python of an expression."""
 
 
+Write = Callable[[str], list[str]]
+"""Gives the lines of a function with that name."""
+
+
+class Module:
+    """Functions that call each other, with the constants that they share."""
+
+    def __init__(self) -> None:
+        self.singles = Singles()
+        self._constants: dict[str, Any] = {}
+        self._count = 0
+        self._unwritten: list[tuple[str, Write]] = []
+
+    def function(self, write: Write) -> str:
+        """The name of a new function, which is written when those before it are.
+
+        So the depth of an expression is not the depth of what writes it.
+        """
+        self._count += 1
+        name = f"f{self._count}"
+        self._unwritten.append((name, write))
+        return name
+
+    def constant(self, value: object) -> str:
+        r"""Python that gives a value: for what comes from an expression, and so may be any text.
+
+        Texts and small numbers are spelled out, in ASCII, others get a name.
+
+        >>> module = Module()
+        >>> module.constant("it's"), module.constant("é"), module.constant(None), module.constant(0.5)
+        ('"it\'s"', "'\\xe9'", 'None', 'c0')
+        """
+        if value is None or value is True or value is False:
+            return str(value)
+        if type(value) is str or (type(value) is int and -_EXACT < value < _EXACT):
+            return ascii(value)
+        name = f"c{len(self._constants)}"
+        self._constants[name] = value
+        return name
+
+    def source(self) -> str:
+        """The text of all functions."""
+        lines: list[str] = []
+        while self._unwritten:
+            name, write = self._unwritten.pop()
+            lines += write(name)
+        return "\n".join(lines)
+
+    def functions(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """The functions by their names; ``known`` is what they may name beside each other."""
+        code = compile(self.source(), "<expression>", "exec", dont_inherit=True)
+        # No builtins: an expression has no use for any but those that its code names.
+        names = {name: known[name] for name in _names(code) if name in known}
+        space: dict[str, Any] = {"__builtins__": {}, **names, **self._constants}
+        exec(code, space)  # noqa: S102 - the text is made here; of the expression there are only constants in it
+        return space
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
 def compile_one(node: Node) -> One | None:
     """Compile a plain expression to a function that gives the only output; None if there may be more, or none.
 
@@ -155,7 +227,7 @@ def compile_one(node: Node) -> One | None:
     >>> compile_one(parse(".a[]")), (compile_one(parse(".a")) or print)({"a": 1})
     (None, 1)
     """
-    return _compiled(lambda writer: writer.give(node)) if node in Singles() else None
+    return compiled(lambda writer: writer.give(node)) if node in Singles() else None
 
 
 def compile_list(node: Node) -> Outputs:
@@ -163,12 +235,23 @@ def compile_list(node: Node) -> Outputs:
 
     That raises QueryLimitError for more than 999. Raises ValueError for an expression that is not plain.
     """
-    outputs: Outputs = _compiled(lambda writer: writer.return_list(node))
+    outputs: Outputs = compiled(lambda writer: writer.return_list(node))
     return outputs
 
 
-def source(node: Node) -> str:
-    """The Python that `compile_list` makes of an expression.
+Body: TypeAlias = Callable[[Emitter], None]
+"""Writes the body of a function."""
+
+
+def compiled(write: Body, known: Mapping[str, Any] = RUNTIME, origin: Origin = None) -> Any:  # noqa: ANN401 - any function
+    """The function with the body that ``write`` writes, for an input of that origin."""
+    module = Module()
+    name = Emitter(module).function(write, origin=origin)
+    return module.functions(known)[name]
+
+
+def source(node: Node, origin: Origin = None) -> str:
+    """The Python that `compile_list` makes of an expression; ``compile_trace`` gives the input the origin ``()``.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> print(source(parse(".groups[] | select(.on) | .replicas // 1")))
@@ -179,18 +262,13 @@ def source(node: Node) -> str:
             t4 = t3.get('on') if type(t3) is dict else None if t3 is None else field(t3, 'on')
             if t4 is not None and t4 is not False:
                 t5 = t3.get('replicas') if type(t3) is dict else None if t3 is None else field(t3, 'replicas')
-                if t5 is None or t5 is False:
-                    t5 = 1
-                t1.append(t5)
+                t6 = t5
+                if t6 is None or t6 is False:
+                    t6 = 1
+                t1.append(t6)
                 if len(t1) > 999: too_many()
         return t1
     """
-    module = Module(RUNTIME, Singles())
-    Emitter(module).function(lambda writer: writer.return_list(node))
+    module = Module()
+    Emitter(module).function(lambda writer: writer.return_list(node), origin=origin)
     return module.source()
-
-
-def _compiled(write: Callable[[Emitter], None]) -> Any:  # noqa: ANN401 - one of the above
-    module = Module(RUNTIME, Singles())
-    name = Emitter(module).function(write)
-    return module.functions()[name]

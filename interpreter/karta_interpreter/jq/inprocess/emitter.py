@@ -22,13 +22,11 @@ from karta_interpreter.jq.syntax.precedence import split_path
 from karta_interpreter.jq.syntax.traversal import children, is_merge, terms_of
 
 _ORDERS: Final = {"min": "<=", "max": ">="}
+_LIMITS: Final = {"min": "lowered", "max": "raised"}
 
 
 class Emitter(Choices):
-    """Writes any plain expression; ValueError for any other.
-
-    The code that uses a value is written by separate methods, so that another emitter can add the origin of the value.
-    """
+    """Writes any plain expression; ValueError for any other."""
 
     def construct(self, node: Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write Python for a node and its outputs."""
@@ -76,7 +74,10 @@ class Emitter(Choices):
 
     def applied(self, name: str, here: str) -> str:
         """Write the call of a function of the input alone, and return an atom for its output."""
-        return self.bind(f"{called(name, 0)}({here})")
+        result, source = self.bind(f"{called(name, 0)}({here})"), FUNCTIONS[name, 0].origin
+        if source is None or here not in self.origins:
+            return result
+        return self.located(result, source.format(origin=self.origin(here), here=here, result=result))
 
     def _index(self, node: ast.Index, here: str, sink: Sink) -> None:
         match node.key:
@@ -88,18 +89,22 @@ class Emitter(Choices):
 
     def field(self, whole: str, names: tuple[str, ...]) -> str:
         """Write ``whole.a.b.c``, and return an atom for it."""
-        for name in names:
-            whole, key = self.named(whole), self.module.constant(name)
-            known = f"{whole}.get({key}) if type({whole}) is dict"
-            whole = self.bind(f"{known} else None if {whole} is None else field({whole}, {key})")
-        return whole
+        keys, value = tuple(map(self.module.constant, names)), whole
+        for key in keys:
+            value = self.named(value)
+            known = f"{value}.get({key}) if type({value}) is dict"
+            value = self.bind(f"{known} else None if {value} is None else field({value}, {key})")
+        return self.inside(whole, keys, value)
 
     def item(self, whole: str, key: str) -> str:
         """Write ``whole[key]``, and return an atom for it."""
-        if key not in ("0", "-1"):
-            return self.bind(f"item({whole}, {key})")
         whole = self.named(whole)
-        return self.bind(f"{whole}[{key}] if type({whole}) is list and {whole} else item({whole}, {key})")
+        known = f"{whole}[{key}] if type({whole}) is list and {whole} else " if key in ("0", "-1") else ""
+        value = self.bind(f"{known}item({whole}, {key})")
+        if is_integer(key) and key[0] != "-":
+            return self.inside(whole, (key,), value)
+        is_known = whole in self.origins
+        return self.located(value, f"step({self.origin(whole)}, {whole}, {key}, {value})" if is_known else None)
 
     def _pairs(self, left: Node, right: Node, here: str, use: Callable[[str, str], None]) -> None:
         """Write what is done with all pairs of outputs; the right ones are the outer loop."""
@@ -128,10 +133,6 @@ class Emitter(Choices):
         else:
             self.each(node, here, sink)
 
-    def entered(self, output: str) -> str:
-        """An output that becomes an input."""
-        return output
-
     def _extreme(self, array: Node, function: Node, here: str) -> str | None:
         """``[a, b] | min``, as bounds of replicas are written, without an array; ``b`` may be ``c // empty``."""
         match array, function:
@@ -150,13 +151,25 @@ class Emitter(Choices):
         integers = f"type({own}) is int" + ("" if is_integer(bound) else f" and type({bound}) is int")
         both = f"({own} if {own} {order} {bound} else {bound}) if {integers} else {function}([{own}, {bound}])"
         if not is_optional:
-            return self.bind(both)
-        result = self.bind(own)
+            return self.located(self.bind(both), self._limited(name, own, bound))
+        result = self.new()
+        self.line(f"{result} = {own}")
         with self.block(f"if {truth(bound)}:"):
             self.line(f"{result} = {both}")
         with self.block(f"elif type({own}) is not int:"):
             self.line(f"{result} = {function}([{own}])")
-        return result
+        return self.located(result, self._limited(name, own, bound, f" if {truth(bound)} else "))
+
+    def _limited(self, name: str, own: str, bound: str, or_none: str = "") -> str | None:
+        """The origin of a bounded value, which is written through the leftmost one that is a place."""
+        first, second, limit = self.origins.get(own), self.origins.get(bound), _LIMITS[name]
+        if first is None and second is None:
+            return None
+        others = f"({bound},){or_none and f'{or_none}()'}"
+        if second is None or isinstance(first, tuple):
+            return f"{limit}({self.origin(own)}, {others})"
+        theirs, origin = f"{limit}({self.origin(bound)}, ({own},)){or_none and f'{or_none}None'}", self.new()
+        return f"({limit}({origin}, {others}) if type({origin} := {self.origin(own)}) is Location else {theirs})"
 
     def _comma(self, node: ast.Comma, here: str, sink: Sink) -> None:
         terms = terms_of(node)
@@ -183,7 +196,9 @@ class Emitter(Choices):
         """Write ``left + right`` or the like, and return an atom for it."""
         result = self.new()
         self.line(f"{result} = {arithmetic(operator, left, right, result)}")
-        return result
+        factors = ((left, right), (right, left)) if operator == "*" else ()
+        ways = [f"times({self.origin(own)}, {factor})" for own, factor in factors if own in self.origins]
+        return self.located(result, f"({' or '.join(ways)})" if ways else None)
 
     def _object(self, node: ast.Object, here: str, sink: Sink) -> None:
         if node in self.module.singles:

@@ -31,8 +31,9 @@ def item(value: JSON, key: JSON) -> JSON:
         case str() if value is None or isinstance(value, dict):
             return None if value is None else value.get(key)
         case int() | float() if is_number(key) and (value is None or isinstance(value, list)):
-            index = position(value or (), key)
-            return None if index is None else value[index]
+            values = value or []
+            index = position(values, key)
+            return None if index is None else values[index]
         case {"start": start, "end": stop}:
             return part(value, start, stop)
         case dict() if value is None:

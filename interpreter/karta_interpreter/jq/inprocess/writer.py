@@ -1,11 +1,10 @@
-"""Writing Python: the lines of a function, and the module of the functions that an expression becomes."""
+"""Writing Python: the lines of one function."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
-from types import CodeType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeAlias
 
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
 from karta_interpreter.jq.inprocess.operators import MOST_ELEMENTS
@@ -13,86 +12,19 @@ from karta_interpreter.jq.syntax import Call, Identity, Literal, Node
 from karta_interpreter.jq.syntax.traversal import terms_of
 
 if TYPE_CHECKING:
-    from karta_interpreter.jq.inprocess.emitter import Singles
-
-Write = Callable[[str], list[str]]
-"""Gives the lines of a function with that name."""
-
-_EXACT: Final = 2**53
-
-
-class Module:
-    """Functions that call each other, with the constants that they share.
-
-    ``known`` is what they may name beside their own; ``singles`` are the nodes with exactly one output.
-    """
-
-    def __init__(self, known: Mapping[str, Any], singles: "Singles") -> None:
-        self.singles = singles
-        self._known = known
-        self._constants: dict[str, Any] = {}
-        self._count = 0
-        self._unwritten: list[tuple[str, Write]] = []
-
-    def function(self, write: Write) -> str:
-        """The name of a new function, which is written when those before it are.
-
-        So the depth of an expression is not the depth of what writes it.
-        """
-        self._count += 1
-        name = f"f{self._count}"
-        self._unwritten.append((name, write))
-        return name
-
-    def constant(self, value: object) -> str:
-        r"""Python that gives a value: for what comes from an expression, and so may be any text.
-
-        Texts and small numbers are spelled out, in ASCII, others get a name.
-
-        >>> module = Module({}, {})
-        >>> module.constant("it's"), module.constant("é"), module.constant(None), module.constant(0.5)
-        ('"it\'s"', "'\\xe9'", 'None', 'c0')
-        """
-        if value is None or value is True or value is False:
-            return str(value)
-        if type(value) is str or (type(value) is int and -_EXACT < value < _EXACT):
-            return ascii(value)
-        name = f"c{len(self._constants)}"
-        self._constants[name] = value
-        return name
-
-    def source(self) -> str:
-        """The text of all functions."""
-        lines: list[str] = []
-        while self._unwritten:
-            name, write = self._unwritten.pop()
-            lines += write(name)
-        return "\n".join(lines)
-
-    def functions(self) -> dict[str, Any]:
-        """The functions by their names."""
-        code = compile(self.source(), "<expression>", "exec", dont_inherit=True)
-        # No builtins: an expression has no use for any but those that its code names.
-        names = {name: self._known[name] for name in _names(code) if name in self._known}
-        space: dict[str, Any] = {"__builtins__": {}, **names, **self._constants}
-        exec(code, space)  # noqa: S102 - the text is made here; of the expression there are only constants in it
-        return space
-
-
-def by_name(*functions: Callable[..., Any]) -> dict[str, Any]:
-    """Functions and types by their own names."""
-    return {function.__name__: function for function in functions}
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
+    from karta_interpreter.jq.inprocess.compiler import Module
 
 INPUT: Final = "v"
 """The parameter of every function: the input of the expression that it runs."""
+
+_ORIGIN: Final = "o"
+"""The parameter for the origin of the input, in a function whose outputs have origins."""
+
+_LONGEST: Final = 1000
+"""How long an origin may be as it is written; Python nests no more than 200 parentheses."""
+
+Origin: TypeAlias = str | tuple[str, ...] | None
+"""Python for the path that a value is read from: an expression, or each step of a path that is known."""
 
 
 class Sink(NamedTuple):
@@ -112,19 +44,17 @@ class Writer(ABC):
     ``a | b`` is ``a`` with ``b`` written where its outputs are: loops inside of loops. A construct that would have to
     write the same twice becomes a generator of its own, and so does what is nested too deep.
     An *atom* is Python that gives a value and takes no time: the name of a variable or a constant.
+    Where the input has an origin, variables with a value that is read from it have theirs, in ``origins``.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: "Module", origin: Origin = None) -> None:
         self.module = module
         self.lines: list[str] = []
         self.depth = 0
+        self.origins: dict[str, str | tuple[str, ...]] = {} if origin is None else {INPUT: origin}
+        self._is_traced = origin is not None
         self._indent = "    "
         self._variables = 0
-
-    @property
-    def parameters(self) -> str:
-        """The parameters of the function."""
-        return INPUT
 
     def line(self, text: str) -> None:
         """Write one line."""
@@ -147,41 +77,62 @@ class Writer(ABC):
         return f"t{self._variables}"
 
     def bind(self, expression: str) -> str:
-        """A new variable with the value of a Python expression, computed here and now."""
+        """A new variable with the value of a Python expression, computed here and now; an atom keeps its origin."""
         name = self.new()
         self.line(f"{name} = {expression}")
-        return name
+        return self.located(name, self.origins.get(expression))
 
     def named(self, atom: str) -> str:
         """The same value in a variable."""
         return atom if is_name(atom) else self.bind(atom)
 
-    def own(self, atom: str, here: str) -> str:
-        """A variable for an output of an expression for ``here`` that may be given other values.
+    def located(self, atom: str, origin: Origin) -> str:
+        """A variable, from here on of that origin, which is computed where it is used."""
+        if origin is not None:
+            self.origins[atom] = origin if len(written(origin)) <= _LONGEST else self.bind(written(origin))
+        return atom
 
-        An output is the input itself, or is in a variable of its own.
+    def entered(self, atom: str) -> str:
+        """An output that becomes an input: its origin, which is written repeatedly, is computed here and now."""
+        match self.origins.get(atom):
+            case str() as origin if not is_name(origin):
+                self.origins[atom] = self.bind(origin)
+        return atom
+
+    def origin(self, atom: str) -> str:
+        """Python for the origin of an atom."""
+        return written(self.origins.get(atom))
+
+    def variable(self, here: str) -> str:
+        """A new variable for outputs, and one for their origins where the input ``here`` has an origin."""
+        name = self.new()
+        return self.located(name, self.new()) if here in self.origins else name
+
+    def assign(self, name: str, output: str, origin: str = "") -> None:
+        """Give such a variable an output."""
+        self.line(f"{name} = {output}")
+        if name in self.origins:
+            self.line(f"{self.origins[name]} = {origin or self.origin(output)}")
+
+    def function(self, write: Callable[[Self], None], *, generates: bool = False, origin: Origin = None) -> str:
+        """The name of another function of one input, with the body that ``write`` writes.
+
+        For an input with an origin, every output comes with its own.
         """
-        return atom if is_name(atom) and atom != here and atom[0] == "t" else self.bind(atom)
-
-    def function(self, write: Callable[[Self], None], *, generates: bool = False) -> str:
-        """The name of another function of one input, with the body that ``write`` writes."""
 
         def lines(name: str) -> list[str]:
-            writer = type(self)(self.module)
+            writer = type(self)(self.module, origin)
             if generates:
                 writer.line("if 0: yield")  # what makes it a generator, even one without any output
             write(writer)
-            return [f"def {name}({writer.parameters}):", *writer.lines]
+            parameters = f"{INPUT}, {_ORIGIN}" if origin == _ORIGIN else INPUT
+            return [f"def {name}({parameters}):", *writer.lines]
 
         return self.module.function(lines)
 
-    def assign(self, name: str, output: str) -> None:
-        """Give a variable another output."""
-        self.line(f"{name} = {output}")
-
     def handed(self, output: str) -> str:
         """Python for an output that leaves its function."""
-        return output
+        return f"({output}, {self.origin(output)})" if self._is_traced else output
 
     @abstractmethod
     def construct(self, node: Node, here: str, sink: Sink) -> None:
@@ -220,17 +171,44 @@ class Writer(ABC):
 
     def called(self, write: Callable[[Self], None], here: str) -> str:
         """Write a call of another function with one output, and return an atom for that."""
-        return self.bind(f"{self.function(write)}({here})")
+        output = self.variable(here)
+        self.line(f"{self._target(output)} = {self._call(write, here)}")
+        return output
 
     def streamed(self, write: Callable[[Self], None], here: str, sink: Sink) -> None:
         """Write a loop over the outputs of another function."""
-        self.loop(f"{self.function(write, generates=True)}({here})", sink)
+        output = self.variable(here)
+        with self.block(f"for {self._target(output)} in {self._call(write, here, generates=True)}:"):
+            sink.write(output)
+
+    def _target(self, output: str) -> str:
+        return f"{output}, {self.origins[output]}" if output in self.origins else output
+
+    def _call(self, write: Callable[[Self], None], here: str, *, generates: bool = False) -> str:
+        if here not in self.origins:
+            return f"{self.function(write, generates=generates)}({here})"
+        return f"{self.function(write, generates=generates, origin=_ORIGIN)}({here}, {self.origin(here)})"
 
     def elements(self, whole: str, sink: Sink, function: str = "present_elements") -> None:
         """Write a loop over the elements of a value, mostly of a list; ``function`` is called for any other value."""
-        whole = self.named(whole)
+        whole = self.entered(self.named(whole))
         is_few = f"type({whole}) is list and len({whole}) <= {MOST_ELEMENTS}"
-        self.loop(f"{whole} if {is_few} else {function}({whole})", sink)
+        if whole not in self.origins:
+            self.loop(f"{whole} if {is_few} else {function}({whole})", sink)
+            return
+        name, element = self.new(), self.new()
+        pairs = f"enumerate({whole}) if {is_few} else entries({whole}, {function}({whole}))"
+        with self.block(f"for {name}, {element} in {pairs}:"):
+            sink.write(self.entered(self.inside(whole, (name,), element)))
+
+    def inside(self, whole: str, names: tuple[str, ...], part: str) -> str:
+        """A variable for a part of another; its origin is inside of the other's."""
+        match self.origins.get(whole):
+            case str() as origin:
+                return self.located(part, f"inside({origin}, ({', '.join(names)},), {part})")
+            case tuple() as path:
+                return self.located(part, (*path, *names))
+        return part
 
     def loop(self, iterable: str, sink: Sink) -> None:
         """Write a loop over the values of a Python expression."""
@@ -268,18 +246,22 @@ class Writer(ABC):
         """Write Python that makes an array of all outputs, and return its name."""
         terms = terms_of(node)
         first = list(takewhile(self.module.singles.__contains__, terms))
-        array = self.array([self.value(term, here) for term in first])
+        array = self.array([self.value(term, here) for term in first], here)
         for term in terms[len(first) :]:
             self.each(term, here, Sink(lambda output: self.append(array, output), short=True))
         return array
 
-    def array(self, outputs: list[str]) -> str:
-        """A variable for an array of outputs, to which others may be appended."""
-        return self.bind(f"[{', '.join(outputs)}]")
+    def array(self, outputs: list[str], here: str) -> str:
+        """A variable for an array of outputs for ``here``, to which others may be appended."""
+        array = self.variable(here)
+        self.assign(array, f"[{', '.join(outputs)}]", f"[{', '.join(map(self.origin, outputs))}]")
+        return array
 
     def append(self, array: str, output: str) -> None:
         """Write that an array has another output in it."""
         self.line(f"{array}.append({output})")
+        if array in self.origins:
+            self.line(f"{self.origins[array]}.append({self.origin(output)})")
 
 
 def is_empty(node: Node) -> bool:
@@ -290,6 +272,13 @@ def is_empty(node: Node) -> bool:
 def is_name(atom: str) -> bool:
     """Whether an atom is a variable or a named constant."""
     return atom.isidentifier() and atom[0].islower()
+
+
+def written(origin: Origin) -> str:
+    """Python for an origin."""
+    if isinstance(origin, tuple):
+        return f"Location(({''.join(f'{step}, ' for step in origin)}))"
+    return origin or "None"
 
 
 def truth(atom: str) -> str:

@@ -4,7 +4,8 @@ import pytest
 
 from karta_interpreter.errors import QueryLimitError
 from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.assign.tracer import compile_trace, source
+from karta_interpreter.jq.assign.origins import compile_trace
+from karta_interpreter.jq.inprocess.compiler import source
 from karta_interpreter.jq.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON
@@ -75,16 +76,16 @@ def test_names_are_steps_of_a_path_and_no_python(name: str) -> None:
     ],
 )
 def test_nothing_is_written_for_what_nobody_asks(text: str, places: int) -> None:
-    assert source(parse(text)).count("Location") == places
+    assert source(parse(text), ()).count("Location") == places
 
 
 def test_the_origin_of_an_input_is_written_once() -> None:
-    assert source(parse("(.a // .b) | .c, .d, .e")).count("instead(") == 1
+    assert source(parse("(.a // .b) | .c, .d, .e"), ()).count("instead(") == 1
 
 
 def test_a_long_name_is_not_repeated() -> None:
     several = ", ".join([".a // .b"] * 50)
-    long, short = (len(source(parse(f'.["{"x" * length}"] | {several}'))) for length in (5000, 1))
+    long, short = (len(source(parse(f'.["{"x" * length}"] | {several}'), ())) for length in (5000, 1))
     assert long - short < 4 * 5000
 
 
