@@ -16,6 +16,7 @@ COMMANDS = {
     "interpret": "Ask a definition about an object, as Karmada would.",
     "tree": "Show the components, instances and pods of a workload.",
     "validate": "Check definitions and show all their errors and warnings.",
+    "query": "Try one jq expression of a definition on an object.",
     "test": "Run golden suites and show answers that differ from the expected ones.",
     "diff": "Show where two definitions answer differently about the same objects.",
     "catalog": "Show which kinds are interpreted, and how.",

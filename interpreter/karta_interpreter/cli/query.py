@@ -1,0 +1,94 @@
+"""``karta-interpreter query``: one expression, tried on an object."""
+
+import json
+from collections.abc import Iterator
+
+import click
+
+from karta_interpreter.cli.answers import changes, short
+from karta_interpreter.cli.files import read_object
+from karta_interpreter.cli.options import INPUT, output
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import findings_text, table, written
+from karta_interpreter.jq import Location, Query, Verdict
+from karta_interpreter.k8s.values import JSON, Object, field_path
+from karta_interpreter.karta.expressions import judge
+
+_MEANINGS = {
+    Verdict.PLAIN: "the server answers it at once",
+    Verdict.BOUNDED: "a separate process answers it, under a time limit",
+    Verdict.REFUSED: "a definition with it is not used",
+}
+
+
+@click.command("query")
+@click.argument("expression", metavar="EXPRESSION")
+@click.option("-f", "--object", "path", type=INPUT, metavar="PATH", help='The workload: a file or "-".')
+@click.option("--assign", metavar="JSON", help="Show what writing this value through the expression changes.")
+@output("table", "yaml", "json")
+def command(expression: str, path: str | None, assign: str | None, output: str) -> None:
+    """Try one jq expression of a definition on an object.
+
+    The verdict is where the expression runs: plain in the server, bounded in a process of its own, refused nowhere.
+    With a workload, each output is shown with the place that it is read from, and that it can be written through.
+    """
+    if assign is not None and path is None:
+        raise UsageProblem("error: --assign writes to an object: give it with -f")
+    parsed, findings = judge((), expression)
+    click.echo(findings_text(findings), err=True, nl=False)
+    if parsed is None:
+        raise Problem(f"error: refused: {_MEANINGS[Verdict.REFUSED]}")
+    query = Query.compile(expression)
+    found: dict[str, JSON] = {"expression": expression, "verdict": str(query.vetting.verdict)}
+    if path is not None:
+        workload = read_object(path)
+        found["outputs"] = list(_outputs(query, workload))
+        if assign is not None:
+            found["changes"] = changes(workload, _assigned(query, workload, _value(assign)))
+    click.echo(_text(found) if output == "table" else written(found, output), nl=False)
+
+
+def _outputs(query: Query, workload: Object) -> Iterator[Object]:
+    values = query.evaluate(workload)
+    locations = query.locate_each(workload) if query.is_plain else [None] * len(values)
+    for value, location in zip(values, locations, strict=True):
+        yield {"value": value, **({} if location is None else _place(location, workload))}
+
+
+def _place(location: Location, workload: Object) -> dict[str, JSON]:
+    is_default = location.default is not None and location.raw(workload) is None
+    parts: list[str] = ["absent, so its default"] if is_default else []
+    parts += [f"times {location.factor}"] if location.factor != 1 else []
+    parts += [f"at least {location.floor}"] if location.floor is not None else []
+    parts += [f"at most {location.cap}"] if location.cap is not None else []
+    parts += ["a text read as a number"] if location.numeral else []
+    return {"path": field_path(location.path), **({"how": ", ".join(parts)} if parts else {})}
+
+
+def _assigned(query: Query, workload: Object, value: JSON) -> JSON:
+    """Write a number as ReviseReplica does, any other value as a suspend action does."""
+    if type(value) is not int:
+        return query.assign(workload, value)
+    for location in query.locate(workload):
+        workload = location.write(workload, value)
+    return workload
+
+
+def _value(text: str) -> JSON:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UsageProblem(
+            f"error: --assign {text}: this is not JSON; a string needs quotes of its own: '\"{text}\"'"
+        ) from error
+
+
+def _text(found: Object) -> str:
+    verdict = found["verdict"]
+    lines = [f"{click.style(verdict, bold=True)}: {_MEANINGS[Verdict(verdict)]}\n"]
+    if "outputs" in found:
+        rows = [[short(each["value"]), each.get("path", "computed"), each.get("how", "")] for each in found["outputs"]]
+        lines.append(table(rows, header=["OUTPUT", "READ FROM", "HOW"]) if rows else "no output\n")
+    if "changes" in found:
+        lines += [f"{line}\n" for line in found["changes"] or ["no change"]]
+    return "".join(lines)

@@ -1,0 +1,92 @@
+"""``query``: one expression on one object."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path) -> None:
+    (files / "groups.yaml").write_text("spec: {groups: [{count: 2}, {}], size: '3'}")
+
+
+@pytest.mark.parametrize(
+    ("expression", "rows"),
+    [
+        pytest.param(
+            ".spec.groups[].count", ["2       spec.groups[0].count", "null    spec.groups[1].count"], id="one row each"
+        ),
+        pytest.param(
+            ".spec.groups[] | .count // 1",
+            ["2       spec.groups[0].count", "1       spec.groups[1].count  absent, so its default"],
+            id="a default",
+        ),
+        pytest.param(
+            ".spec.groups[0].count * 3 | [., 5] | max",
+            ["6       spec.groups[0].count  times 3, at least 5"],
+            id="a number is changed on the way",
+        ),
+        pytest.param(
+            ".spec.size | tonumber", ["3       spec.size  a text read as a number"], id="a text that is a number"
+        ),
+        pytest.param(".spec.groups | length", ["2       computed"], id="no place"),
+    ],
+)
+def test_each_output_has_the_place_that_it_is_read_from(run: Run, expression: str, rows: list[str]) -> None:
+    result = run("query", expression, "-f", "groups.yaml")
+
+    verdict, _, *shown = result.stdout.splitlines()
+    assert (result.exit_code, verdict, shown) == (0, "plain: the server answers it at once", rows)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "changed"),
+    [
+        pytest.param(".spec.groups[] | .count // 1", "2", ["spec.groups[1].count: 2 (new)"], id="only what is not so yet"),
+        pytest.param(".spec.groups[0].count * 3", "12", ["spec.groups[0].count: 2 -> 4"], id="what gives the number"),
+        pytest.param(".spec.suspend", "true", ["spec.suspend: true (new)"], id="a new field"),
+        pytest.param(".spec.groups[0].count", "2", ["no change"], id="it is so already"),
+    ],
+)
+def test_assign_shows_what_a_write_changes(run: Run, expression: str, value: str, changed: list[str]) -> None:
+    result = run("query", expression, "-f", "groups.yaml", "--assign", value)
+
+    assert (result.exit_code, result.stdout.splitlines()[-len(changed) :]) == (0, changed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "stderr"),
+    [
+        pytest.param([".a | del(.b)"], 1, "`del` is not allowed: an expression only reads", id="refused"),
+        pytest.param([".a |"], 1, "error [expression-syntax]", id="no jq"),
+        pytest.param(
+            [".spec.size[]", "-f", "groups.yaml"], 1, "error: .spec.size[]: cannot iterate over", id="it fails"
+        ),
+        pytest.param(
+            [".spec.size | length", "-f", "groups.yaml", "--assign", "2"],
+            1,
+            "is not read from one place",
+            id="no place",
+        ),
+        pytest.param([".a", "-f", "groups.yaml", "--assign", "x"], 2, "this is not JSON", id="a value without quotes"),
+        pytest.param([".a", "--assign", "1"], 2, "give it with -f", id="nothing to write to"),
+    ],
+)
+def test_what_is_wrong_is_named(run: Run, arguments: list[str], code: int, stderr: str) -> None:
+    result = run("query", *arguments)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert stderr in result.stderr
+
+
+def test_a_bounded_expression_has_its_reason_and_its_outputs(run: Run) -> None:
+    result = run("query", "reduce .spec.groups[].count as $n (0; . + $n)", "-f", "groups.yaml", "-o", "json")
+
+    found = json.loads(result.stdout)
+    assert (found["verdict"], found["outputs"]) == ("bounded", [{"value": 2}])
+    assert "`reduce` does not run in this process" in result.stderr
