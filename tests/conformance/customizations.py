@@ -80,7 +80,7 @@ def exported(found: Iterable[Entry], tally: Tally) -> Iterator[Pair]:
         assert definition
         for operation in filter(definition.answers, Operation):
             try:
-                text = script_of(definition, operation)
+                text = script_of(definition, operation, entry.text)
             except ExportError as error:
                 tally.rejected[f"{definition.gvk} {operation}"] = str(error)
                 continue

@@ -192,17 +192,22 @@ def test_the_entries_are_named_by_group_and_kind() -> None:
         pytest.param(
             {"byExpression": {"expression": '.status | test("a|b")', "expectedResult": "true"}},
             {},
-            "Running",
+            "statusMappings.running[0].byExpression.expression",
             id="a status",
         ),
-        pytest.param({"byPhase": "Up"}, {"health": '.status | test("a|b")'}, "healthy", id="the health"),
+        pytest.param(
+            {"byPhase": "Up"},
+            {"health": '.status | test("a|b")'},
+            'annotations["karta-interpreter.io/health"]',
+            id="the health",
+        ),
     ],
 )
 def test_what_cannot_be_exported_is_named(running: Any, annotations: dict[str, str], field: str) -> None:
     with pytest.raises(ExportError) as rejected:
         argocd_health(load_definition(_karta({**PHASES, "statusMappings": {"running": [running]}}, **annotations)))
 
-    assert f'{field} `test("a|b")`: Lua has no regular expressions' in str(rejected.value)
+    assert f'{field}: `test("a|b")`: Lua has no regular expressions' in str(rejected.value)
 
 
 def test_a_definition_without_statuses_has_no_health() -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import ExportError
-from karta_interpreter.export.functions import lua_pattern
+from karta_interpreter.export.patterns import lua_pattern
 from karta_interpreter.export.script import Script as Compiler
 from karta_interpreter.jq import Query
 from karta_interpreter.lua.answers import answer
@@ -22,7 +22,7 @@ def _outputs(expression: str, obj: Any) -> Any:
     compiler = _compiler()
     name = compiler.list_of(Query.compile(expression), "found")
     compiler.add(f"function ReflectStatus(obj)\n  return {{found = {name}(obj)}}\nend")
-    script = Script("InterpretStatus", compiler.text(""), "toy")
+    script = Script("InterpretStatus", compiler.text(), "toy")
     return answer([script], object=obj)["status"].get("found", [])
 
 
@@ -73,7 +73,7 @@ def test_an_expression_without_a_form_in_lua_is_rejected_with_the_reason(express
     with pytest.raises(ExportError, match=reason) as rejected:
         _compiler().list_of(Query.compile(expression, frozenset({"deployment"})), "toy replicas")
 
-    assert str(rejected.value).startswith("toy replicas")
+    assert str(rejected.value).startswith("toy replicas: ")
 
 
 @pytest.mark.parametrize(

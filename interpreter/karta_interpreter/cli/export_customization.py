@@ -93,13 +93,23 @@ def _check_answered(definition: Definition, chosen: Sequence[Operation], wanted:
 
 def _exported(definition: Definition, operations: Sequence[Operation]) -> Exported:
     """Return the customization of a definition, never with a script that writes counts beside none that reads them."""
-    exported = customization(definition, operations)
+    text = _text(definition)
+    exported = customization(definition, operations, text)
     left = [operation for operation in operations if operation not in exported.rejected]
     counted = exported.rejected.keys() & {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT}
     if Operation.REVISE_REPLICA not in left or not counted:
         return exported
-    rest = customization(definition, [operation for operation in operations if operation != Operation.REVISE_REPLICA])
+    others = [operation for operation in operations if operation != Operation.REVISE_REPLICA]
+    rest = customization(definition, others, text)
     return Exported(rest.customization, {**rest.rejected, Operation.REVISE_REPLICA: _UNSAFE})
+
+
+def _text(definition: Definition) -> str:
+    """Return the text of a definition's file, for its comments; nothing for standard input."""
+    try:
+        return Path(definition.source).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
 
 
 def _table(

@@ -69,7 +69,9 @@ def argocd_health(definition: Definition) -> ArgoHealth:
         "local health, deciding = health_of(obj, statuses)\n"
         f"return {{status = health, message = {message}(obj, statuses, deciding)}}"
     )
-    text = script.text(f"-- The health of {definition.gvk.kind} to Argo CD, made from the Karta {definition.name}.")
+    text = (
+        f"-- The health of {definition.gvk.kind} to Argo CD, made from the Karta {definition.name}.\n\n{script.text()}"
+    )
     return ArgoHealth(definition.gvk, text, not _OPEN_LIBS.isdisjoint(words_of(text)))
 
 

@@ -9,7 +9,7 @@ from karta_interpreter.export.traits import (
     is_truthy,
     singular,
 )
-from karta_interpreter.export.writer import Sink, Value, quoted
+from karta_interpreter.export.writer import Sink, Value, bare, negated, quoted
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import split_path
@@ -21,42 +21,46 @@ class Branches(Emitter):
     def alternative(self, node: ast.Alternative, here: Value) -> Value:
         """Write ``left // right`` of single values, and return the value."""
         left = self.value(node.left, here)
-        if self._follows(left):
-            left = self.bind(left)
         with self.aside() as lines:
             right = self.value(node.right, here)
-        if not lines and not (self._follows(left) or self._follows(right)):
+        follows = self.follows(left) or self.follows(right)
+        if not lines and not follows:
             return Value(f"({left.text} or {right.text})")
-        result = self.new(hint_of(node.left))
-        self.line(f"local {result} = {left.text}")
-        if not (self._follows(left) or self._follows(right)):
-            with self.block(f"if not {result} then"):
-                self.insert(lines)
-                self.assign(result, right.text)
-            return Value(result)
-        missing, origin = self._named_origin(left), self.new("origin")
-        self.line(f"local {origin} = {missing}")
-        with self.block(f"if not {left.text} then"):
+        name = hint_of(node.left)
+        if not lines and (right.is_simple or right.text == "{}"):
+            result, origin = self.new(name), self.new("origin")
+            other = f", {right.origin}" if self.follows(right) else ""
+            self.line(f"local {result}, {origin} = either({left.text}, {left.origin or 'nil'}, {right.text}{other})")
+            return Value(result, origin)
+        if follows:
+            left = self.bind(left, name)
+        result = self.new(name)
+        missing = self.named_origin(left) if follows else ""
+        origin = self.new("origin") if follows else ""
+        names, values = (f"{result}, {origin}", f"{left.text}, {missing}") if follows else (result, left.text)
+        self.line(f"local {names} = {values}")
+        with self.when(f"not {result}"):
             self.insert(lines)
             self.assign(result, right.text)
-            self.line(f"{origin} = instead({missing}, {right.origin or 'nil'}, {left.text}, {result})")
-        return Value(result, origin)
+            if follows:
+                self.line(f"{origin} = instead({missing}, {right.origin or 'nil'}, {left.text}, {result})")
+        return Value(result, origin or None)
 
     def alternatives(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
         """Write ``left // right`` with any number of outputs."""
 
         def there(output: Value) -> None:
             output = self.bind(output, hint_of(node.left))
-            with self.block(f"if {output.text} then"):
+            with self.when(output.text):
                 sink.write(output)
 
         if node.right == ast.Call("empty"):
             self.each(node.left, here, Sink(there, sink.short))
-        elif not sink.short or self._follows(here):
+        elif not sink.short or self.follows(here):
             self._first_or_others(node, here, sink)
         elif node.left in self.singles:
             left = self.bind(self.value(node.left, here), hint_of(node.left))
-            with self.block(f"if {left.text} then"):
+            with self.when(left.text):
                 sink.write(left)
                 self.otherwise()
                 self.each(node.right, here, sink)
@@ -65,32 +69,28 @@ class Branches(Emitter):
 
     def _first_or_others(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
         """``left // right`` for a left side with any number of outputs: collected, with their places."""
-        found = self.bind(Value("{}"), "found").text
-        origins = self.bind(Value("{}"), "origins").text
-        missing = self.bind(Value("{}"), "missing").text
+        found, origins = self.collection(here)
+        missing = self.bind(Value("{}"), "missing").text if origins else ""
 
         def keep(output: Value) -> None:
-            output = self.bind(output)
-            with self.block(f"if {output.text} then"):
-                self.line(f"{found}[#{found} + 1] = {output.text}")
-                self.line(f"{origins}[#{found}] = {output.origin or 'nil'}")
-                self.otherwise()
-                self.line(f"append({missing}, list({output.text}, {output.origin or 'nil'}))")
+            output = self.bind(output, hint_of(node.left))
+            with self.when(output.text):
+                self.append(found, output, origins=origins)
+                if missing:
+                    self.otherwise()
+                    self.line(f"append({missing}, list({output.text}, {output.origin or 'nil'}))")
 
         def other(output: Value) -> None:
-            output = self.bind(output)
-            self.append(found, output)
-            self.line(
-                f"{origins}[#{found}] = instead(alone({missing}, 2), {output.origin or 'nil'}, alone({missing}, 1), "
-                f"{output.text})"
-            )
+            if missing:
+                output = self.bind(output)
+                origin = f"instead(alone({missing}, 2), {output.origin or 'nil'}, alone({missing}, 1), {output.text})"
+                output = Value(output.text, origin)
+            self.append(found, output, node.right, origins)
 
         self.each(node.left, here, Sink(keep, short=True))
-        with self.block(f"if #{found} == 0 then"):
+        with self.when(f"#{found} == 0"):
             self.each(node.right, here, Sink(other, short=True))
-        element, index = self.new("each_found"), self.new("index")
-        with self.block(f"for {index}, {element} in each({found}) do"):
-            sink.write(Value(element, f"{origins}[{index}]" if self._follows(here) else None))
+        self.again(found, origins, sink)
 
     def choice(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value) -> Value:
         """``if`` with one output."""
@@ -101,13 +101,13 @@ class Branches(Emitter):
             first = self.value(then, here)
         with self.aside() as others:
             second = self.value(other, here)
-        follows = self._follows(first) or self._follows(second)
+        follows = self.follows(first) or self.follows(second)
         if not lines and not others and not follows and is_truthy(then):
             return Value(f"({condition} and {first.text} or {second.text})")
         result = self.new(hint_of(then))
         origin = self.new("origin") if follows else ""
         self.line(f"local {result}{f', {origin}' if origin else ''}")
-        with self.block(f"if {condition} then"):
+        with self.when(condition):
             self._assign(lines, result, origin, first)
             self.otherwise()
             self._assign(others, result, origin, second)
@@ -130,14 +130,14 @@ class Branches(Emitter):
 
         def choose(condition: Value) -> None:
             if other == empty:
-                with self.block(f"if {condition.text} then"):
+                with self.when(condition.text):
                     self.each(then, here, sink)
                 return
             if then == empty:
-                with self.block(f"if not {condition.text} then"):
+                with self.when(negated(bare(condition.text))):
                     self.each(other, here, sink)
                 return
-            with self.block(f"if {condition.text} then", keep=True):
+            with self.when(condition.text, keep=True):
                 self.each(then, here, sink)
                 self.otherwise()
                 self.each(other, here, sink)
@@ -149,7 +149,7 @@ class Branches(Emitter):
         match body:
             case ast.Index(ast.Identity(), ast.Literal(str())):
                 here = self.bind(here)
-                with self.block(f"if {here.text} == nil or is_object({here.text}) then"):
+                with self.when(f"{here.text} == nil or is_object({here.text})"):
                     sink.write(self.value(body, here))
             case ast.Iterate(target) if split_path(target)[0] == ast.Identity():
                 keys = split_path(target)[1]
@@ -157,24 +157,15 @@ class Branches(Emitter):
                 if keys:
                     names = ", ".join(map(quoted, keys))
                     found = self.bind(Value(f"peek({here.text}, {names})"), keys[-1]).text
-                    whole = Value(found, inside(here.origin, found, names) if self._follows(here) else None)
+                    whole = Value(found, inside(here.origin, found, names) if self.follows(here) else None)
                 self.loop(whole, sink, hint=singular(target), function="optional_elements")
             case _:
                 self._caught(body, here, sink)
 
     def _caught(self, body: Node, here: Value, sink: Sink) -> None:
-        found, element = self.new("found"), self.new("each_found")
-        if self.traced:
-            origins = self.new("origins")
-            self.line(f"local {origins} = {{}}")
+        found, origins = self.new("found"), ""
+        if self.follows(here):
+            origins = self.bind(Value("{}"), "origins").text
         with self.block(f"local {found} = tried(function({found})", "end)"):
-
-            def keep(output: Value) -> None:
-                self.append(found, output)
-                if self.traced:
-                    self.line(f"{origins}[#{found}] = {output.origin or 'nil'}")
-
-            self.each(body, here, Sink(keep, short=True))
-        index = self.new("index") if self.traced else "_"
-        with self.block(f"for {index}, {element} in each({found}) do"):
-            sink.write(Value(element, f"{origins}[{index}]" if self.traced else None))
+            self.each(body, here, Sink(lambda output: self.append(found, output, origins=origins), short=True))
+        self.again(found, origins, sink)

@@ -1,7 +1,11 @@
 """The scripts of the operations that change an object: ReviseReplica and Retain."""
 
 from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.traits import hint_of
 from karta_interpreter.export.writer import quoted
+from karta_interpreter.jq import Query
+from karta_interpreter.jq.syntax import Comma
+from karta_interpreter.jq.syntax.traversal import terms_of
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.karta.definition import PodTemplate
 
@@ -74,21 +78,27 @@ def _queue(script: Script) -> list[str]:
         f"    keep_switches(pairing, {{{', '.join(switches)}}})",
     ]
     if definition.queued:
-        lines.append(f"    local is_held = is_suspended(observed, {{{', '.join(held)}}})")
+        lines.append(f"    local is_held = is_switched_off(observed, {{{', '.join(held)}}})")
     for fields in definition.queued:
-        find = script.places_of(fields.query, "queued fields")
+        find = script.places_of(fields.query, f"queued {_last_field(fields.query)}")
         keep = f"keep_added_fields(pairing, {find}, {fields.missing})"
         lines.append(f"    {keep}" if fields.while_held else f"    if not is_held then {keep} end")
     return [*lines, "  end"]
 
 
 def _rule(script: Script, rule: Retained | Unset | Respelled) -> str:
-    find = script.places_of(rule.place, "retained")
+    find = script.places_of(rule.place, f"retained {_last_field(rule.place)}")
     if isinstance(rule, Respelled):
         return f"adapt_place(pairing, {find}, respelled)"
     if isinstance(rule, Retained):
         return f"keep_place(pairing, {find}, {lua_value(rule.absent)}, {lua_value(rule.drops)})"
     return f"adapt_place(pairing, {find}, {_unset(script, rule)})"
+
+
+def _last_field(query: Query) -> str:
+    """Return a name for what an expression gives: the field at its end."""
+    node = terms_of(query.node)[0] if isinstance(query.node, Comma) else query.node
+    return hint_of(node)
 
 
 def _unset(script: Script, rule: Unset) -> str:

@@ -1,12 +1,16 @@
 """The scripts of a definition's operations, each with its own functions alone."""
 
+import hashlib
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from karta_interpreter import __version__
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export import aggregation, changes, questions
-from karta_interpreter.export.script import Script
+from karta_interpreter.export.comments import Comment, comments_of, document_of
+from karta_interpreter.export.script import Script, check_size
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import KIND
@@ -46,13 +50,16 @@ class Exported(NamedTuple):
     rejected: Mapping[Operation, str]
 
 
-def customization(definition: Definition, operations: Iterable[Operation]) -> Exported:
-    """Return the ResourceInterpreterCustomization with the scripts of the operations that can be exported."""
+def customization(definition: Definition, operations: Iterable[Operation], text: str = "") -> Exported:
+    """Return the ResourceInterpreterCustomization with the scripts of the operations that can be exported.
+
+    ``text`` is the file of the definition, whose comments the scripts repeat.
+    """
     scripts: dict[str, JSON] = {}
     rejected: dict[Operation, str] = {}
     for operation in operations:
         try:
-            scripts[SLOTS[operation].field] = {"luaScript": script_of(definition, operation)}
+            scripts[SLOTS[operation].field] = {"luaScript": script_of(definition, operation, text)}
         except ExportError as error:
             rejected[operation] = str(error)
     if not scripts:
@@ -69,33 +76,60 @@ def customization(definition: Definition, operations: Iterable[Operation]) -> Ex
     return Exported(made, rejected)
 
 
-def script_of(definition: Definition, operation: Operation) -> str:
+def script_of(definition: Definition, operation: Operation, text: str = "") -> str:
     """The Lua script that answers an operation as the definition does; ExportError where there is none."""
     scripts = definition.scripts.of(operation)
+    head, comments = comments_of(document_of(text, definition.name))
+    header = _header(definition, operation, head)
     if not scripts:
-        return _compiled(definition, operation)
+        return check_size(f"{header}\n{_compiled(definition, [operation], comments)}")
     if len(scripts) > 1:
         raise ExportError("several scripts answer it")
-    asked = sorted(set(_ASKED.findall(scripts[0].text)))
-    if not _REQUIRED.search(scripts[0].text):
-        return scripts[0].text
-    return "\n\n".join([_KARTA, *(_lent(definition, name) for name in asked), _REQUIRE, scripts[0].text])
+    own = scripts[0].text
+    if not _REQUIRED.search(own):
+        return own
+    names = sorted(set(_ASKED.findall(own)))
+    library = _compiled(definition, [FUNCTIONS[name] for name in names], comments)
+    lent = [*library.splitlines(), "", *(f"karta.{name} = lent({SLOTS[FUNCTIONS[name]].function})" for name in names)]
+    block = "\n".join(["do", *(f"  {line}".rstrip() for line in lent), "end"])
+    return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{own}")
 
 
-def _compiled(definition: Definition, operation: Operation) -> str:
-    script = Script(definition)
-    _WRITERS[operation](script)
-    return script.text("")
+def _header(definition: Definition, operation: Operation, head: Sequence[str]) -> str:
+    """The comment at the start of a script; the same for the same definition and release."""
+    content = json.dumps(definition.manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
+    lines = [
+        f"{operation} of {definition.gvk.kind}, {definition.gvk.api_version}.",
+        f"Exported by karta-interpreter {__version__} from the Karta {definition.name}, sha256:{digest}.",
+        *(["", *head] if head else []),
+    ]
+    return "".join(f"-- {line}".rstrip() + "\n" for line in lines)
 
 
-def _lent(definition: Definition, name: str) -> str:
-    """A function of ``karta`` that a script of the definition calls."""
-    operation = FUNCTIONS[name]
-    function = SLOTS[operation].function
-    text = "\n".join(f"  {line}".rstrip() for line in _compiled(definition, operation).splitlines())
-    return f"do\n{text}\n  local own = {function}\n  karta.{name} = function(...) return own(copied(...)) end\nend"
+def _compiled(definition: Definition, operations: Sequence[Operation], comments: Sequence[Comment]) -> str:
+    """Return the functions that answer some operations, in the shorter form of those that Lua takes."""
+    traced = not _TRACED.isdisjoint(operations)
+    scripts: list[Script] = []
+    for has_paths in {True, traced}:
+        plain, sharing = (Script(definition, comments, traced=traced) for _ in range(2))
+        for script in (plain, sharing):
+            script.has_paths = has_paths
+            for operation in operations:
+                _WRITERS[operation](script)
+            sharing.share(plain)
+        scripts += [plain, sharing]
+    texts = [text for text in (each.text() for each in scripts) if f"\n{text}".count("\nlocal ") <= _MOST_LOCALS]
+    if not texts:
+        raise ExportError(f"the script has more than {_MOST_LOCALS} local functions")
+    return min(texts, key=len)
 
 
+_MOST_LOCALS: Final = 190
+"""Lua has at most 200 local variables in a function, the script itself among them."""
+_TRACED: Final = frozenset({Operation.REVISE_REPLICA, Operation.RETAIN})
+"""The operations whose scripts write, and so ask where values are."""
+_DIGITS: Final = 16
 _REQUIRED: Final = re.compile(r"""require\s*\(?\s*["']karta["']""")
 _ASKED: Final = re.compile(r"\bkarta\.(\w+)")
 _KARTA: Final = """-- What the script below asks of the definition.
@@ -109,6 +143,10 @@ local function copied(value, ...)
   end
   if select("#", ...) == 0 then return found end
   return found, copied(...)
+end
+
+local function lent(own)
+  return function(...) return own(copied(...)) end
 end"""
 _REQUIRE: Final = """local required = require
 

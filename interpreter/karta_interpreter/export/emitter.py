@@ -7,20 +7,17 @@ writes beside an output the place that it is read from. ExportError names what L
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from karta_interpreter.export.places import Places
 from karta_interpreter.export.traits import (
     equality,
     field_text,
-    hint_of,
-    inside,
     is_boolean,
-    is_place,
     is_present,
-    joined_path,
     literal,
     singular,
     unsupported,
 )
-from karta_interpreter.export.writer import Sink, Use, Value, Writer, key_text, quoted
+from karta_interpreter.export.writer import Sink, Use, Value, bare, key_text, quoted
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.syntax import Node
@@ -37,29 +34,37 @@ _ORDERS: Final = {
 }
 
 
-class Emitter(Writer):
-    """Writes expressions as Lua; ``traced``: with the places of the outputs."""
+Share = Callable[[Node, bool], str | None]
+"""The function of a part of an expression that the script has more than once; with places, if these are followed."""
 
-    def __init__(self, taken: set[str] | None = None, *, traced: bool = False) -> None:
-        super().__init__(taken)
+
+class Emitter(Places):
+    """Writes expressions as Lua."""
+
+    def __init__(self, taken: set[str] | None = None, *, traced: bool = False, share: Share | None = None) -> None:
+        super().__init__(taken, traced=traced)
         self.singles = Singles()
-        self.traced = traced
+        self._share = share
 
     def each(self, node: Node, here: Value, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write what is done with every output of an expression for the input ``here``."""
         if node in self.singles:
             sink.write(self.value(node, here))
             return
+        function = self._shared(node, here)
+        if function:
+            self.outputs_of(function, here, sink)
+            return
         match node:
             case ast.Index(target, ast.Literal(str())):
                 target, names = split_path(node)
                 self.each(target, here, Sink(lambda whole: sink.write(self.field(whole, names)), sink.short))
             case ast.Index(target, key):
-                self._pairs(target, key, here, lambda whole, of: sink.write(self._item(whole, of)))
+                self._pairs(target, key, here, lambda whole, of: sink.write(self.item(whole, of)))
             case ast.Iterate(target):
                 self.each(target, here, Sink(lambda whole: self.loop(whole, sink, hint=singular(target))))
             case ast.Pipe(left, right):
-                self.each(left, here, Sink(lambda output: self.each(right, self._entered(output, left), sink)))
+                self.each(left, here, Sink(lambda output: self.each(right, self.entered(output, left), sink)))
             case ast.Comma():
                 self._comma(node, here, sink)
             case ast.Alternative():
@@ -77,8 +82,16 @@ class Emitter(Writer):
             case _:
                 raise unsupported(node, "it has several outputs where a script has one")
 
-    def value(self, node: Node, here: Value) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+    def value(self, node: Node, here: Value) -> Value:
         """Write what an expression with one output needs, and return that."""
+        function = self._shared(node, here)
+        return self.output_of(function, here) if function else self._written(node, here)
+
+    def _shared(self, node: Node, here: Value) -> str | None:
+        return self._share(node, self.follows(here)) if self._share else None
+
+    def _written(self, node: Node, here: Value) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+        """Write an expression with one output in place."""
         match node:
             case ast.Identity():
                 return here
@@ -88,12 +101,12 @@ class Emitter(Writer):
                 target, names = split_path(node)
                 return self.field(self.value(target, here), names)
             case ast.Index(target, key):
-                return self._item(self.value(target, here), self.value(key, here))
+                return self.item(self.value(target, here), self.value(key, here))
             case ast.Slice(target, start, stop):
                 bounds = [self.value(bound, here).text if bound else "nil" for bound in (start, stop)]
                 return Value(f"slice({self.value(target, here).text}, {', '.join(bounds)})")
             case ast.Pipe(left, right):
-                return self.value(right, self._entered(self.value(left, here), left))
+                return self.value(right, self.entered(self.value(left, here), left))
             case ast.Alternative():
                 return self.alternative(node, here)
             case ast.Binary("and" | "or"):
@@ -121,17 +134,23 @@ class Emitter(Writer):
         raise unsupported(node, "a script has no form for it")
 
     def condition(self, node: Node, here: Value) -> str:
-        """A Lua condition for an expression with one output; a boolean."""
+        """A Lua condition for an expression with one output; a boolean, which has no place."""
+        here = Value(here.text)
+        function = self._shared(node, here)
+        if function:
+            return f"{function}({here.text})"
         match node:
             case ast.Binary("and" | "or" as operator, left, right) if left in self.singles and right in self.singles:
                 own = self._truth(left, here)
+                if isinstance(left, ast.Binary) and left.operator == operator:
+                    own = bare(own)
                 with self.aside() as lines:
                     other = self._truth(right, here)
                 if not lines:
                     return f"({own} {operator} {other})"
                 result = self.new("holds")
-                self.line(f"local {result} = {own}")
-                with self.block(f"if {result if operator == 'and' else f'not {result}'} then"):
+                self.line(f"local {result} = {bare(own)}")
+                with self.when(result if operator == "and" else f"not {result}"):
                     self.insert(lines)
                     self.assign(result, other)
                 return result
@@ -150,55 +169,11 @@ class Emitter(Writer):
         if node in self.singles:
             use(Value(self.condition(node, here)))
         else:
-            self.each(node, here, Sink(use))
+            self.each(node, Value(here.text), Sink(use))
 
     def insert(self, lines: Sequence[str]) -> None:
         """Write lines that were written aside, one level deeper."""
         self.lines += [f"  {line}" for line in lines]
-
-    def field(self, whole: Value, names: Sequence[str]) -> Value:
-        """``whole.a.b.c``."""
-        keys = ", ".join(map(quoted, names))
-        if not self._follows(whole):
-            return Value(joined_path(whole.text, keys))
-        found = self.bind(Value(f"get({whole.text}, {keys})"), names[-1])
-        return Value(found.text, inside(whole.origin, found.text, keys))
-
-    def _item(self, whole: Value, key: Value) -> Value:
-        if not self._follows(whole):
-            return Value(f"item({whole.text}, {key.text})")
-        whole = self.bind(whole)
-        found = self.bind(Value(f"item({whole.text}, {key.text})"), "item")
-        return Value(found.text, f"step({whole.origin}, {whole.text}, {key.text}, {found.text})")
-
-    def loop(self, whole: Value, sink: Sink, *, hint: str = "item", function: str = "each") -> None:
-        """Write a loop over the elements of a value."""
-        element = self.new(hint)
-        if not self._follows(whole):
-            with self.block(f"for _, {element} in {function}({whole.text}) do"):
-                sink.write(Value(element))
-            return
-        key = self.new("index")
-        with self.block(f"for {key}, {element} in {function}({whole.text}) do"):
-            sink.write(Value(element, inside(whole.origin, element, key)))
-
-    def _follows(self, value: Value) -> bool:
-        return self.traced and value.origin not in (None, "nil")
-
-    def _entered(self, output: Value, node: Node) -> Value:
-        bound = self.bind(output, hint_of(node))
-        if self._follows(bound) and not is_place(bound.origin):
-            return Value(bound.text, self._named_origin(bound))
-        return bound
-
-    def _named_origin(self, value: Value) -> str:
-        """The origin of a value by a name, or as it is where it may be written twice."""
-        if not self._follows(value):
-            return "nil"
-        origin = value.origin or "nil"
-        if is_place(origin) or origin.isidentifier():
-            return origin
-        return self.bind(Value(origin), "origin").text
 
     def _pairs(self, left: Node, right: Node, here: Value, use: "Callable[[Value, Value], None]") -> None:
         self.each(
@@ -217,23 +192,12 @@ class Emitter(Writer):
 
     def stream(self, node: Node, here: Value, sink: Sink) -> None:
         """Collect the outputs, and write a loop over them."""
-        found = self.bind(Value("{}"), "found")
-        origins = self.bind(Value("{}"), "origins").text if self._follows(here) else ""
-
-        def keep(output: Value) -> None:
-            self.append(found.text, output)
-            if origins:
-                self.line(f"{origins}[#{found.text}] = {output.origin or 'nil'}")
-
-        self.each(node, here, Sink(keep, short=True))
-        element, index = self.new("each_found"), self.new("index") if origins else "_"
-        with self.block(f"for {index}, {element} in each({found.text}) do"):
-            sink.write(Value(element, f"{origins}[{index}]" if origins else None))
-
-    def append(self, found: str, output: Value, node: Node | None = None) -> None:
-        """Write that a list has another element."""
-        is_there = node is not None and is_present(node)
-        self.line(f"{found}[#{found} + 1] = {output.text}" if is_there else f"append({found}, {output.text})")
+        if not self.follows(here) and all(term in self.singles for term in terms_of(node)):
+            self.loop(self.collected(node, here), sink, function="each")
+            return
+        found, origins = self.collection(here)
+        self.each(node, here, Sink(lambda output: self.append(found, output, origins=origins), short=True))
+        self.again(found, origins, sink)
 
     def collected(self, body: Node, here: Value) -> Value:
         """A list of all outputs."""
@@ -242,21 +206,18 @@ class Emitter(Writer):
             values = [self.value(term, here) for term in terms]
             texts = ", ".join(value.text for value in values)
             text = f"{{{texts}}}" if all(map(is_present, terms)) else f"list({texts})"
-            if not any(self._follows(value) for value in values):
+            if not any(self.follows(value) for value in values):
                 return Value(text)
             origins = ", ".join(value.origin or "nil" for value in values)
             return Value(self.bind(Value(text), "values").text, f"parts({len(values)}, {origins})")
-        found = self.bind(Value("{}"), "found")
-        origins = self.bind(Value("{parts = {}}"), "origins").text if self._follows(here) else ""
+        found, origins = self.collection(here)
         for term in terms:
 
             def keep(output: Value, term: Node = term) -> None:
-                self.append(found.text, output, term)
-                if self._follows(output):
-                    self.line(f"{origins}.parts[#{found.text}] = {output.origin}")
+                self.append(found, output, term, origins)
 
             self.each(term, here, Sink(keep, short=True))
-        return Value(found.text, origins or None)
+        return Value(found, f"{{parts = {origins}}}" if origins else None)
 
     def _binary(self, node: ast.Binary, left: Value, right: Value) -> Value:
         operator = node.operator
@@ -267,7 +228,7 @@ class Emitter(Writer):
         if operator not in _ARITHMETIC:
             raise unsupported(node, f"{operator} has no form in a script")
         function = "merge" if is_merge(node) else _ARITHMETIC[operator]
-        if function != "multiply" or not (self._follows(left) or self._follows(right)):
+        if function != "multiply" or not (self.follows(left) or self.follows(right)):
             return Value(f"{function}({left.text}, {right.text})")
         left, right = self.bind(left), self.bind(right)
         ways = [

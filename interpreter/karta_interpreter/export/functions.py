@@ -1,12 +1,12 @@
 """Lua for calls of jq's functions; a function that is not here has no form in a script."""
 
-import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from karta_interpreter.export.branches import Branches
-from karta_interpreter.export.traits import is_boolean, literal, unsupported
-from karta_interpreter.export.writer import Sink, Value, quoted
+from karta_interpreter.export.patterns import lua_pattern
+from karta_interpreter.export.traits import literal, unsupported
+from karta_interpreter.export.writer import Sink, Value, bare, negated, quoted
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.traversal import terms_of
@@ -80,7 +80,7 @@ class Functions(Branches):
         key = node.name, len(node.arguments)
         if node.name in _TYPES and not node.arguments:
             here = self.bind(here)
-            with self.block(f"if {_TYPES[node.name].format(here.text)} then"):
+            with self.when(_TYPES[node.name].format(here.text)):
                 sink.write(here)
         elif node.name in _OF_VALUES and len(node.arguments) == 1:
             name = _OF_VALUES[node.name]
@@ -111,7 +111,7 @@ class Functions(Branches):
 
     def _of_input(self, name: str, here: Value) -> Value:
         form = _OF_INPUT[name]
-        if not self._follows(here) or name not in _ORIGINS:
+        if not self.follows(here) or name not in _ORIGINS:
             return Value(form.format(here.text) if "{" in form else f"{form}({here.text})")
         here = self.bind(here)
         result = self.bind(Value(form.format(here.text) if "{" in form else f"{form}({here.text})"), name)
@@ -136,7 +136,7 @@ def _select(emitter: Functions, node: ast.Call, here: Value, sink: Sink) -> None
     here = emitter.bind(here)
 
     def choose(condition: Value) -> None:
-        with emitter.block(f"if {condition.text} then"):
+        with emitter.when(condition.text):
             sink.write(here)
 
     emitter.asked(node.arguments[0], here, choose)
@@ -167,7 +167,7 @@ def _one_of(emitter: Functions, source: Node, here: Value, sink: Sink, mode: str
                 emitter.assign(origin, output.origin or "nil")
 
     emitter.each(source, here, Sink(keep, short=True))
-    with emitter.block(f"if {is_found} then"):
+    with emitter.when(is_found):
         sink.write(Value(found, origin or None))
 
 
@@ -190,17 +190,21 @@ def _quantified(emitter: Functions, node: ast.Call, here: Value) -> Value:
     is_any = node.name == "any"
     found = Value(emitter.new(node.name))
     emitter.line(f"local {found.text} = {'false' if is_any else 'true'}")
+    is_one_loop = not source and condition in emitter.singles
 
     def ask(element: Value) -> None:
         element = emitter.bind(element)
-        with emitter.block(f"if {'not ' if is_any else ''}{found.text} then"):
+        if is_one_loop:
+            emitter.asked(condition, element, decide)
+            return
+        with emitter.when(found.text if not is_any else f"not {found.text}"):
             emitter.asked(condition, element, decide)
 
     def decide(answer: Value) -> None:
-        is_plain = condition in emitter.singles and is_boolean(condition)
-        text = answer.text if is_plain else f"not not {answer.text}"
-        with emitter.block(f"if {text if is_any else f'not ({text})'} then"):
+        with emitter.when(answer.text if is_any else negated(bare(answer.text))):
             emitter.line(f"{found.text} = {'true' if is_any else 'false'}")
+            if is_one_loop:
+                emitter.line("break")
 
     if source:
         emitter.each(source[0], here, Sink(ask))
@@ -271,31 +275,3 @@ _RESULTS: Final[Mapping[tuple[str, int], Callable[[Functions, ast.Call, Value], 
     ("map", 1): _map,
     ("test", 1): _test,
 }
-
-_MAGIC: Final = "^$()%.[]*+-?"
-_PIECE: Final = re.compile(r"(\^)|(\$)|(\[[A-Za-z0-9 _-]+\]|\\[\[\].*+?$^()\\-]|[A-Za-z0-9 _/:@=,-])([*+?]?)")
-
-
-def lua_pattern(pattern: str) -> str | None:
-    r"""A regular expression as a pattern of Lua; None where it is none.
-
-    >>> lua_pattern("^[0-9]+$"), lua_pattern("a|b"), lua_pattern(r"\\.")
-    ('^[0-9]+$', None, None)
-    """
-    found: list[str] = []
-    place = 0
-    while place < len(pattern):
-        match: Any = _PIECE.match(pattern, place)
-        if match is None or (match[1] and place) or (match[2] and match.end() < len(pattern)):
-            return None
-        if match[1] or match[2]:
-            found.append(match[0])
-        else:
-            one = match[3]
-            if one[0] == "\\":
-                one = f"%{one[1]}"
-            elif one[0] != "[" and one in _MAGIC:
-                one = f"%{one}"
-            found.append(one + match[4])
-        place = match.end()
-    return "".join(found)

@@ -10,7 +10,8 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 _HEAD: Final = re.compile(r"^local (?:function )?(\w+)", re.MULTILINE)
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_WORD: Final = re.compile(r"(?<![.\w])[A-Za-z_]\w*(?!\w| = )")
+_DECLARED: Final = re.compile(r"local function \w+\(([^)]*)\)|function\(([^)]*)\)|local ([\w, ]+)|for ([\w, ]+) in")
 _COMMENT_OR_TEXT: Final = re.compile(r'--[^\n]*|"(?:[^"\\\n]|\\.)*"')
 _ORDER: Final = (
     "jq",
@@ -36,8 +37,15 @@ class Function(NamedTuple):
 
 
 def words_of(code: str) -> frozenset[str]:
-    """The names in Lua code, without those in its comments and texts."""
-    return frozenset(_WORD.findall(_COMMENT_OR_TEXT.sub("", code)))
+    """The names that Lua code refers to: not those of fields, nor in its comments and texts."""
+    return frozenset(_WORD.findall(_COMMENT_OR_TEXT.sub('""', code)))
+
+
+def _foreign(code: str) -> frozenset[str]:
+    """The names in a function that are not its own variables."""
+    found = [name for each in _DECLARED.findall(code) for names in each for name in _WORD.findall(names)]
+    own = {name for name in found if not re.search(rf"(?<![.\w]){name}\(", code.partition("\n")[2])}
+    return words_of(code) - own
 
 
 def _read() -> dict[str, Function]:
@@ -48,7 +56,7 @@ def _read() -> dict[str, Function]:
         for part in text.strip().split("\n\n"):
             head = _HEAD.search(part)
             if head:
-                found[head[1]] = Function(head[1], part, words_of(part))
+                found[head[1]] = Function(head[1], part, _foreign(part))
     return found
 
 

@@ -88,11 +88,12 @@ def matched_status(script: Script) -> str:
         query = script.list_of(rules.conditions.query, "conditions")
         lines.append(f"  local by_type = conditions_by_type({query}(obj), {quoted(rules.conditions.type_field)})")
     for status_, matchers in rules.mappings:
+        notes = [f"  {line}" for line in script.comment_on(str(status_).lower())]
         ways = [_matcher(script, rules, str(status_), matcher) for matcher in matchers]
         condition = (
             ways[0] if len(ways) == 1 else "\n    or ".join(f"({way})" if " and " in way else way for way in ways)
         )
-        lines += [f"  if {condition} then", f"    found.{status_} = true", "  end"]
+        lines += [*notes, f"  if {condition} then", f"    found.{status_} = true", "  end"]
     lines += ["  if next(found) == nil then found.Undefined = true end", "  return found", "end"]
     script.add("\n".join(lines))
     return "statuses_of"
@@ -114,8 +115,12 @@ def _matcher(script: Script, rules: StatusRules, status: str, matcher: Matcher) 
         if expected.reason:
             parts.append(f"peek({one}, {quoted(rules.conditions.reason_field)}) == {quoted(expected.reason)}")
     if matcher.expression is not None:
-        function = script.first_of(matcher.expression, f"is {status}")
-        parts.append(f"{_answer(matcher.expected)}, {function}(obj))")
+        function = script.condition_of(matcher.expression, f"is {status}")
+        if function and matcher.expected in ("true", "false"):
+            parts.append(f"{function}(obj)" if matcher.expected == "true" else f"not {function}(obj)")
+        else:
+            function = script.first_of(matcher.expression, f"is {status}")
+            parts.append(f"{_answer(matcher.expected)}, {function}(obj))")
     return " and ".join(parts) or "true"
 
 

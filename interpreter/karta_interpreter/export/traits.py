@@ -3,7 +3,7 @@
 from typing import Final
 
 from karta_interpreter.errors import ExportError
-from karta_interpreter.export.writer import Value, quoted
+from karta_interpreter.export.writer import Value, bare, quoted
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
@@ -67,7 +67,7 @@ def equality(operator: str, node: ast.Binary, left: str, right: str) -> str:
     negated = "not " if operator == "!=" else ""
     for side, text in zip(sides, (right, left), strict=True):
         if side in (ast.Array(None), ast.Object(())):
-            return f"{negated}is_empty({text})"
+            return f"{negated}is_empty({bare(text)})"
     if any(isinstance(side, ast.Literal | ast.Text) for side in sides):
         return f"{left} {'==' if operator == '==' else '~='} {right}"
     return f"{negated}equal({left}, {right})"

@@ -65,6 +65,9 @@ _KEYWORDS: Final = _WORDS_OF_LUA | frozenset(
 )
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 _LONGEST_NAME: Final = 40
+_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_OPERAND: Final = re.compile(r"\w+(?:\((?:[^()]|\([^()]*\))*\))?")
+_COMPARED: Final = re.compile(rf"({_OPERAND.pattern}) ([=~]=) ({_OPERAND.pattern}|{_TEXT.pattern})")
 
 
 class Value(NamedTuple):
@@ -109,10 +112,19 @@ class Writer:
         self._depth += 1
         yield
         self._depth -= 1
-        if len(self.lines) == size + 1 and end == "end" and not keep:
+        inner = self.lines[size + 1 :]
+        if not inner and end == "end" and not keep:
             self.lines.pop()
+        elif head == "do" and not any(line.startswith("  " * (self._depth + 1) + "local ") for line in inner):
+            self.lines[size:] = [line[2:] for line in inner]
         else:
             self.line(end)
+
+    @contextmanager
+    def when(self, condition: str, *, keep: bool = False) -> Iterator[None]:
+        """Write a block for what holds under a condition."""
+        with self.block(f"if {bare(condition)} then", keep=keep):
+            yield
 
     def otherwise(self) -> None:
         """Write the ``else`` of the open block."""
@@ -134,7 +146,7 @@ class Writer:
         if value.is_simple:
             return value
         name = self.new(hint)
-        self.line(f"local {name} = {value.text}")
+        self.line(f"local {name} = {bare(value.text)}")
         return Value(name, value.origin)
 
     def assign(self, name: str, text: str) -> None:
@@ -145,9 +157,9 @@ class Writer:
         """
         if " and " in text:
             value = self.new("value")
-            self.line(f"local {value} = {text}")
+            self.line(f"local {value} = {bare(text)}")
             text = value
-        self.line(f"{name} = {text}")
+        self.line(f"{name} = {bare(text)}")
 
     @contextmanager
     def aside(self) -> Iterator[list[str]]:
@@ -164,6 +176,38 @@ def is_name(text: str) -> bool:
 
 def _is_literal(text: str) -> bool:
     return re.fullmatch(r'-?[0-9.]+|"(?:[^"\\]|\\.)*"', text) is not None
+
+
+def bare(text: str) -> str:
+    """Return a Lua expression without parentheses around the whole of it.
+
+    >>> bare("(a or b)"), bare("(a) or (b)")
+    ('a or b', '(a) or (b)')
+    """
+    return text[1:-1] if _is_wrapped(text) else text
+
+
+def _is_wrapped(text: str) -> bool:
+    depth = 0
+    for place, char in enumerate(_TEXT.sub(lambda found: "x" * len(found[0]), text)):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return text[0] == "(" and place == len(text) - 1
+    return False
+
+
+def negated(text: str) -> str:
+    """Return the condition that holds where another one does not.
+
+    >>> negated("a == 1"), negated("not is_list(a)"), negated("a or b"), negated("equal(a, b)")
+    ('a ~= 1', 'is_list(a)', 'not (a or b)', 'not equal(a, b)')
+    """
+    comparison = _COMPARED.fullmatch(text)
+    if comparison:
+        return f"{comparison[1]} {'~=' if comparison[2] == '==' else '=='} {comparison[3]}"
+    if text.startswith("not ") and _OPERAND.fullmatch(text, len("not ")):
+        return text.removeprefix("not ")
+    return f"not {text}" if _OPERAND.fullmatch(text) or _is_wrapped(text) else f"not ({text})"
 
 
 def quoted(text: str) -> str:

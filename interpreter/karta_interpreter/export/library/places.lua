@@ -10,6 +10,12 @@ local function parts(size, ...)
   return {parts = found}
 end
 
+-- Another element of a list, with its origin.
+local function keep(found, value, origins, origin)
+  append(found, value)
+  origins[#found] = origin
+end
+
 local function is_place(origin)
   return origin ~= nil and origin.path ~= nil
 end
@@ -68,6 +74,12 @@ local function instead(missing, origin, left, right)
   return changed(missing, {default = right})
 end
 
+-- `left // right` with its origin.
+local function either(left, missing, right, origin)
+  if left then return left, missing end
+  return right, instead(missing, origin, left, right)
+end
+
 local function alone(missing, which)
   if #missing ~= 1 then return nil end
   return present(missing[1][which])
@@ -117,6 +129,44 @@ end
 
 local function numeral(origin)
   return is_place(origin) and changed(origin, {numeral = true}) or nil
+end
+
+local function collect_places(found, origins, value, steps, first, path, default)
+  for i = first, #steps do
+    if steps[i] == "[]" then
+      for key, element in each(value) do
+        collect_places(found, origins, element, steps, i + 1, joined(path, {key}), default)
+      end
+      return
+    end
+    value, path = get(value, steps[i]), joined(path, {steps[i]})
+  end
+  local origin = {path = path, factor = 1}
+  if default ~= nil then value, origin = either(value, origin, default) end
+  keep(found, value, origins, origin)
+end
+
+-- As values_at, with the place of each value.
+local function places_at(path, default)
+  local steps = steps_of(path)
+  return function(obj)
+    local found, origins = {}, {}
+    collect_places(found, origins, obj, steps, 1, {}, default)
+    return found, {parts = origins}
+  end
+end
+
+-- A function that gives what several functions give.
+local function together(...)
+  local finders = {...}
+  return function(obj)
+    local found, origins = {}, {}
+    for _, find in ipairs(finders) do
+      local values, places_of_values = find(obj)
+      for i, value in ipairs(values) do keep(found, value, origins, places_of_values.parts[i]) end
+    end
+    return found, {parts = origins}
+  end
 end
 
 -- The value at a path; nil where there is none.

@@ -318,7 +318,7 @@ local function keep_switches(pairing, switches)
   end
 end
 
-local function is_suspended(obj, actions)
+local function is_switched_off(obj, actions)
   for _, action in ipairs(actions) do
     for _, value in ipairs((action.find(obj))) do
       if not equal(present(value), action.value) then return false end

@@ -34,7 +34,7 @@ local function first_phase(phases)
 end
 
 -- The number of a text of digits; nil for another text.
-local function digits(text)
+local function digits_of(text)
   local found = #text <= 19 and tonumber(text, 10) or nil
   if not found or found < 0 then return nil end
   local written = tostring(found)
@@ -45,7 +45,7 @@ end
 -- The generation that a status was written for.
 local function observed_generation(status)
   local observed = is_object(status) and status.observedGeneration or nil
-  if type(observed) == "string" then return digits(observed) end
+  if type(observed) == "string" then return digits_of(observed) end
   return type(observed) == "number" and observed % 1 == 0 and observed or nil
 end
 

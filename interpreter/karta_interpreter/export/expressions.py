@@ -1,0 +1,202 @@
+"""The local functions of a script: one for each expression of the definition."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.comments import Comment
+from karta_interpreter.export.fields import field_of
+from karta_interpreter.export.functions import Functions
+from karta_interpreter.export.library import LIBRARY, words_of
+from karta_interpreter.export.paths import paths_of
+from karta_interpreter.export.shared import name_of, repeated
+from karta_interpreter.export.traits import is_boolean
+from karta_interpreter.export.writer import Sink, Value, bare, lua_name
+from karta_interpreter.jq import Query
+from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.karta.definition import Definition
+
+_RESERVED = frozenset(
+    {
+        "GetReplicas",
+        "kube",
+        "matched",
+        "healthy",
+        "desired",
+        "observed",
+        "value",
+        *["end", "and", "or", "not", "nil", "in", "if", "do", "for"],
+    }
+)
+
+
+class Expressions:
+    """Collects local functions; each expression becomes one, named after the component and the field."""
+
+    def __init__(self, definition: Definition, comments: Sequence[Comment] = (), *, traced: bool = False) -> None:
+        """``traced``: the script asks for places, so that paths are followed wherever they are read."""
+        self.has_paths = traced
+        self.definition = definition
+        self.parts: list[str] = []
+        self.names: set[str] = set()
+        self._comments = list(comments)
+        self._traced = traced
+        self._queries: list[Query] = []
+        self._known: dict[tuple[str, str], str] = {}
+        self._shared: dict[tuple[Node, bool], str] = {}
+        self._repeated: frozenset[Node] = frozenset()
+        self._null_makers: set[str] = set()
+
+    def share(self, other: "Expressions") -> None:
+        """Make functions of the parts that the expressions of another script have more than once."""
+        self._repeated = repeated(query.node for query in other._queries)  # noqa: SLF001 - of the same class
+
+    def add(self, text: str) -> None:
+        """Add lines of Lua."""
+        self.parts.append(text)
+
+    def list_of(self, query: Query, name: str, parameter: str = "obj") -> str:
+        """A function that gives a list of all outputs of an expression."""
+        paths = paths_of(query.node) if self.has_paths else None
+        if paths and self._traced:
+            return self.places_of(query, name, parameter)
+        known = self._known.get((query.text, "places"), "")
+        if known and known not in self._null_makers:
+            return known
+        if paths and len(paths) == 1:
+            return self._path(query, name, f"values_at({paths[0].arguments})")
+        return self._function(query, name, "list", parameter)
+
+    def first_of(self, query: Query, name: str, parameter: str = "obj") -> str:
+        """A function that gives the first output of an expression, null without one, and whether there is one."""
+        return self._function(query, name, "first", parameter)
+
+    def condition_of(self, query: Query, name: str) -> str:
+        """A function that gives whether an expression holds; nothing for one that may have another output."""
+        if query.node not in Singles() or not is_boolean(query.node):
+            return ""
+        return self._function(query, name, "condition", "obj")
+
+    def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
+        """A function that gives the outputs of an expression, and the place of each that has one."""
+        paths = paths_of(query.node)
+        if not paths:
+            return self._function(query, name, "places", parameter)
+        finders = [f"places_at({path.arguments})" for path in paths]
+        return self._path(query, name, finders[0] if len(finders) == 1 else f"together({', '.join(finders)})")
+
+    def _path(self, query: Query, name: str, finder: str) -> str:
+        key = query.text, "path"
+        if key not in self._known:
+            self._known[key] = self.new(name)
+            self.add("\n".join([*self._comment(query), f"local {self._known[key]} = {finder}"]))
+        return self._known[key]
+
+    def _function(self, query: Query, name: str, form: str, parameter: str) -> str:
+        key = query.text, form
+        if key not in self._known:
+            self._queries.append(query)
+            try:
+                self._known[key] = self._written(query, self.new(name), form, parameter)
+            except ExportError as error:
+                where = field_of(self.definition.manifest, query.text) or name
+                raise ExportError(f"{where}: {error}") from error
+        return self._known[key]
+
+    def _written(self, query: Query, name: str, form: str, parameter: str) -> str:
+        if not query.is_plain:
+            raise ExportError(f"`{query.text}`: it may run without an end, and a script has no process of its own")
+        emitter = self._emitter(name, traced=form == "places")
+        here = Value(parameter, "at()" if form == "places" else None)
+        with emitter.block(f"local function {name}({parameter})"):
+            if form == "first":
+                self._write_first(emitter, query, here)
+            elif form == "condition":
+                emitter.line(f"return {bare(emitter.condition(query.node, here))}")
+            elif form == "list":
+                found = emitter.collected(query.node, here).text
+                makes_null = self._makes_null(*emitter.lines, found)
+                emitter.line(f"return cleaned_all({found})" if makes_null else f"return {found}")
+            else:
+                placed = emitter.collected(query.node, here)
+                emitter.line(f"return {placed.text}, {placed.origin or '{parts = {}}'}")
+                if self._makes_null(*emitter.lines):
+                    self._null_makers.add(name)
+        self.add("\n".join([*self._comment(query), *emitter.lines]))
+        return name
+
+    def _comment(self, query: Query) -> Iterator[str]:
+        """Yield the definition's comments about an expression, each once in a script."""
+        yield from self._taken(lambda comment: comment.is_about(query.text))
+
+    def comment_on(self, field: str) -> Iterator[str]:
+        """Yield the definition's comments on a field, each once in a script."""
+        yield from self._taken(lambda comment: comment.entry.startswith(f"{field}:"))
+
+    def _taken(self, is_wanted: Callable[[Comment], bool]) -> Iterator[str]:
+        taken = [comment for comment in self._comments if is_wanted(comment)]
+        self._comments = [comment for comment in self._comments if comment not in taken]
+        yield from (f"-- {line}".rstrip() for comment in taken for line in comment.lines)
+
+    def _write_first(self, emitter: Functions, query: Query, here: Value) -> None:
+        if query.node in emitter.singles:
+            text = emitter.value(query.node, here).text
+            makes_null = self._makes_null(*emitter.lines, text)
+            emitter.line(f"return cleaned({text}), true" if makes_null else f"return {bare(text)}, true")
+            return
+        # All results are computed: one that fails is an error, also behind the first.
+        found, is_there = emitter.new("first"), emitter.new("is_there")
+        emitter.line(f"local {found}, {is_there} = nil, false")
+
+        def keep(output: Value) -> None:
+            output = emitter.bind(output)
+            with emitter.when(f"not {is_there}"):
+                emitter.line(f"{found}, {is_there} = {output.text}, true")
+
+        emitter.each(query.node, here, Sink(keep, short=True))
+        made = f"cleaned({found})" if self._makes_null(*emitter.lines) else found
+        emitter.line(f"return {made}, {is_there}")
+
+    def _emitter(self, name: str, *, traced: bool, own: Node | None = None) -> Functions:
+        """An emitter that calls the functions of repeated parts, except for the part that it writes itself."""
+
+        def share(node: Node, traced: bool) -> str | None:
+            if node is own or node not in self._repeated:
+                return None
+            key = node, traced
+            if key not in self._shared:
+                self._shared[key] = self._part(node, self.new(name_of(node, name)), traced=traced)
+            return self._shared[key]
+
+        return Functions({"value", "origin"} if own else None, traced=traced, share=share)
+
+    def _part(self, node: Node, name: str, *, traced: bool) -> str:
+        emitter = self._emitter(name, traced=traced, own=node)
+        here = Value("value", "origin" if traced else None)
+        with emitter.block(f"local function {name}(value{', origin' if traced else ''})"):
+            if is_boolean(node) and node in emitter.singles and not traced:
+                found = Value(emitter.condition(node, here))
+            elif node in emitter.singles:
+                found = emitter.value(node, here)
+            else:
+                found = emitter.collected(node, here)
+            no_origin = "nil" if node in emitter.singles else "{parts = {}}"
+            emitter.line(f"return {found.text}" + (f", {found.origin or no_origin}" if traced else ""))
+        if self._makes_null(*emitter.lines):
+            self._null_makers.add(name)
+        self.add("\n".join(emitter.lines))
+        return name
+
+    def _makes_null(self, *lines: str) -> bool:
+        """Whether some code makes objects that may have null in them."""
+        makers = {"some", "from_entries", *self._null_makers}
+        return any(not makers.isdisjoint(words_of(line)) for line in lines)
+
+    def new(self, hint: str) -> str:
+        """A name for a function that the script does not have yet."""
+        name = lua_name(hint)
+        found, number = name, 2
+        while found in self.names or found in _RESERVED or found in LIBRARY:
+            found, number = f"{name}_{number}", number + 1
+        self.names.add(found)
+        return found

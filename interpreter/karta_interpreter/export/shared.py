@@ -1,0 +1,65 @@
+"""Parts of expressions that a script has more than once: each becomes one local function."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from karta_interpreter.export.traits import hint_of, is_boolean
+from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.syntax import Node
+from karta_interpreter.jq.syntax.traversal import children
+
+_LEAST: Final = 3
+"""The constructs of a part that is worth a function of its own."""
+_SMALL: Final = (ast.Identity, ast.Literal, ast.Index, ast.Iterate, ast.Comma, ast.Variable, ast.Text)
+_KIND: Final = re.compile(r"[A-Z][a-z]\w+")
+_LONGEST_NAME: Final = 30
+
+
+def repeated(roots: Iterable[Node]) -> frozenset[Node]:
+    """Return the parts that occur more than once in some expressions; what such a part has inside counts once."""
+    counts: Counter[Node] = Counter()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        counts[node] += 1
+        if counts[node] == 1 or not _is_large(node):
+            waiting += children(node)
+    return frozenset(node for node, count in counts.items() if count > 1 and _is_large(node))
+
+
+def _is_large(node: Node) -> bool:
+    if isinstance(node, _SMALL):
+        return False
+    return sum(not isinstance(part, _SMALL) for part in _parts(node)) >= _LEAST
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += children(part)
+
+
+def name_of(node: Node, otherwise: str) -> str:
+    """Return a name for the function of a part.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> name_of(parse('.kind == "Job" or .kind == "RayJob"'), "pods")
+    'is Job or RayJob'
+    """
+    if not is_boolean(node):
+        hint = hint_of(node)
+        return f"{otherwise} part" if hint == "value" else hint
+    kinds = dict.fromkeys(
+        part.value
+        for part in reversed([*_parts(node)])
+        if isinstance(part, ast.Literal) and isinstance(part.value, str) and _KIND.fullmatch(part.value)
+    )
+    name = ""
+    for kind in kinds:
+        longer = f"{name} or {kind}" if name else f"is {kind}"
+        name = longer if len(longer) <= _LONGEST_NAME else name
+    return name or f"{otherwise} condition"

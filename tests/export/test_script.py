@@ -1,0 +1,174 @@
+"""Exported scripts as a reader has them: their size, header, comments, names and reasons."""
+
+from typing import Any
+
+import pytest
+
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export import script as scripts
+from karta_interpreter.export.customization import script_of
+from karta_interpreter.export.library import used
+from karta_interpreter.export.writer import negated
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition, load_documents
+from karta_interpreter.lua.answers import answer
+from karta_interpreter.lua.script import Script
+from karta_interpreter.operations import Operation
+from tests.catalogue.entries import entries
+
+TOY = """\
+# Written from the toy operator 1.0.
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata:
+  name: toy
+spec:
+  structureDefinition:
+    rootComponent:
+      name: toy
+      kind: {group: example.io, version: v1, kind: Toy}
+      specDefinition:
+        # The operator adds nothing to it.
+        podTemplateSpecPath: .spec.template
+      scaleDefinition:
+        replicasPath: .spec.parts[].size // 1
+      statusDefinition:
+        phaseDefinition: {path: .status.phase}
+        statusMappings:
+          # Also while it moves.
+          running: [{byPhase: Running}]
+"""
+
+
+def _toy(text: str = TOY) -> Definition:
+    (loaded,) = load_documents(text, "toy.yaml")
+    assert loaded.definition, loaded.findings
+    return loaded.definition
+
+
+def test_a_script_begins_with_its_definition() -> None:
+    head = script_of(_toy(), Operation.INTERPRET_HEALTH, TOY).splitlines()[:4]
+
+    assert head[0] == "-- InterpretHealth of Toy, example.io/v1."
+    assert head[1].startswith("-- Exported by karta-interpreter ")
+    assert " from the Karta toy, sha256:" in head[1]
+    assert head[2:] == ["--", "-- Written from the toy operator 1.0."]
+
+
+def test_the_digest_is_that_of_the_content() -> None:
+    first, same, other = (
+        script_of(_toy(text), Operation.INTERPRET_STATUS).splitlines()[1]
+        for text in (TOY, TOY.replace("# Also", "# And"), TOY.replace("byPhase: Running", "byPhase: Active"))
+    )
+
+    assert first == same
+    assert first != other
+
+
+@pytest.mark.parametrize(
+    ("operation", "comment", "below"),
+    [
+        pytest.param(
+            Operation.INTERPRET_REPLICA,
+            "-- The operator adds nothing to it.",
+            "local function toy_templates(obj)",
+            id="above the function of the expression",
+        ),
+        pytest.param(
+            Operation.INTERPRET_HEALTH, "  -- Also while it moves.", '  if phase == "Running" then', id="above a status"
+        ),
+    ],
+)
+def test_a_comment_of_the_definition_stands_where_it_belongs(operation: Operation, comment: str, below: str) -> None:
+    lines = script_of(_toy(), operation, TOY).splitlines()
+
+    assert lines.count(comment) == 1
+    assert lines[lines.index(comment) + 1] == below
+
+
+def test_another_document_of_the_file_lends_no_comments() -> None:
+    file = f"# Another one.\nkind: Karta\nmetadata:\n  name: other\n---\n{TOY}"
+
+    assert "Another one" not in script_of(_toy(), Operation.INTERPRET_HEALTH, file)
+
+
+def test_every_script_of_the_catalogue_that_is_exported_is_small() -> None:
+    sizes = []
+    for entry in entries():
+        definition = entry.definition
+        assert definition
+        for operation in filter(definition.answers, Operation):
+            try:
+                sizes.append(len(script_of(definition, operation, entry.text).encode()))
+            except ExportError:
+                sizes.append(0)
+
+    assert max(sizes) <= 64 * 1024
+    assert len(list(filter(None, sizes))) >= 0.95 * len(sizes)
+
+
+def test_a_script_that_is_too_large_is_rejected_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripts, "LARGEST", 100)
+
+    with pytest.raises(ExportError, match=r"the script has [0-9]+ bytes, more than 100"):
+        script_of(_toy(), Operation.INTERPRET_HEALTH)
+
+
+def test_an_expression_that_is_rejected_is_named_with_its_field() -> None:
+    definition = _toy(TOY.replace("path: .status.phase", 'path: .status.phase | select(test("a|b"))'))
+
+    with pytest.raises(ExportError) as rejected:
+        script_of(definition, Operation.INTERPRET_HEALTH)
+
+    assert str(rejected.value).startswith(
+        'spec.structureDefinition.rootComponent.statusDefinition.phaseDefinition.path: `test("a|b")`: Lua has'
+    )
+
+
+def test_functions_that_a_definition_lends_to_its_script_share_the_library() -> None:
+    lua = """
+local karta = require("karta")
+function GetReplicas(obj)
+  local replicas, needs = karta.getReplicas(obj)
+  if karta.interpretHealth(obj) then replicas = replicas + 10 end
+  return replicas, needs
+end
+"""
+    manifest: Any = {
+        **_toy().manifest,
+        "metadata": {
+            "name": "toy",
+            "annotations": {"karta-interpreter.io/lua": f"replicaResource:\n  luaScript: |\n{_indented(lua)}"},
+        },
+    }
+    text = script_of(load_definition(manifest), Operation.INTERPRET_REPLICA)
+    toy = {"spec": {"template": {"spec": {}}, "parts": [{"size": 2}]}, "status": {"phase": "Running"}}
+
+    assert text.count("local function get(") == 1
+    assert answer([Script("InterpretReplica", text, "toy")], object=toy)["replica"] == 12
+
+
+def _indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())
+
+
+def test_a_variable_does_not_bring_the_function_of_its_name() -> None:
+    assert "local function digits_of(" not in used("count(value)")
+    assert "local function number(" not in used("count(value)")
+    assert "local function number(" in used("multiply(a, b)")
+
+
+@pytest.mark.parametrize(
+    ("condition", "opposite"),
+    [
+        pytest.param('get(a, "b") == "c"', 'get(a, "b") ~= "c"', id="a comparison"),
+        pytest.param('a == 1 and b == "x"', 'not (a == 1 and b == "x")', id="no single comparison"),
+        pytest.param("not has(a)", "has(a)", id="a negation"),
+        pytest.param("not a == b", "not (not a == b)", id="a negation of a part"),
+        pytest.param("(a or b)", "not (a or b)", id="parentheses"),
+        pytest.param("(a) or (b)", "not ((a) or (b))", id="parentheses around parts"),
+        pytest.param('a == ")"', 'a ~= ")"', id="a parenthesis in a text"),
+    ],
+)
+def test_the_opposite_of_a_condition(condition: str, opposite: str) -> None:
+    assert negated(condition) == opposite
