@@ -82,7 +82,7 @@ def _all(peer: Peer, bundle: list[Bundled], version: str, mutants: int) -> Itera
     yield from _shown(_small_scripts(peer))
     yield from _shown(_generated(peer, bundle, mutants))
     yield from _shown(_catalogue(peer, bundle))
-    yield from _shown(_customizations(peer))
+    yield from _shown(_customizations(peer, round(mutants * _MUTANTS_OF_WORKLOADS)))
 
 
 def _suite(peer: Peer, bundle: list[Bundled], version: str) -> Iterator[str]:
@@ -123,9 +123,9 @@ def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
     yield from complaints(pairs, reasons)
 
 
-def _customizations(peer: Peer) -> Iterator[str]:
+def _customizations(peer: Peer, copies: int) -> Iterator[str]:
     _title("Exported customizations: Karta, our Lua engine, Karmada's Lua VM")
-    tally = customizations.compare(peer)
+    tally = customizations.compare(peer, copies)
     _say(str(tally))
     yield from tally.failures()
 

@@ -1,5 +1,10 @@
+import pytest
+
+from karta_interpreter.operations import Call, Operation, StatusItem
 from tests.conformance.catalogue import PAGE, Pair, complaints, read_reasons
 from tests.conformance.environment import environment_questions
+from tests.conformance.export_reasons import Reason
+from tests.conformance.export_reasons import reasons as export_reasons
 from tests.conformance.known import reasons
 
 HEALTH = ("ray.io/v1 RayCluster", "InterpretHealth")
@@ -36,3 +41,48 @@ def test_a_row_may_name_several_kinds() -> None:
 def test_every_known_difference_is_about_a_script_that_is_there() -> None:
     sources = {question.scripts[0].source for question in environment_questions()}
     assert reasons().keys() <= sources
+
+
+ASKED = Call(
+    Operation.AGGREGATE_STATUS,
+    {"kind": "Job", "spec": {"note": None, "list": []}},
+    items=(StatusItem("north", {"active": 2**53}),),
+)
+
+
+@pytest.mark.parametrize(
+    ("causes", "differs_with", "is_reason"),
+    [
+        pytest.param(["nulls"], '"note": None', True, id="the difference goes with the nulls"),
+        pytest.param(["nulls"], '"list": []', False, id="the difference stays"),
+        pytest.param(["empty values"], '"list": []', True, id="empty values of the object"),
+        pytest.param(["large numbers"], "9007199254740992", True, id="large numbers of a member's status"),
+        pytest.param(["large numbers"], '"active"', False, id="the field stays, and so does the difference"),
+        pytest.param(["nulls", "empty values"], '"list": []', True, id="several causes"),
+    ],
+)
+def test_a_reason_is_what_the_difference_goes_with(causes: list[str], differs_with: str, *, is_reason: bool) -> None:
+    def differs(call: Call) -> str:
+        seen = f"{call.object} {call.items}".replace("'", '"')
+        return "they differ" if differs_with in seen else ""
+
+    assert differs(ASKED)
+    assert Reason("because", frozenset(Operation), causes).excuses(ASKED.operation, ASKED, "", differs) is is_reason
+
+
+def test_values_that_are_not_there_are_no_reason() -> None:
+    plain = Call(Operation.INTERPRET_HEALTH, {"kind": "Job"})
+
+    assert not Reason("because", frozenset(Operation), ["nulls"]).excuses(plain.operation, plain, "", lambda _: "")
+
+
+def test_a_pattern_is_looked_for_in_the_difference_of_its_operations() -> None:
+    reason = Reason("because", frozenset({Operation.RETAIN}), pattern="no number")
+
+    assert reason.excuses(Operation.RETAIN, ASKED, "-> no number", str)
+    assert not reason.excuses(Operation.RETAIN, ASKED, "-> another", str)
+    assert not reason.excuses(Operation.INTERPRET_HEALTH, ASKED, "-> no number", str)
+
+
+def test_each_reason_of_exported_scripts_has_causes_or_a_pattern() -> None:
+    assert all(bool(each.causes) != bool(each.pattern) and each.text for each in export_reasons())
