@@ -47,7 +47,9 @@ def test_each_output_has_the_place_that_it_is_read_from(run: Run, expression: st
 @pytest.mark.parametrize(
     ("expression", "value", "changed"),
     [
-        pytest.param(".spec.groups[] | .count // 1", "2", ["spec.groups[1].count: 2 (new)"], id="only what is not so yet"),
+        pytest.param(
+            ".spec.groups[] | .count // 1", "2", ["spec.groups[1].count: 2 (new)"], id="only what is not so yet"
+        ),
         pytest.param(".spec.groups[0].count * 3", "12", ["spec.groups[0].count: 2 -> 4"], id="what gives the number"),
         pytest.param(".spec.suspend", "true", ["spec.suspend: true (new)"], id="a new field"),
         pytest.param(".spec.groups[0].count", "2", ["no change"], id="it is so already"),

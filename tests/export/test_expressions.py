@@ -47,6 +47,8 @@ def _outputs(expression: str, obj: Any) -> Any:
         pytest.param('"\\(.a)-x"', {"a": 3}, ["3-x"], id="a text with an integer"),
         pytest.param('{n: .a, "k-1": 2}', {"a": 1}, [{"n": 1, "k-1": 2}], id="an object"),
         pytest.param(".a | tonumber?", {"a": "12"}, [12], id="a number in a text"),
+        pytest.param(".a | tonumber", {"a": "-1e3"}, [-1000], id="an exponent, which Lua reads behind a fraction only"),
+        pytest.param(".a | tonumber", {"a": "1.5E+1"}, [15], id="a fraction and an exponent"),
         pytest.param(".a[1:]", {"a": [1, 2, 3]}, [[2, 3]], id="a slice"),
         pytest.param(".a[-1]", {"a": [1, 2, 3]}, [3], id="an index from the end"),
         pytest.param("first(.a[])", {"a": [4, 5]}, [4], id="the first output"),

@@ -90,8 +90,10 @@ end
 
 -- What a cluster reports, as far as it is merged, and what the definition makes of it.
 local function report_of(kind, template, reported)
+  if reported.status ~= nil and not is_object(reported.status) then
+    error("the status of a cluster must be an object", 0)
+  end
   local status = copy(reported.status) or {}
-  if not is_object(status) then error("the status of a cluster must be an object", 0) end
   if next(status) == nil then
     return {cluster = reported.clusterName or "", status = {}, statuses = {Undefined = true}, severity = {2}}
   end
@@ -270,7 +272,7 @@ local function are_conditions(values)
 end
 
 local function shown(value)
-  return value == nil and "None" or tostring(value)
+  return type(value) == "string" and value or "None"
 end
 
 local function worst_condition(a, b)
@@ -320,7 +322,7 @@ local function merged_condition(name, status, told)
   for i, one in ipairs(contributing) do
     local message = one.condition.message
     messages[i] = one.report.cluster
-    if message and message ~= "" then messages[i] = messages[i] .. ": " .. tostring(message) end
+    if type(message) == "string" and message ~= "" then messages[i] = messages[i] .. ": " .. message end
     for key, value in pairs(one.condition) do
       if is_time(value) then
         times_of[key] = times_of[key] or {}
@@ -519,7 +521,7 @@ local function has_caught_up(status, template)
   local observed = observed_generation(status)
   if not observed then return false end
   local generation, of_template = status.generation, status.resourceTemplateGeneration
-  if type(generation) ~= "number" or type(of_template) ~= "number" then return false end
+  if not is_integer(generation) or not is_integer(of_template) then return false end
   return observed >= generation and of_template >= template
 end
 

@@ -8,7 +8,7 @@ local function naming_parts(spec, without)
   for _, field in ipairs(pod_fields) do found[field] = spec[field] end
   for _, field in ipairs(container_lists) do
     local containers = {}
-    for i, container in ipairs(list_of(spec[field] or {})) do
+    for i, container in ipairs(list_or_none(spec[field])) do
       containers[i] = {name = "c" .. i, env = get(container, "env"), envFrom = container.envFrom}
     end
     found[field] = containers
@@ -33,7 +33,7 @@ local function add_pod_dependencies(found, template, namespace, without)
   for _, reference in ipairs(kube.getPodDependencies({spec = naming_parts(spec, without)}, namespace) or {}) do
     add_reference(found, reference.apiVersion, reference.kind, reference.namespace, reference.name)
   end
-  for _, claim in ipairs(list_of(spec.resourceClaims or {})) do
+  for _, claim in ipairs(list_or_none(spec.resourceClaims)) do
     if (get(claim, "resourceClaimName") or "") ~= "" then
       add_reference(found, "resource.k8s.io/v1", "ResourceClaim", namespace, claim.resourceClaimName)
     end

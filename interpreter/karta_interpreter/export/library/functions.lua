@@ -9,6 +9,10 @@ local function list_of(value)
   return value
 end
 
+local function list_or_none(value)
+  return value == nil and {} or list_of(value)
+end
+
 local function length(value)
   if value == nil then return 0 end
   if type(value) == "string" then return #characters(value) end
@@ -203,6 +207,9 @@ local function to_number(value)
     digits = string.match(value, "^[+-]?(%d+%.?%d*[eE][+-]?%d+)$") or string.match(value, "^[+-]?(%.%d+[eE][+-]?%d+)$")
   end
   if not digits then error("a text cannot be read as a number") end
+  -- Karmada's tonumber knows exponents only behind a fraction.
+  local whole, exponent = string.match(digits, "^(%d+)([eE].*)$")
+  if whole then digits = whole .. ".0" .. exponent end
   local found = finite(tonumber(digits))
   return string.sub(value, 1, 1) == "-" and -found or found
 end

@@ -106,16 +106,21 @@ local function pod_sets(components, obj)
   return sets
 end
 
+local function amounts_of(container, name)
+  local found = get(container, "resources", name)
+  for _, amount in pairs(found or {}) do
+    if type(amount) == "table" then error("a quantity is needed, not a table", 0) end
+  end
+  return found
+end
+
 -- What counts of containers: their requests and limits.
 local function demands(containers)
   local found = {}
-  for i, container in ipairs(list_of(containers or {})) do
+  for i, container in ipairs(list_or_none(containers)) do
     found[i] = {
       name = "c" .. i,
-      resources = {
-        requests = get(container, "resources", "requests"),
-        limits = get(container, "resources", "limits"),
-      },
+      resources = {requests = amounts_of(container, "requests"), limits = amounts_of(container, "limits")},
     }
   end
   return found

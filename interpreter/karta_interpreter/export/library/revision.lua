@@ -81,10 +81,24 @@ local function scales_of(components, obj)
   return scales
 end
 
+-- Whether every place of a count has a value; false where that cannot be told.
+local function is_complete(find, obj)
+  local is_right, found = pcall(places, find, obj)
+  for _, place in pairs(is_right and found or {}) do
+    if value_at(obj, place.path) == nil then return false end
+  end
+  return is_right
+end
+
+local function has_incomplete_pods(component, obj)
+  if is_complete(component.replicas, obj) and is_complete(component.minimum, obj) then return {}, {} end
+  local ids = instance_ids(component, obj)
+  return ids, templates(component, obj, #ids)
+end
+
 local function leaves_count_unset(components, obj)
   for _, component in ipairs(components) do
-    local ids = instance_ids(component, obj)
-    local found = templates(component, obj, #ids)
+    local ids, found = has_incomplete_pods(component, obj)
     if next(found) ~= nil then
       local replicas, minimum = places(component.replicas, obj), places(component.minimum, obj)
       for i = 1, #ids do

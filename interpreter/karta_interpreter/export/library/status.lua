@@ -42,16 +42,20 @@ local function digits_of(text)
   return written == text and found or nil
 end
 
+local function is_integer(value)
+  return type(value) == "number" and value % 1 == 0
+end
+
 -- The generation that a status was written for.
 local function observed_generation(status)
   local observed = is_object(status) and status.observedGeneration or nil
   if type(observed) == "string" then return digits_of(observed) end
-  return type(observed) == "number" and observed % 1 == 0 and observed or nil
+  return is_integer(observed) and observed or nil
 end
 
 local function generation_of(obj)
   local generation = peek(obj, "metadata", "generation")
-  return type(generation) == "number" and generation or nil
+  return is_integer(generation) and generation or nil
 end
 
 local function is_stale(obj)
