@@ -252,6 +252,11 @@ def test_fields_are_merged_by_what_they_are(
     assert aggregate(train, template(), *statuses)["status"] == expected
 
 
+def test_false_and_zero_are_unlike_values(train: Definition) -> None:
+    merged = aggregate(train, template(), {"phase": "Active", "a": 0}, {"phase": "Pending", "a": False})["status"]
+    assert merged["a"] is False, "that of the worst cluster"
+
+
 @pytest.mark.parametrize(
     ("clusters", "expected"),
     [
@@ -328,9 +333,14 @@ def test_fields_are_merged_by_what_they_are(
             [condition("Running", "False", message="b"), condition("Failed", "True", message="b")],
             id="a job that has failed does not run",
         ),
+        pytest.param(
+            [[condition("Ready", "True") | {"message": ["x"]}], [condition("Ready", "True", message="ready")]],
+            [condition("Ready", "True", message="a; b: ready")],
+            id="a message that is no text is none",
+        ),
     ],
 )
-def test_conditions(train: Definition, clusters: list[list[dict[str, str]]], expected: list[dict[str, str]]) -> None:
+def test_conditions(train: Definition, clusters: list[list[dict[str, Any]]], expected: list[dict[str, str]]) -> None:
     merged = aggregate(train, template(), *({"conditions": conditions} for conditions in clusters))
     assert merged["status"]["conditions"] == expected
 

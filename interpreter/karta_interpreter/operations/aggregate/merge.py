@@ -85,7 +85,7 @@ class Merging:
             return self._lists(path, parts)
         if all(map(is_time, values)):
             return reduce_times(str(path[-1]), values, is_complete=len(values) == len(parts))
-        is_agreed = all(part.value == values[0] for part in parts)
+        is_agreed = len(kinds) == 1 and all(part.value == values[0] for part in parts)
         return values[0] if is_agreed else min(parts, key=lambda part: part.report.severity).value
 
     def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
@@ -223,9 +223,10 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
 
 
 def _worst_first(part: Part) -> tuple[tuple[int, ...], str, str]:
-    return part.report.severity, str(part.value.get("status")), str(part.value.get("reason"))
+    reason = part.value.get("reason")
+    return part.report.severity, str(part.value.get("status")), str(reason if isinstance(reason, str) else None)
 
 
 def _message(part: Part) -> str:
     message = part.value.get("message")
-    return f"{part.report.cluster}: {message}" if message else part.report.cluster
+    return f"{part.report.cluster}: {message}" if message and isinstance(message, str) else part.report.cluster
