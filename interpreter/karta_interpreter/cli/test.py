@@ -1,6 +1,5 @@
 """``karta-interpreter test``: compares the answers of definitions with their golden suites."""
 
-import re
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from functools import cache
@@ -15,6 +14,7 @@ from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.options import output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, to_yaml, written
+from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
@@ -111,44 +111,31 @@ def _case(outcome: Outcome) -> JSON:
     }
 
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot contain."""
-
-
 def junit(report: Report) -> str:
     """The outcomes that are shown, as a document; a suite that cannot be read is an error in it."""
     totals, unreadable = Totals.of(report.shown), len(report.unreadable)
-    root = _element(None, "testsuites", tests=totals.cases + unreadable, failures=totals.failed, errors=unreadable)
+    root = xml_element(None, "testsuites", tests=totals.cases + unreadable, failures=totals.failed, errors=unreadable)
     for gvk, found in by_kind(report.shown).items():
         _suite(root, gvk, found)
     if unreadable:
-        suite = _element(root, "testsuite", name="suites", tests=unreadable, failures=0, errors=unreadable)
+        suite = xml_element(root, "testsuite", name="suites", tests=unreadable, failures=0, errors=unreadable)
         for error in report.unreadable:
-            case = _element(suite, "testcase", classname="suites", name="can be read")
-            _element(case, "error", message=error)
+            case = xml_element(suite, "testcase", classname="suites", name="can be read")
+            xml_element(case, "error", message=error)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
 def _suite(root: ET.Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
     totals, name = Totals.of(outcomes), f"{gvk.api_version}/{gvk.kind}"
-    suite = _element(root, "testsuite", name=name, tests=totals.cases, failures=totals.failed, errors=0)
+    suite = xml_element(root, "testsuite", name=name, tests=totals.cases, failures=totals.failed, errors=0)
     for outcome in outcomes:
         case = outcome.case
         place = {"file": case.source, "line": case.line}
-        element = _element(suite, "testcase", classname=f"{name}/{case.call.operation}", name=case.name, **place)
+        element = xml_element(suite, "testcase", classname=f"{name}/{case.call.operation}", name=case.name, **place)
         if not outcome.passed:
-            failure = _element(element, "failure", message=outcome.failures[0])
-            failure.text = _text("\n".join([case.description, *outcome.failures, difference(outcome)]))
-
-
-def _element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:
-    written = {name: _text(str(value)) for name, value in attributes.items()}
-    return ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
-
-
-def _text(text: str) -> str:
-    return _NOT_XML.sub("\ufffd", text)
+            failure = xml_element(element, "failure", message=outcome.failures[0])
+            failure.text = xml_text("\n".join([case.description, *outcome.failures, difference(outcome)]))
 
 
 _EXAMPLES = """\b

@@ -10,6 +10,7 @@ from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, in_order, written
+from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.findings import Finding, Severity, count, format_path
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
@@ -23,7 +24,7 @@ from karta_interpreter.sources.snapshot import Quarantined, combine
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @inputs("--crd", text="CRDs of the kinds; every path, count, phase and id is compared with their schemas")
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
-@output("table", "yaml", "json")
+@output("table", "yaml", "json", *FORMATS)
 def command(paths: tuple[str, ...], crd: tuple[str, ...], output: str, *, strict: bool) -> None:
     """Check definitions and show all their errors and warnings.
 
@@ -44,6 +45,9 @@ def command(paths: tuple[str, ...], crd: tuple[str, ...], output: str, *, strict
     if output == "table":
         click.echo(findings_text(findings), nl=False)
         click.echo(_summary(summary), err=True)
+    elif output in FORMATS:
+        files = dict.fromkeys(str(file.path) for each in given.values() for file in each.files)
+        click.echo(FORMATS[output](in_order(findings), files), nl=False)
     else:
         click.echo(written(document, output), nl=False)
     if summary["errors"] or (strict and summary["warnings"]):

@@ -1,0 +1,79 @@
+"""``validate -o github|sarif|junit``: findings for other programs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import Result
+
+from karta_interpreter.cli.reports import github, junit, sarif
+from karta_interpreter.findings import Finding, Severity
+
+Run = Callable[..., Result]
+Karta = Callable[..., str]
+
+_ODD = Finding(
+    Severity.ERROR, "odd", ("spec", "a"), "100 % odd,\nin two: lines\x07", "look", "a,b: c.yaml", 3, 7, "\x01.a"
+)
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path, karta: Karta) -> None:
+    (files / "bad.yaml").write_text(karta("Bad", replicas=".spec.replicas | del(.a)"))
+
+
+def test_github_shows_a_finding_at_its_line(run: Run) -> None:
+    result = run("validate", "bad.yaml", "-o", "github")
+
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "::error file=bad.yaml,line=16,col=23,title=expression-refused::"
+        "spec.structureDefinition.rootComponent.scaleDefinition.replicasPath: "
+        "`del` is not allowed: an expression only reads%0A.spec.replicas | del(.a)\n"
+    )
+
+
+def test_a_message_cannot_end_a_workflow_command() -> None:
+    assert github([_ODD], ()) == (
+        "::error file=a%2Cb%3A c.yaml,line=3,col=7,title=odd::spec.a: 100 %25 odd,%0Ain two: lines\x07%0A\x01.a"
+        "%0Ahint: look\n"
+    )
+
+
+def test_sarif_has_rule_level_and_place(run: Run) -> None:
+    result = run("validate", "bad.yaml", "karta.yaml", "-o", "sarif")
+
+    found = json.loads(result.stdout)
+    [finding] = found["runs"][0]["results"]
+    [location] = finding["locations"]
+    assert (found["version"], finding["ruleId"], finding["level"]) == ("2.1.0", "expression-refused", "error")
+    assert location["physicalLocation"] == {
+        "artifactLocation": {"uri": "bad.yaml"},
+        "region": {"startLine": 16, "startColumn": 23},
+    }
+    assert [rule["id"] for rule in found["runs"][0]["tool"]["driver"]["rules"]] == ["expression-refused"]
+
+
+def test_sarif_names_files_by_uri() -> None:
+    found = json.loads(sarif([_ODD], ()))
+    [finding] = found["runs"][0]["results"]
+    uri = finding["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert (uri, unquote(uri)) == ("a%2Cb%3A%20c.yaml", _ODD.source)
+
+
+def test_junit_has_a_case_for_each_file(run: Run) -> None:
+    result = run("validate", "bad.yaml", "karta.yaml", "-o", "junit")
+
+    suites = ET.fromstring(result.stdout)
+    cases = {case.attrib["name"]: case for case in suites.iter("testcase")}
+    assert (result.exit_code, suites.attrib) == (1, {"tests": "2", "failures": "1"})
+    assert [name for name, case in cases.items() if case.find("failure") is not None] == ["bad.yaml"]
+    assert "bad.yaml:16:23: error: " in (cases["bad.yaml"].findtext("failure") or "")
+
+
+def test_junit_of_characters_that_xml_lacks_can_be_read() -> None:
+    suites = ET.fromstring(junit([_ODD], ["a,b: c.yaml"]))
+    assert "odd,\\nin two: lines\\x07" in (suites.findtext(".//failure") or "")
