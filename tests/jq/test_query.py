@@ -232,7 +232,7 @@ def test_writing_the_number_that_is_there_changes_nothing() -> None:
 )
 def test_what_has_no_place(text: str, value: JSON, message: str) -> None:
     with pytest.raises(QueryWriteError, match=message):
-        Query.compile(text).locate(value)
+        Query.compile(text).paths(value)
 
 
 @pytest.mark.parametrize(
@@ -247,17 +247,17 @@ def test_what_cannot_be_written(text: str, value: JSON, message: str) -> None:
         written(Query.compile(text), value, 7)
 
 
-def test_locate_needs_a_place_for_every_output() -> None:
+def test_paths_need_a_place_for_every_output() -> None:
     query = Query.compile(".x[] | if .n then .n else 1 end")
     value = {"x": [{"n": 1}, {}]}
     assert [location and location.path for location in query.locate_each(value)] == [("x", 0, "n"), None]
     with pytest.raises(QueryWriteError, match="output 2 of 2"):
-        query.locate(value)
+        query.paths(value)
 
 
 def test_locating_what_fails_is_an_evaluation_error() -> None:
     with pytest.raises(QueryEvaluationError, match=r"^\.a\.b: a number has no field 'b'"):
-        Query.compile(".a.b").locate({"a": 1})
+        Query.compile(".a.b").paths({"a": 1})
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_writing_knows_the_values_and_leaves_them_alone() -> None:
     assert written(query, {}, 12) == {"n": 3}
     assert runtime == {"n": 2, "hosts": 4}
     with pytest.raises(QueryWriteError):
-        Query.compile("$runtime.n", _RUNTIME).bound({"runtime": runtime}).locate({})
+        Query.compile("$runtime.n", _RUNTIME).bound({"runtime": runtime}).paths({})
 
 
 def test_no_variable_is_there_that_was_not_declared() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, Self
+from typing import Final
 from weakref import WeakValueDictionary
 
 from karta_interpreter.errors import (
@@ -16,7 +16,7 @@ from karta_interpreter.errors import (
 )
 from karta_interpreter.jq.analysis import Verdict, Vetting, examine
 from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.assign.origins import Origin, Trace, compile_trace, sources
+from karta_interpreter.jq.assign.origins import Trace, compile_trace, sources
 from karta_interpreter.jq.bounded.evaluation import evaluate, seconds_left
 from karta_interpreter.jq.inprocess.compiler import One, Outputs, compile_list, compile_one, given, giving
 from karta_interpreter.jq.inprocess.values import to_json
@@ -32,36 +32,32 @@ _LONGEST_QUOTE: Final = 200
 class Program:
     """How an expression runs: compiled when it first does, for of those that a server knows most never run.
 
+    A ``bounded`` expression has a function already, and nothing else.
+
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> Program(parse(".a[]")).outputs({"a": [1, 2]})
     [1, 2]
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, bounded: Outputs | None = None) -> None:
         self._node = node
+        self._bounded = bounded
 
     @cached_property
     def outputs(self) -> Outputs:
         """Give a list of all outputs for an input."""
-        return compile_list(self._node)
+        return self._bounded or compile_list(self._node)
 
     @cached_property
     def trace(self) -> Trace | None:
         """Give each output with its origin; None if the expression is not plain."""
-        return compile_trace(self._node)
+        return None if self._bounded else compile_trace(self._node)
 
     @cached_property
     def is_complete(self) -> One | None:
         """Whether all values that the expression may be written over are there; None if that takes a trace."""
-        node = sources(self._node)
+        node = None if self._bounded else sources(self._node)
         return compile_one(Call("all", (node, _IS_THERE))) if node else None
-
-    @classmethod
-    def of(cls, node: Node, outputs: Outputs, trace: Trace | None = None) -> Self:
-        """A program with these functions in the place of compiled ones."""
-        program = cls(node)
-        vars(program).update(outputs=outputs, trace=trace, is_complete=None)
-        return program
 
 
 _IS_THERE: Final = Binary("!=", Identity(), Literal(None))
@@ -83,7 +79,6 @@ class Query:
     _program: Program = field(compare=False, repr=False)
     variables: frozenset[str] = field(default=frozenset(), compare=False)
     values: Mapping[str, JSON] = field(default_factory=dict, hash=False)
-    _unbound: Program | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "") -> "Query":
@@ -101,10 +96,10 @@ class Query:
             raise QueryRefusedError(f"{_quote(text)}: {reasons}")
         read = variables_in(node) & variables
         if vetting.verdict is Verdict.BOUNDED:
-            program = Program.of(node, _bounded(node, sorted(read), owner))
+            program = Program(node, _bounded(node, sorted(read), owner))
         else:
             program = _PLAIN.setdefault(text, Program(node))
-        return cls(text, node, vetting, program, read).bound({})
+        return cls(text, node, vetting, program, read)
 
     def bound(self, values: Mapping[str, JSON]) -> "Query":
         """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
@@ -112,23 +107,8 @@ class Query:
         >>> Query.compile(".n // $runtime.n", frozenset({"runtime"})).bound({"runtime": {"n": 2}}).evaluate({})
         [2]
         """
-        if not self.variables:
-            return self
-        program = self._unbound or self._program
-
-        def trace(value: JSON) -> list[tuple[JSON, Origin]]:
-            return program.trace(value) if program.trace else []
-
-        return replace(
-            self,
-            _program=Program.of(
-                self.node,
-                giving(values, lambda value: program.outputs(value)),  # noqa: PLW0108 - it is compiled when it runs
-                giving(values, trace) if self.is_plain else None,
-            ),
-            values={name: values[name] for name in sorted(self.variables) if name in values},
-            _unbound=program,
-        )
+        known = {name: values[name] for name in sorted(self.variables) if name in values}
+        return replace(self, values=known) if self.variables else self
 
     @property
     def is_plain(self) -> bool:
@@ -141,8 +121,9 @@ class Query:
         Raises QueryEvaluationError when any part of the expression fails, and QueryLimitError for more than 999
         outputs and for an evaluation that had to be stopped.
         """
+        outputs = self._program.outputs
         try:
-            return self._program.outputs(value)
+            return giving(self.values, outputs)(value) if self.variables else outputs(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
 
@@ -152,28 +133,19 @@ class Query:
         return outputs[0] if outputs else None
 
     def locate_each(self, value: JSON) -> list[Location | None]:
-        """For each output of `evaluate` the location it can be written through, None where there is none."""
+        """For each output of `evaluate` the location it can be written through, None where there is none.
+
+        >>> [location and location.path for location in Query.compile("(.spec.replicas // 1), 2").locate_each({})]
+        [('spec', 'replicas'), None]
+        """
         trace = self._program.trace
         if trace is None:
             raise self._unwritable("it is too complex to be written through")
         try:
-            return [origin if isinstance(origin, Location) else None for _, origin in trace(value)]
+            found = giving(self.values, trace)(value) if self.variables else trace(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
-
-    def locate(self, value: JSON) -> list[Location]:
-        """For each output of `evaluate` the location it can be written through.
-
-        Raises QueryWriteError when an output is a literal or computed in a way that cannot be reversed.
-
-        >>> Query.compile(".spec.replicas // 1").locate({"spec": {}})[0].path
-        ('spec', 'replicas')
-        """
-        locations = self.locate_each(value)
-        found = [location for location in locations if location is not None]
-        if len(found) < len(locations):
-            raise self._unwritable(f"output {locations.index(None) + 1} of {len(locations)} is not read from one place")
-        return found
+        return [origin if isinstance(origin, Location) else None for _, origin in found]
 
     def is_complete(self, value: JSON) -> bool:
         """Whether all places that `locate_each` can find have a value; False if a quick test cannot show it.
@@ -184,7 +156,7 @@ class Query:
         """
         is_complete = self._program.is_complete
         try:
-            return is_complete is not None and bool(is_complete(value))
+            return is_complete is not None and not self.variables and bool(is_complete(value))
         except (QueryEvaluationError, RecursionError):
             return False
 
@@ -193,10 +165,14 @@ class Query:
 
         Raises QueryWriteError when an output is not just the value at a place.
         """
-        locations = self.locate(value)
-        if not all(location.is_plain for location in locations):
-            raise self._unwritable("an output is more than the value at one place")
-        return [location.path for location in locations]
+        locations, found = self.locate_each(value), list[Path]()
+        for number, location in enumerate(locations, start=1):
+            if location is None:
+                raise self._unwritable(f"output {number} of {len(locations)} is not read from one place")
+            if not location.is_plain:
+                raise self._unwritable("an output is more than the value at one place")
+            found.append(location.path)
+        return found
 
     def known_paths(self, value: JSON) -> list[Path | None]:
         """For each output of `evaluate` the place whose value it just is, None where it is computed."""
