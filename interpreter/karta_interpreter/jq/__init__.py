@@ -5,7 +5,6 @@ others in a process that can be stopped. All code about jq, and the only import 
 """
 
 from karta_interpreter.jq.analysis import Verdict, examine, forget_many, vet
-from karta_interpreter.jq.analysis.refusals import Refusal
 from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.inprocess.compiler import Unresolved
 from karta_interpreter.jq.query import Query
@@ -14,7 +13,6 @@ from karta_interpreter.jq.syntax.parser import parse
 __all__ = [
     "Location",
     "Query",
-    "Refusal",
     "Unresolved",
     "Verdict",
     "examine",

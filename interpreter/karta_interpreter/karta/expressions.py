@@ -6,6 +6,8 @@ from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query, Verdict, examine
 from karta_interpreter.jq.analysis import Refusal
+from karta_interpreter.jq import Verdict, examine
+from karta_interpreter.jq.analysis import Reason
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.model import Karta
@@ -67,5 +69,5 @@ def judge(path: Path, text: str, variables: frozenset[str] = frozenset()) -> tup
     return parsed, [replace(found, expression=text, span=vetting.notes[0].span)]
 
 
-def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Refusal, span: Span) -> Finding:
+def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Reason, span: Span) -> Finding:
     return replace(error(rule, path, wrong.message, wrong.hint), expression=text, span=span)

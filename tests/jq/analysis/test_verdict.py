@@ -147,7 +147,7 @@ def test_what_is_banned_is_found_everywhere(place: str) -> None:
         vetting = judge(text)
         assert vetting.verdict is Verdict.REFUSED
         (refusal,) = vetting.refusals
-        assert refusal.construct == construct
+        assert construct.removeprefix("break ") in refusal.message
         found = text[refusal.span.start : refusal.span.end]
         assert set(text[refusal.span.start : text.index(banned)]) <= {"("}
         assert construct in found
@@ -179,7 +179,8 @@ def test_what_only_looks_banned_is_not(text: str) -> None:
 @pytest.mark.parametrize("name", sorted(FORBIDDEN))
 def test_banned_names_are_banned_even_when_the_expression_defines_them(name: str) -> None:
     for text in (f"def {name}: 1; {name}", f"def {name}(f): 1; {name}(2)", f"def f({name}): {name}; f(1)"):
-        assert [refusal.construct for refusal in judge(text).refusals] == [name]
+        (refusal,) = judge(text).refusals
+        assert refusal.message.startswith(f"`{name}` is not allowed")
 
 
 def test_all_refusals_are_collected_in_the_order_of_the_text() -> None:
@@ -277,7 +278,7 @@ def complaint(text: str) -> str:
 
 @pytest.mark.parametrize("text", ACCEPTED)
 def test_nothing_else_is_refused(text: str) -> None:
-    reasons = {refusal.construct for refusal in judge(text).refusals}
+    reasons = {refusal.message.split("`")[1] for refusal in judge(text).refusals}
     assert reasons <= {"..", "=", "|=", "+=", "-=", "*=", "/=", "%=", "//=", "@foo"}
 
 
@@ -310,7 +311,7 @@ def test_a_given_variable_is_plain_where_it_is_read_once(text: str) -> None:
 )
 def test_a_given_variable_that_is_read_many_times_is_bounded(text: str) -> None:
     (note,) = vet(parse(text), variables=frozenset({"value"})).notes
-    assert note.construct == "$value"
+    assert note.message.startswith("`$value` ")
 
 
 # The tables
@@ -526,10 +527,9 @@ def test_plain_expressions(text: str) -> None:
 def test_bounded_expressions_say_why(text: str, place: str, construct: str, reason: str) -> None:
     vetting = judge(text)
     assert vetting.verdict is Verdict.BOUNDED
-    note = next(note for note in vetting.notes if note.construct == construct)
+    note = next(note for note in vetting.notes if note.message.startswith(f"`{construct}` "))
     assert place.startswith(text[note.span.start : note.span.end])
     assert reason in note.message
-    assert construct in note.message
 
 
 def test_work_is_limited_even_where_nothing_grows() -> None:

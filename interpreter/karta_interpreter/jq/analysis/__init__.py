@@ -20,13 +20,13 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from karta_interpreter.jq.analysis.cost import Note, find_notes
-from karta_interpreter.jq.analysis.refusals import Refusal, find_refusals
+from karta_interpreter.jq.analysis.cost import Reason, find_notes
+from karta_interpreter.jq.analysis.refusals import find_refusals
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.jq.syntax.traversal import without_places
 
-__all__ = ["Note", "Refusal", "Verdict", "Vetting", "examine", "forget_many", "vet"]
+__all__ = ["Reason", "Verdict", "Vetting", "examine", "forget_many", "vet"]
 
 _REMEMBERED: Final = 2**14  # more than a large definition has, which would be parsed twice otherwise
 _KEPT: Final = 256
@@ -45,8 +45,8 @@ class Vetting:
     """A verdict with its reasons: ``refusals`` why it is rejected, ``notes`` why it is bounded."""
 
     verdict: Verdict
-    refusals: tuple[Refusal, ...] = ()
-    notes: tuple[Note, ...] = ()
+    refusals: tuple[Reason, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
 
 @lru_cache(_REMEMBERED)
@@ -76,8 +76,8 @@ def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> vet(parse("del(.a)")).refusals[0].message
     '`del` is not allowed: an expression only reads'
-    >>> [note.construct for note in vet(parse("reduce .[] as $x (0; . + 1)")).notes]
-    ['reduce']
+    >>> [note.message for note in vet(parse("reduce .[] as $x (0; . + 1)")).notes]
+    ['`reduce` does not run in this process']
     """
     if refusals := find_refusals(node, variables):
         return Vetting(Verdict.REFUSED, refusals)

@@ -58,29 +58,31 @@ _NAMES: Final = {
 }
 
 
-class Note(Struct, frozen=True, gc=False):
-    """A construct that keeps an expression from being plain: its text or name, its position, and the reason."""
+class Reason(Struct, frozen=True, gc=False):
+    """Why an expression is rejected or not plain: the position of a construct, and what to write in its place."""
 
-    construct: str
     span: Span
     message: str
+    hint: str = ""
+
+    @staticmethod
+    def in_order(found: Iterable["Reason"]) -> tuple["Reason", ...]:
+        """Each reason once, in the order of the text: a key that is also read is in the tree twice."""
+        return tuple(sorted(dict.fromkeys(found), key=lambda reason: reason.span.start))
 
 
-def find_notes(node: Node, variables: frozenset[str] = frozenset()) -> tuple[Note, ...]:
-    """Return the reasons why an expression is not plain, in the order of the text; none if it is plain.
-
-    ``variables`` are given beside the input, and count as a part of it.
-    """
+def find_notes(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
+    """Return why an expression is not plain; ``variables`` are given beside the input and count as a part of it."""
     meter = _Meter(variables)
     meter.measure(node)
-    return tuple(sorted(dict.fromkeys(meter.notes), key=lambda note: note.span.start))
+    return Reason.in_order(meter.notes)
 
 
 class _Meter:
     """Measures nodes; where one is not plain it notes so and goes on as if it were."""
 
     def __init__(self, variables: frozenset[str]) -> None:
-        self.notes: list[Note] = []
+        self.notes: list[Reason] = []
         self._variables = variables
         self._repeated = False
 
@@ -189,7 +191,7 @@ class _Meter:
         return self._combine(node, [target, *keys], paths_are_light=target.count is None)
 
     def _note(self, node: Node, reason: str) -> Growth:
-        self.notes.append(Note(_name(node), node.span, f"`{_name(node)}` {reason}"))
+        self.notes.append(Reason(node.span, f"`{_name(node)}` {reason}"))
         return INPUT
 
 

@@ -7,10 +7,11 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.analysis.cost import Reason
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.record import Argument
 from karta_interpreter.jq.inprocess.regex import compile_pattern
-from karta_interpreter.jq.syntax import Node, Span
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.traversal import children, nodes_in
 
 Function: TypeAlias = tuple[str, int]
@@ -114,29 +115,18 @@ def _variables(pattern: ast.Pattern) -> Iterator[str]:
                 yield from _variables(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A construct that is not allowed: its text or name, its position, the reason, and what to write instead."""
-
-    construct: str
-    span: Span
-    message: str
-    hint: str = ""
-
-
-def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Refusal, ...]:
-    """Return the constructs of an expression that are not allowed, in the order of the text."""
+def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
+    """Return the constructs of an expression that are not allowed."""
     search = _Search()
     search.visit(node, Scope(variables=variables))
-    # a key that is also read, as in {"\\(.a)"}, stands in the tree twice
-    return tuple(sorted(dict.fromkeys(search.found), key=lambda refusal: refusal.span.start))
+    return Reason.in_order(search.found)
 
 
 class _Search:
     """Collects refusals; ``hints`` is what a node above knows about how a call was probably meant."""
 
     def __init__(self) -> None:
-        self.found: list[Refusal] = []
+        self.found: list[Reason] = []
         self.hints: dict[int, str] = {}
 
     def visit(self, node: Node, scope: Scope) -> None:
@@ -170,20 +160,18 @@ class _Search:
     def _judge(self, node: Node, scope: Scope) -> None:
         match node:
             case ast.RecursiveDescent():
-                self._refuse(node, "..", "`..` is not allowed: its output may be very large", "name the path")
+                self._refuse(node, "`..` is not allowed: its output may be very large", "name the path")
             case ast.Assign(operator):
                 hint = "to compare, write `==`" if operator == "=" else ""
-                self._refuse(node, operator, f"`{operator}` is not allowed: an expression only reads", hint)
+                self._refuse(node, f"`{operator}` is not allowed: an expression only reads", hint)
             case ast.Call():
                 self._call(node, scope)
             case ast.Variable(name):
                 self._variable(node, name, scope)
             case ast.Break(name) if name not in scope.labels:
-                self._refuse(node, f"break ${name}", f"there is no `label ${name}` around this", "")
+                self._refuse(node, f"there is no `label ${name}` around this")
             case ast.Format(name) | ast.Text(format=str() as name) if name not in FORMATS:
-                self._refuse(
-                    node, f"@{name}", f"`@{name}` is not a format of gojq 0.12.19", _choice("@", name, FORMATS)
-                )
+                self._refuse(node, f"`@{name}` is not a format of gojq 0.12.19", _choice("@", name, FORMATS))
 
     def _guess(self, node: Node) -> None:
         match node:
@@ -200,21 +188,21 @@ class _Search:
     def _call(self, node: ast.Call, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)
         if name in FORBIDDEN:
-            self._refuse(node, name, f"`{name}` is not allowed: {FORBIDDEN[name]}")
+            self._refuse(node, f"`{name}` is not allowed: {FORBIDDEN[name]}")
         elif (name, arity) not in BUILTINS and (name, arity) not in scope.functions:
             self._unknown(node, BUILTINS | scope.functions)
         elif error := _pattern_error(node):
-            self._refuse(node, name, f"the pattern of `{name}` is no regular expression: {error}")
+            self._refuse(node, f"the pattern of `{name}` is no regular expression: {error}")
 
     def _unknown(self, node: ast.Call, known: AbstractSet[Function]) -> None:
         name, arity = node.name, len(node.arguments)
         if taken := sorted(count for other, count in known if other == name):
             takes = " or ".join(map(str, taken)) + (" argument" if taken == [1] else " arguments")
-            self._refuse(node, name, f"`{name}` takes {takes}, not {arity}")
+            self._refuse(node, f"`{name}` takes {takes}, not {arity}")
         elif (name, arity) in ONLY_JQ:
-            self._refuse(node, name, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
+            self._refuse(node, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
         else:
-            self._refuse(node, name, f"there is no function `{name}`", self._meant(node, known))
+            self._refuse(node, f"there is no function `{name}`", self._meant(node, known))
 
     def _meant(self, node: ast.Call, known: AbstractSet[Function]) -> str:
         is_path = not node.arguments and "::" not in node.name
@@ -223,13 +211,13 @@ class _Search:
 
     def _variable(self, node: Node, name: str, scope: Scope) -> None:
         if name == "ENV":
-            self._refuse(node, "$ENV", "`$ENV` is not allowed: an expression has no environment")
+            self._refuse(node, "`$ENV` is not allowed: an expression has no environment")
         elif name != "__loc__" and name not in scope.variables:
             hint = _choice("$", name, scope.variables)
-            self._refuse(node, f"${name}", f"there is no variable `${name}` here", hint)
+            self._refuse(node, f"there is no variable `${name}` here", hint)
 
-    def _refuse(self, node: Node, construct: str, message: str, hint: str = "") -> None:
-        self.found.append(Refusal(construct, node.span, message, hint))
+    def _refuse(self, node: Node, message: str, hint: str = "") -> None:
+        self.found.append(Reason(node.span, message, hint))
 
 
 def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) -> str:
