@@ -44,6 +44,15 @@ class Loaded:
     gvk: GVK | None
     source: str
 
+    def usable(self) -> Definition:
+        """The definition; raises DefinitionError, which carries the findings, when it cannot be used."""
+        if self.definition is None:
+            wrong = [finding for finding in self.findings if finding.severity is Severity.ERROR]
+            lines = [f"line {each.line}: {each}" if each.line else str(each) for each in wrong]
+            message = f"definition {self.name or self.source} cannot be used:"
+            raise DefinitionError("\n  ".join([message, *lines]), self.findings)
+        return self.definition
+
 
 def load_documents(text: str, source: str) -> list[Loaded]:
     """Every Karta of a manifest; ``source`` names the text in findings.
@@ -57,17 +66,12 @@ def load_documents(text: str, source: str) -> list[Loaded]:
         unreadable = error("unreadable", (), str(err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
         return [Loaded(None, (finding,), "", None, source)]
-    return [_placed(_load(value, source), document, at) for document, at, value in found]
+    return [_placed(load_object(value, source), document, at) for document, at, value in found]
 
 
 def load_definition(value: Object, source: str = "") -> Definition:
     """The definition of one Karta object; raises DefinitionError, which carries the findings."""
-    loaded = _load(value, source)
-    if loaded.definition is None:
-        wrong = [finding for finding in loaded.findings if finding.severity is Severity.ERROR]
-        lines = "".join(f"\n  {finding}" for finding in wrong)
-        raise DefinitionError(f"definition {loaded.name or source} cannot be used:{lines}", loaded.findings)
-    return loaded.definition
+    return load_object(value, source).usable()
 
 
 def objects_in(text: str, source: str) -> list[tuple[Document, Path, JSON]]:
@@ -90,7 +94,8 @@ def _items(document: Document) -> Iterator[tuple[Path, JSON]]:
         yield (), value
 
 
-def _load(value: JSON, source: str) -> Loaded:
+def load_object(value: JSON, source: str) -> Loaded:
+    """What becomes of one Karta object; nothing is raised."""
     if is_customization(value):
         return Loaded(None, (error("not-a-karta", (), *_CUSTOMIZATION),), name_of(value), None, source)
     karta, schema_findings = read_karta(value)

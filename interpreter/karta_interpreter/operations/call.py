@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.requirements import Counting
@@ -21,6 +21,19 @@ class Operation(StrEnum):
     INTERPRET_STATUS = "InterpretStatus"
     INTERPRET_HEALTH = "InterpretHealth"
     INTERPRET_DEPENDENCY = "InterpretDependency"
+
+
+RESULTS: Final[Mapping[Operation, tuple[str, ...]]] = {
+    Operation.INTERPRET_REPLICA: ("replica", "requires"),
+    Operation.INTERPRET_COMPONENT: ("components",),
+    Operation.REVISE_REPLICA: ("revised",),
+    Operation.RETAIN: ("retained",),
+    Operation.AGGREGATE_STATUS: ("aggregatedStatus",),
+    Operation.INTERPRET_STATUS: ("status",),
+    Operation.INTERPRET_HEALTH: ("healthy",),
+    Operation.INTERPRET_DEPENDENCY: ("dependencies",),
+}
+"""The names of the results of each operation (``pkg/util/interpreter/rule.go``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +122,5 @@ class Call(NamedTuple):
 
 
 Results: TypeAlias = Mapping[str, JSON]
-"""An answer by Karmada's names: ``replica`` and ``requires``, ``components``, ``revised``, ``retained``,
-``aggregatedStatus``, ``status``, ``healthy`` or ``dependencies``. Changed objects come whole and share what did
-not change with the object that was asked about."""
+"""An answer by the names in `RESULTS`; changed objects come whole, and share what did not change with those of the
+call."""

@@ -12,20 +12,19 @@ from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition
 from karta_interpreter.lua.results import mend_empties
-from karta_interpreter.operations.call import Call, Operation, Options, StatusItem
+from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.operations.call import RESULTS, Call, Operation, Options, StatusItem
 from karta_interpreter.operations.dispatch import own_answer
 
-_FUNCTIONS: Final[Mapping[str, tuple[Operation, tuple[str, ...], tuple[str, ...]]]] = {
-    "getReplicas": (Operation.INTERPRET_REPLICA, ("object",), ("replica", "requires")),
-    "getComponents": (Operation.INTERPRET_COMPONENT, ("object",), ("components",)),
-    "reviseReplica": (Operation.REVISE_REPLICA, ("object", "replicas"), ("revised",)),
-    "retain": (Operation.RETAIN, ("object", "observed"), ("retained",)),
-    "aggregateStatus": (Operation.AGGREGATE_STATUS, ("object", "items"), ("aggregatedStatus",)),
-    "interpretHealth": (Operation.INTERPRET_HEALTH, ("object",), ("healthy",)),
-    "reflectStatus": (Operation.INTERPRET_STATUS, ("object",), ("status",)),
-    "getDependencies": (Operation.INTERPRET_DEPENDENCY, ("object",), ("dependencies",)),
+_FUNCTIONS: Final = {slot.function[0].lower() + slot.function[1:]: Operation(name) for name, slot in SLOTS.items()}
+"""The operation of each function, which is called like that of a script: ``GetReplicas`` asks ``karta.getReplicas``."""
+
+_ARGUMENTS: Final[Mapping[Operation, tuple[str, ...]]] = {
+    Operation.REVISE_REPLICA: ("object", "replicas"),
+    Operation.RETAIN: ("object", "observed"),
+    Operation.AGGREGATE_STATUS: ("object", "items"),
 }
-"""Of each function the operation, its arguments as fields of a call, and its results by their names in an answer."""
+"""The arguments of functions, as fields of a call; those of other operations only take the object."""
 
 Functions: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 
@@ -38,7 +37,8 @@ def own_functions(definition: Definition, call: Call, options: Options) -> Funct
 def _ask(definition: Definition, call: Call, options: Options, name: str, *arguments: JSON) -> tuple[JSON, ...]:
     if not definition.has_karta:
         raise LuaRunError(f"karta.{name} has no answer: there is no Karta for {definition.gvk}")
-    operation, names, results = _FUNCTIONS[name]
+    operation = _FUNCTIONS[name]
+    names = _ARGUMENTS.get(operation, ("object",))
     fields = {
         field: _READERS[field](value, f"#{position} to {name}", call)
         for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1)
@@ -47,7 +47,7 @@ def _ask(definition: Definition, call: Call, options: Options, name: str, *argum
         answer = own_answer(definition, Call(operation, **fields), options)
     except InterpretationError as error:
         raise LuaRunError(str(error)) from error
-    return tuple(answer[result] for result in results)
+    return tuple(answer[result] for result in RESULTS[operation])
 
 
 def _object(value: JSON, place: str, call: Call) -> Object:

@@ -10,7 +10,6 @@
 ('InterpretReplica', {'replica': 1})
 """
 
-import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,8 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.operations.call import RESULTS
+from karta_interpreter.suggestion import did_you_mean
 
 _KEYS = (
     *("name", "description", "desiredObj", "observedObj", "statusItems"),
@@ -29,18 +30,6 @@ _TESTDATA = "testdata"
 _ITEM_KEYS = ("clusterName", "status", "applied", "appliedMessage", "health")
 _HEAD_KEYS = ("apiVersion", "kind", "metadata")
 """Some of Karmada's own cases give an item the head of the member's object, which has no effect there either."""
-
-RESULTS: Mapping[Operation, frozenset[str]] = {
-    Operation.INTERPRET_REPLICA: frozenset({"replica", "requires"}),
-    Operation.INTERPRET_COMPONENT: frozenset({"components"}),
-    Operation.REVISE_REPLICA: frozenset({"revised"}),
-    Operation.RETAIN: frozenset({"retained"}),
-    Operation.AGGREGATE_STATUS: frozenset({"aggregatedStatus"}),
-    Operation.INTERPRET_STATUS: frozenset({"status"}),
-    Operation.INTERPRET_HEALTH: frozenset({"healthy"}),
-    Operation.INTERPRET_DEPENDENCY: frozenset({"dependencies"}),
-}
-"""The result names of each operation (``pkg/util/interpreter/rule.go``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +129,7 @@ def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
         if len(output) > 1 or not isinstance(output["error"], str):
             raise InterpretationError("output.error must be a string and the only output")
         return {}, output["error"]
-    _reject_unknown(f"output of {operation}", output, RESULTS[operation] | {"error"})
+    _reject_unknown(f"output of {operation}", output, {*RESULTS[operation], "error"})
     return output, None
 
 
@@ -208,6 +197,4 @@ def _reject_unknown(where: str, fields: Collection[str], known: Collection[str])
     """A misspelt key would make a case pass that checks nothing."""
     for key in fields:
         if key not in known:
-            close = difflib.get_close_matches(key, sorted(known), n=1)
-            hint = f'did you mean "{close[0]}"?' if close else f"there are: {', '.join(sorted(known))}"
-            raise InterpretationError(f'{where} has the unknown key "{key}"; {hint}')
+            raise InterpretationError(f'{where} has the unknown key "{key}"; {did_you_mean(key, sorted(known))}')

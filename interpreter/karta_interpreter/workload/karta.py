@@ -1,18 +1,17 @@
 """A Karta for programs: loaded from wherever it is, checked, and found by kind."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
 
 from karta_interpreter.errors import DefinitionError, WorkloadError
-from karta_interpreter.findings import Finding, Severity, error
+from karta_interpreter.findings import Finding, error
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_definition, load_documents
-from karta_interpreter.karta.schema import gvk_of, name_of
+from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents, load_object
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_json, reading
 
@@ -39,16 +38,10 @@ class Karta:
         everything that is wrong, each with its place.
         """
         loaded = _read(source)
+        if len(loaded) == 1:
+            return cls(loaded[0].usable())
         findings = tuple(finding for each in loaded for finding in each.findings)
-        if len(loaded) != 1:
-            raise DefinitionError(f"a source has to hold one Karta; this one holds {len(loaded)}", findings)
-        (one,) = loaded
-        if one.definition is None:
-            errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-            lines = [f"line {each.line}: {each}" if each.line else str(each) for each in errors]
-            message = f"definition {one.name or one.source} cannot be used:"
-            raise DefinitionError("\n  ".join([message, *lines]), findings)
-        return cls(one.definition)
+        raise DefinitionError(f"a source has to hold one Karta; this one holds {len(loaded)}", findings)
 
     @classmethod
     def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:
@@ -126,28 +119,24 @@ def _read(source: Path | str | Object) -> tuple[Loaded, ...]:
     """What became of each Karta of a source; nothing is raised, not even for a file that is not there."""
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
         return tuple(load_documents(source, _TEXT))
-    if not isinstance(source, str | Path):
-        return (_read_object(source),)
+    if isinstance(source, str | Path):
+        return tuple(_read_file(source))
     try:
-        text = Path(source).read_text(encoding="utf-8-sig")
-    except OSError as err:
-        return (_unusable(error("unreadable", (), f"cannot be read: {err.strerror or err}"), str(source)),)
-    except ValueError:
-        return (_unusable(error("unreadable", (), "cannot be read: not UTF-8 text, or no path at all"), str(source)),)
-    return tuple(load_documents(text, str(source)))
-
-
-def _read_object(value: JSON) -> Loaded:
-    try:
-        check_json(value)
-        definition = load_definition(value, _OBJECT)
+        check_json(source)
     except WorkloadError as err:
-        return _unusable(error("schema", (), str(err)), _OBJECT)
-    except DefinitionError as err:
-        known = isinstance(value, dict)
-        return Loaded(None, err.findings, name_of(value) if known else "", gvk_of(value) if known else None, _OBJECT)
-    return Loaded(definition, definition.findings, definition.name, definition.gvk, _OBJECT)
+        return (_unusable("schema", str(err), _OBJECT),)
+    return (load_object(source, _OBJECT),)
 
 
-def _unusable(finding: Finding, source: str) -> Loaded:
-    return Loaded(None, (replace(finding, source=source),), "", None, source)
+def _read_file(path: Path | str) -> Iterable[Loaded]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as err:
+        return (_unusable("unreadable", f"cannot be read: {err.strerror or err}", str(path)),)
+    except ValueError:
+        return (_unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path)),)
+    return load_documents(text, str(path))
+
+
+def _unusable(rule: str, message: str, source: str) -> Loaded:
+    return Loaded(None, (replace(error(rule, (), message), source=source),), "", None, source)

@@ -1,31 +1,7 @@
 """Merging the statuses of several clusters, field by field.
 
-A field is merged by the definition's ``aggregate`` annotation where that names it, else by what its values are:
-
-- numbers are added, truth values hold when all hold, objects are merged key by key;
-- lists of conditions are merged by type, lists of named objects by name, other lists are
-  concatenated without repeating an element;
-- times: of a start the earliest, of an end the latest and only when every cluster has it, else the latest;
-- any other text is kept when all agree, else it is the worst cluster's, and left out where that has none; of several
-  that are equally badly off the first one has all of it, as text of two clusters may contradict itself;
-- a cluster that lacks an object has none of its fields; what maps and lists of named objects hold is merged from the
-  clusters that have it;
-- where a cluster is between two revisions, ``currentRevision`` and what belongs to it are those of such clusters;
-- ``observedGeneration`` is never merged: a member's generations mean nothing to the template.
-
-Conditions of one type are merged by what their statuses mean:
-
-- A status that the definition maps to Failed or Degraded counts as soon as one such cluster has it.
-- So does one that it maps only to what goes on (Initializing, Suspending, Resuming): it goes on somewhere.
-- Of one that it maps to Running, clusters that have completed do not count: a job runs while one does.
-- A kind that completes runs, by a condition with that name, as soon as one cluster does, unless another one fails.
-- Where all clusters have the same status, that is it.
-- Of an unmapped type that sounds like a failure, one true is enough.
-- Everything else is a success, and true only when true everywhere: else it is false if it is in any cluster, unknown
-  if it is in any, and left out while clusters have not reported it.
-
-Of the clusters with its status, the merged condition has the reason of the one that is worst off, the messages of all
-behind their names, and the latest of their times.
+The rules for values and conditions are in docs/operations.md under AggregateStatus. The definition's ``aggregate``
+annotation precedes them, and ``observedGeneration`` is never merged: it means nothing to the template.
 """
 
 import json

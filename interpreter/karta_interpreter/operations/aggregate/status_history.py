@@ -1,15 +1,8 @@
 """What the template's present status allows in the next one.
 
-The annotation ``outcomes`` names the conditions that end a workload for good, each with the one that announces it. API
-servers may hold a status to them: what was announced has to come, and what has ended has no pods left. Therefore
-
-- a bad end is announced as soon as one cluster announces it or has come to it, and then stays announced;
-- the end itself comes when the parts in all clusters have ended, a good one together with its announcement;
-- a time of completion appears only with an end that the clusters themselves have come to.
-
-Clusters come and go, and with them what they reported. Counters do not fall, omitted fields stay, and
-``observedGeneration`` is put in the template's own terms. The start of a kind with outcomes stays until the template is
-suspended, as API servers demand of a Job; any other kind may start again, in another cluster or after a failed attempt.
+docs/operations.md has the rules: how a workload ends by the annotation ``outcomes``, to which API servers may hold a
+status, and what stays when clusters leave. The start of a kind with outcomes stays until the template is suspended, as
+API servers demand of a Job; any other kind may start again, in another cluster or after a failed attempt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -160,13 +153,7 @@ def has_outcome(definition: Definition, template: Object) -> bool:
 
 
 def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
-    """Return what is left of a status when no cluster reports.
-
-    - Counters are 0, as the sum over no cluster is; Karmada's native interpreter writes them, too.
-    - Nothing is true, no condition holds, lists are empty, and text from which the definition derives a status goes.
-    - Objects and what belongs to one cluster go.
-    - Other text and times stay, because CRDs require some, and what has happened has happened.
-    """
+    """Return what is left of a status when there is no cluster any more; docs/operations.md has it as a table."""
     rules, projection = definition.annotations.aggregate, Projection()
     status_match_reads(definition, projection)
     read = projection.at("status")
