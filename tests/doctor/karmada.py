@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from karta_interpreter.doctor.precedence import Customization
-from karta_interpreter.doctor.webhooks import Webhook, read_webhooks
+from karta_interpreter.doctor.webhooks import Customization, Webhook, read_webhooks
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation
+from karta_interpreter.sources.api_server import ApiServer
 
 Raw = dict[str, Any]
 
@@ -26,7 +26,7 @@ HARMLESS = ("InterpretReplica", "ReviseReplica", "AggregateStatus", "InterpretHe
 
 
 @dataclass
-class Karmada:
+class Karmada(ApiServer):
     """Answers GET for what is in ``objects``; a ClusterError there is raised."""
 
     objects: dict[str, Raw | ClusterError] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 import pytest
 
-from karta_interpreter.doctor.precedence import judge_gate
 from karta_interpreter.doctor.result import Level
+from karta_interpreter.doctor.webhooks import judge_gate
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Operation
 from tests.doctor.karmada import BREW, JOB, RAY, hooks, lua, rule

@@ -43,6 +43,7 @@ class Rig:
             self.store,
             lambda: self.endpoint if ready() else None,
             Registration(**settings),
+            refresh=lambda: asyncio.sleep(0),
         )
         task = asyncio.create_task(registrar.run())
         try:

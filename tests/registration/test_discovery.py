@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.registration.discovery import Served, find_served, served_kinds, served_versions
+from karta_interpreter.registration.operations import Served, find_served, served_kinds, served_versions
 
 JOB = GVK("batch", "v1", "Job")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")

@@ -94,7 +94,7 @@ def test_what_has_not_changed_is_good_until_it_ends(tmp_path: Path) -> None:
     now = [datetime.now(UTC)]
     source = CertificateFiles(tmp_path / "tls.crt", tmp_path / "tls.key", clock=lambda: now[0])
     certificate = source.read()
-    assert source.read() is certificate
+    assert source.read() == certificate
     now[0] = datetime.fromtimestamp(certificate.not_after, UTC)
     with pytest.raises(ServeError, match="expired"):
         source.read()

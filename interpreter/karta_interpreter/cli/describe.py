@@ -17,8 +17,7 @@ from karta_interpreter.karta.status import Status
 from karta_interpreter.karta.status_rules import StatusMatcher
 from karta_interpreter.operations import Operation
 from karta_interpreter.operations.interpret_health import healthy_statuses
-from karta_interpreter.registration.discovery import find_served
-from karta_interpreter.registration.operations import operations_for
+from karta_interpreter.registration.operations import find_served, operations_for
 from karta_interpreter.sources.snapshot import Entry
 
 _WIDTH = 78

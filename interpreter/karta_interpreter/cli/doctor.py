@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.options import FILE, control_plane, output
+from karta_interpreter.cli.options import control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, written
 from karta_interpreter.doctor import Level, Result, check_url, examine
@@ -23,7 +24,7 @@ Examples:
 
 
 @click.command("doctor", epilog=_EXAMPLES)
-@control_plane(FILE)
+@control_plane
 @click.option(
     "--name",
     default="karta-interpreter",
@@ -76,10 +77,7 @@ def _rows(result: Result) -> Iterator[Sequence[str]]:
 
 
 def _document(results: Sequence[Result]) -> JSON:
-    found = [
-        {"level": str(result.level), "check": result.check, "found": result.found, "advice": result.advice}
-        for result in results
-    ]
+    found = [{**asdict(result), "level": str(result.level)} for result in results]
     return {"results": found, "summary": {str(level): _number(results, level) for level in Level}}
 
 

@@ -10,7 +10,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import StatusItem
-from karta_interpreter.registration.discovery import CRD
+from karta_interpreter.registration.operations import CRD
 from karta_interpreter.sources.file_scan import list_files
 from karta_interpreter.sources.files import decode
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import click
 
@@ -47,20 +47,16 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
     return snapshot
 
 
-def control_plane(file: "click.ParamType[Any]") -> Callable[[Command], Command]:
-    """Add the options for the connection to karmada-apiserver; ``file`` is the type of the kubeconfig."""
-
-    def add(function: Command) -> Command:
-        for name, kind, metavar, text in (
-            ("context", click.STRING, "NAME", _CONTEXT),
-            ("kubeconfig", file, "FILE", _KUBECONFIG),
-        ):
-            variable = f"KARTA_INTERPRETER_{name.upper()}"
-            option = click.option(f"--{name}", type=kind, envvar=variable, show_envvar=True, metavar=metavar, help=text)
-            function = option(function)
-        return function
-
-    return add
+def control_plane(function: Command) -> Command:
+    """Add the options for the connection to karmada-apiserver."""
+    for name, kind, metavar, text in (
+        ("context", click.STRING, "NAME", _CONTEXT),
+        ("kubeconfig", click.Path(path_type=Path), "FILE", _KUBECONFIG),
+    ):
+        variable = f"KARTA_INTERPRETER_{name.upper()}"
+        option = click.option(f"--{name}", type=kind, envvar=variable, show_envvar=True, metavar=metavar, help=text)
+        function = option(function)
+    return function
 
 
 def inputs(*names: str, text: str) -> Callable[[Command], Command]:

@@ -17,7 +17,7 @@ _SETTLED_SECONDS = 2.0
 
 
 @click.command("unregister")
-@control_plane(click.Path(path_type=Path))
+@control_plane
 @click.option("--name", default=NAME, show_default=True, help="Name of the registration.")
 def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
     """Remove a server's registration from Karmada.

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from karta_interpreter.doctor.connection import Address, address_of
 from karta_interpreter.doctor.endpoint import examine_endpoint
@@ -16,16 +16,18 @@ from karta_interpreter.doctor.kinds import (
     read_stored,
     served,
 )
-from karta_interpreter.doctor.precedence import judge_gate, judge_precedence, read_customization
 from karta_interpreter.doctor.result import Result, ok, problem, warning
 from karta_interpreter.doctor.webhooks import (
     Client,
     Webhook,
     judge_admission,
+    judge_gate,
+    judge_precedence,
     judge_registration,
     judge_rules,
     judge_timeouts,
     kinds_of,
+    read_customization,
     read_webhooks,
 )
 from karta_interpreter.errors import ClusterError
@@ -33,6 +35,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.admission_ca import PATHS
 from karta_interpreter.registration.registrar import CONFIGURATIONS
+from karta_interpreter.sources.api_server import ApiServer
 
 _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
 _CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
@@ -43,17 +46,7 @@ _SKIPPED = "the checks about it are left out; give the user of the kubeconfig th
 Answer = TypeVar("Answer")
 
 
-class _Api(Protocol):
-    """The part of `karta_interpreter.sources.api_server.ApiServer` that is used, which only reads."""
-
-    @property
-    def url(self) -> str: ...
-    async def get(self, path: str) -> Object: ...
-    async def list(self, path: str) -> Sequence[Object]: ...
-    async def resources(self, api_version: str) -> Sequence[Object]: ...
-
-
-async def examine(api: _Api, *, name: str, url: str = "") -> list[Result]:
+async def examine(api: ApiServer, *, name: str, url: str = "") -> list[Result]:
     """All results about the configuration of that name and the server behind it.
 
     With a ``url`` the server is dialled at its host and port instead of those that are registered; its certificate is
@@ -87,7 +80,7 @@ async def examine(api: _Api, *, name: str, url: str = "") -> list[Result]:
 class _ControlPlane:
     """Reads karmada-apiserver; ``results`` collects what could not be read."""
 
-    def __init__(self, api: _Api) -> None:
+    def __init__(self, api: ApiServer) -> None:
         self.api = api
         self.results: list[Result] = []
 
@@ -97,15 +90,14 @@ class _ControlPlane:
 
     async def admission(self, name: str) -> list[Object]:
         """The admission configurations of a name."""
-        found = [await self._readable(self.api.get(f"{path}/{name}"), optional=True) for path in PATHS]
+        found = [await self._readable(self.api.find(f"{path}/{name}"), optional=False) for path in PATHS]
         return [configuration for configuration in found if configuration is not None]
 
     async def service(self, client: Client) -> Object | None:
         """The Service of a webhook, None when there is none; raises ClusterError."""
         if client.service is None:
             return None
-        path = f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}"
-        return await _existing(self.api.get(path))
+        return await self.api.find(f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}")
 
     async def served(self, kinds: Iterable[GVK]) -> dict[GVK, Served]:
         """How each kind is served; raises ClusterError."""

@@ -1,13 +1,12 @@
 """Keeps Karmada's ResourceInterpreterWebhookConfiguration in step with the definitions in use.
 
-The object is computed from plain values (`discovery`, `operations`, `endpoint`, `configuration`); `registrar`
+The object is computed from plain values (`operations`, `endpoint`, `configuration`); `registrar`
 keeps the one on a Karmada control plane in step with it.
 """
 
 from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
-from karta_interpreter.registration.discovery import Served, served_kinds
 from karta_interpreter.registration.endpoint import Endpoint
-from karta_interpreter.registration.operations import operations_for
+from karta_interpreter.registration.operations import Served, operations_for, served_kinds
 
 __all__ = [
     "NAME",

@@ -10,9 +10,8 @@ from karta_interpreter.findings import Finding, warning
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.registration.discovery import Served, find_served, served_versions
 from karta_interpreter.registration.endpoint import Endpoint
-from karta_interpreter.registration.operations import are_safe, operations_for
+from karta_interpreter.registration.operations import Served, are_safe, find_served, operations_for, served_versions
 from karta_interpreter.sources.snapshot import Snapshot
 
 API_VERSION = "config.karmada.io/v1alpha1"

@@ -16,8 +16,8 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.registration.admission_ca import AdmissionCA
 from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
 from karta_interpreter.registration.conflicts import Messages, RateLimit, rival
-from karta_interpreter.registration.discovery import Served, served_kinds
 from karta_interpreter.registration.endpoint import Endpoint
+from karta_interpreter.registration.operations import Served, served_kinds
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.informer import Informer, Pace
 from karta_interpreter.sources.store import Store
@@ -28,22 +28,18 @@ CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookcon
 
 async def unregister(api: ApiServer, name: str = NAME) -> bool:
     """Delete a configuration; return whether there was one."""
-    return await _is_there(api.delete(f"{CONFIGURATIONS}/{name}"))
-
-
-async def is_registered(api: ApiServer, name: str = NAME) -> bool:
-    """Return whether there is a configuration of that name."""
-    return await _is_there(api.get(f"{CONFIGURATIONS}/{name}"))
-
-
-async def _is_there(request: Awaitable[Object]) -> bool:
     try:
-        await request
+        await api.delete(f"{CONFIGURATIONS}/{name}")
     except ClusterError as error:
         if error.status == HTTPStatus.NOT_FOUND:
             return False
         raise
     return True
+
+
+async def is_registered(api: ApiServer, name: str = NAME) -> bool:
+    """Return whether there is a configuration of that name."""
+    return await api.find(f"{CONFIGURATIONS}/{name}") is not None
 
 
 _logger = logging.getLogger(__name__)
@@ -63,18 +59,14 @@ class Registration:
     timeout_seconds: int = 3
 
 
-async def _nothing_new() -> None:
-    """There is no API server to ask."""
-
-
 class Registrar:
     """Applies the configuration whenever it is not what it should be.
 
     Every replica does so, identically: there is no leader. What another writer changes is put back, but only so
-    often: one that insists is logged. Nothing is applied before the store has definitions and ``endpoint`` returns one;
-    it is asked each time, call `wake` when its answer has changed. ``refresh`` is awaited before something is put back:
-    another replica may know of a new CA a moment before this one does. ``in_step``: the configuration was as it should
-    be when it was last read. Admission webhooks of the same name get the CA, too.
+    often. Nothing is applied before the store has definitions and ``endpoint`` returns one; call `wake` when it returns
+    another. ``refresh`` is awaited before something is put back: another replica may know of a new CA a moment before
+    this one does. ``in_step``: the configuration was as it should be when it was last read. Admission webhooks of the
+    same name get the CA, too.
     """
 
     def __init__(
@@ -84,7 +76,7 @@ class Registrar:
         endpoint: Callable[[], Endpoint | None],
         registration: Registration = Registration(),
         *,
-        refresh: Callable[[], Awaitable[None]] = _nothing_new,
+        refresh: Callable[[], Awaitable[None]],
     ) -> None:
         self._api = api
         self._store = store

@@ -1,9 +1,7 @@
 """The endpoints: which path and method lead where, which bodies are read, and what an HTTP error looks like."""
 
-import re
 from collections.abc import Callable, Coroutine, Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs
 
@@ -16,6 +14,7 @@ from multidict import CIMultiDict
 
 from karta_interpreter.errors import RequestError
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.quantity import parse_duration
 from karta_interpreter.server import metrics as exposition
 from karta_interpreter.server.calls import Awaited, Calls
 from karta_interpreter.server.health import Readiness
@@ -44,15 +43,8 @@ REVIEW_SECONDS = 5.0
 _MARGIN = 0.5
 """Seconds of the client's timeout that are left for the answer to travel."""
 
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_TERM = r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
-_TERMS = re.compile(_TERM)
-_DURATION = re.compile(rf"(?:{_TERM})+", re.ASCII)
-
 Soon: TypeAlias = Coroutine[Any, Any, tuple[bytes, bool]]
 """Returns an answer, and whether it is the last one on its connection."""
-
-NO_KINDS: Mapping[GVK, str] = MappingProxyType({})
 
 
 class Application:
@@ -67,7 +59,7 @@ class Application:
         readiness: Readiness,
         metrics: Metrics,
         settings: Settings,
-        taken: Callable[[], Mapping[GVK, str]] = lambda: NO_KINDS,
+        taken: Callable[[], Mapping[GVK, str]] = dict,
     ) -> None:
         self.readiness = readiness
         self._calls = calls
@@ -168,23 +160,15 @@ async def _receive(request: BaseRequest) -> bytes:
 
 def _seconds(parameters: str, most: float) -> float:
     """Return the seconds for an answer: ``most``, or what the client's timeout leaves."""
-    timeout = _timeout(parameters) if parameters else None
-    return most if timeout is None else min(max(timeout - _MARGIN, timeout / 2), most)
+    timeout = timeout_of(parameters) if parameters else 0.0
+    return min(max(timeout - _MARGIN, timeout / 2), most) if timeout > 0 else most
 
 
 @lru_cache(maxsize=64)
-def _timeout(parameters: str) -> float | None:
-    """Return the seconds of ``?timeout=``, after which the client gives up."""
-    return parse_duration(parse_qs(parameters).get("timeout", [""])[-1])
+def timeout_of(parameters: str) -> float:
+    """Return the seconds of ``timeout=``, after which the client gives up; 0 where it is no Go duration.
 
-
-def parse_duration(text: str) -> float | None:
-    """Return the seconds of a positive Go duration, None for anything else (Go's ``time.ParseDuration``).
-
-    >>> parse_duration("1m0.5s"), parse_duration("3s"), parse_duration("soon")
-    (60.5, 3.0, None)
+    >>> timeout_of("timeout=1m0.5s"), timeout_of("timeout=soon")
+    (60.5, 0.0)
     """
-    if len(text) > 32 or not _DURATION.fullmatch(text):  # noqa: PLR2004 - Go itself writes at most 26
-        return None
-    seconds = sum(float(number) * _UNITS[unit] for number, unit in _TERMS.findall(text))
-    return seconds or None
+    return (parse_duration(parse_qs(parameters).get("timeout", [""])[-1]) or 0) / 1e9

@@ -1,29 +1,12 @@
 """When certificates and CAs are renewed, and in which order, so that every client trusts the served certificate.
 
-A certificate is renewed when two thirds of its lifetime have passed. A CA gets a successor while it still outlives two
-certificates. The successor is trusted at once, and signs the next certificate that is due once it has been published
-for a third of a certificate's lifetime and Karmada is known to trust it. The key of the old CA is then deleted; the old
-CA is trusted until it expires, and by then all certificates that it signed have expired.
-
-With certificates of 90 days, a CA has a successor 180 days before its end, which is trusted for 30 to 90 days before it
-signs.
-
-A `Keyring` is what is kept in a Secret, so that all replicas serve the same certificate and trust outlives them:
-
-==================================  ==================================================================================
-Key of the Secret                   Value, PEM
-==================================  ==================================================================================
-``tls.crt``, ``tls.key``            the certificate that is served
-``ca.crt``                          every CA that clients have to trust
-``authority.crt``, ``.key``         the CA that signs
-``successor.crt``, ``.key``         the one that will sign next, while there is one
-==================================  ==================================================================================
-
-A CA that signs no more has no key here; its certificate stays in ``ca.crt`` until it ends.
+The rules, and the keys of the Secret in which all replicas keep a `Keyring`, are in docs/server.md. With certificates
+of 90 days, a CA has a successor 180 days before its end, which is trusted for 30 to 90 days before it signs.
 """
 
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -39,7 +22,7 @@ _ROLES = ("authority", "successor")
 KEYS = frozenset({_CHAIN, _KEY, _BUNDLE, *(f"{role}.{part}" for role in _ROLES for part in ("crt", "key"))})
 """The keys of the Secret that are ours."""
 
-_RENEWED_AFTER, _SPREAD = 2 / 3, 1 / 20
+_RENEWED_AFTER = 2 / 3
 _PUBLISHED_FOR = 1 / 3
 _URGENT = 1 / 10
 _OUTLIVES = 2
@@ -87,8 +70,6 @@ def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tup
     """Return what can be used of the content of a Secret, and what is wrong with the rest."""
     problems: list[str] = []
     authorities = tuple(_authorities(data, problems))
-    if not authorities:
-        problems.append("authority.crt and authority.key are missing")
     bundle: list[x509.Certificate] = []
     try:
         bundle = x509.load_pem_x509_certificates(data.get(_BUNDLE, b""))
@@ -109,49 +90,38 @@ def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tup
 
 def signer_of(keyring: Keyring) -> x509.Certificate | None:
     """Return the authority that signed what is served, if it is trusted."""
-    leaf = keyring.leaf
-    return next((each for each in keyring.trusted if leaf and _has_signed(each, leaf)), None)
+    if leaf := keyring.leaf:
+        for each in keyring.trusted:
+            with suppress(ValueError, TypeError, InvalidSignature):
+                leaf.verify_directly_issued_by(each)
+                return each
+    return None
 
 
 def _authorities(data: Mapping[str, bytes], problems: list[str]) -> Iterator[Authority]:
     for role in _ROLES:
-        certificate, key = data.get(f"{role}.crt"), data.get(f"{role}.key")
-        if certificate is None and key is None:
-            continue
-        try:
-            yield Authority.load(certificate or b"", key or b"")
-        except ValueError as error:
-            problems.append(f"{role}.crt and {role}.key are no authority: {error}")
-
-
-def _has_signed(authority: x509.Certificate, leaf: x509.Certificate) -> bool:
-    try:
-        leaf.verify_directly_issued_by(authority)
-    except (ValueError, TypeError, InvalidSignature):
-        return False
-    return True
+        files = f"{role}.crt", f"{role}.key"
+        if role == _ROLES[0] or data.keys() & {*files}:
+            try:
+                yield Authority.load(*(data.get(file, b"") for file in files))
+            except ValueError as error:
+                problems.append(f"{' and '.join(files)} are no authority: {error}")
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
     """Certificates for ``names`` that live for ``life``, signed by authorities that live for ``authority_life``.
 
-    ``haste``, from 0 to 1, is by chance: replicas differ in it, so that one renews, a little before two thirds of a
-    life, and the others see that it has. ``is_trusted`` returns whether clients trust a CA (PEM).
+    ``is_trusted`` returns whether clients trust a CA (PEM).
     """
 
     names: tuple[str, ...]
     life: timedelta
     authority_life: timedelta
-    haste: float = 0.0
     is_trusted: Callable[[bytes], bool] = lambda _: True
 
-    @property
-    def _wanted(self) -> set[str]:
-        return {_canonical(name) for name in self.names}
-
     def turn(self, keyring: Keyring, now: datetime) -> Keyring:
-        """Return the keyring as it should be now; the same one when nothing is due."""
+        """Return the keyring as it should be now; an equal one when nothing is due."""
         keyring = self._with_authority(_without_ended(keyring, now), now)
         if not self._is_due(keyring, now):
             return keyring
@@ -167,12 +137,10 @@ class Rotation:
 
     def _is_due(self, keyring: Keyring, now: datetime) -> bool:
         leaf = keyring.leaf
-        if not keyring.pair or not leaf:
-            return True
-        if not self._wanted <= {*keyring.pair.names}:
+        if not leaf or not self._has_names(keyring):
             return True
         life = leaf.not_valid_after_utc - issued_at(leaf)
-        return now - issued_at(leaf) >= life * (_RENEWED_AFTER - self.haste * _SPREAD)
+        return now - issued_at(leaf) >= life * _RENEWED_AFTER
 
     def _signer(self, keyring: Keyring, now: datetime) -> Authority | None:
         """Return the CA that signs the next certificate; None to wait until clients trust it."""
@@ -188,6 +156,9 @@ class Rotation:
         # Nothing better can be had any more.
         return newest if is_urgent else None
 
+    def _has_names(self, keyring: Keyring) -> bool:
+        return keyring.pair is not None and {*map(_canonical, self.names)} <= {*keyring.pair.names}
+
     def _signed(self, keyring: Keyring, signer: Authority, now: datetime) -> Keyring:
         """Return the keyring with a new certificate; CAs older than its signer lose their keys."""
         kept = keyring.authorities[keyring.authorities.index(signer) :]
@@ -200,16 +171,16 @@ class Rotation:
         Replicas may disagree during an upgrade: the names of another one are left out only with the next regular
         renewal, else they would go on signing against each other.
         """
-        others = keyring.pair.names if keyring.pair and not self._wanted <= {*keyring.pair.names} else ()
+        others = keyring.pair.names if keyring.pair and not self._has_names(keyring) else ()
         return tuple(dict.fromkeys([*map(_canonical, self.names), *others]))
 
 
 def _without_ended(keyring: Keyring, now: datetime) -> Keyring:
-    authorities = tuple(each for each in keyring.authorities if _left(each.certificate, now) > timedelta(0))
-    former = tuple(each for each in keyring.former if _left(each, now) > timedelta(0))
-    pair = keyring.pair if keyring.pair and keyring.pair.not_after > now.timestamp() else None
-    changed = Keyring(authorities, former, pair)
-    return keyring if changed == keyring else changed
+    return Keyring(
+        tuple(each for each in keyring.authorities if _left(each.certificate, now) > timedelta(0)),
+        tuple(each for each in keyring.former if _left(each, now) > timedelta(0)),
+        keyring.pair if keyring.pair and keyring.pair.not_after > now.timestamp() else None,
+    )
 
 
 def _left(certificate: x509.Certificate, now: datetime) -> timedelta:

@@ -1,9 +1,7 @@
 """Certificates that all replicas of a server share in a Secret, and renew there.
 
-There is no leader. Every replica polls the Secret, and the first replica that finds a renewal due writes it: with
-``create``, or with the ``resourceVersion`` that it read. So one of several writers wins, and the others read its
-certificate. A stored certificate is served before anything is written. While the API server is unreachable, the server
-keeps serving the last certificate.
+There is no leader. Of several replicas that find a renewal due, the one wins whose ``create`` comes first, or whose
+``replace`` has the stored ``resourceVersion``; the others read its certificate.
 """
 
 import base64
@@ -63,7 +61,7 @@ class SecretCertificates(CertificateSource):
         before = self._current
         for _ in range(_ATTEMPTS):
             try:
-                present = await self._find()
+                present = await self._api.find(self._path)
                 data = self._ours(present) if present else {}
                 self._take(data)
                 await self._renew(present, data)
@@ -79,16 +77,8 @@ class SecretCertificates(CertificateSource):
         """Close the connection."""
         await self._api.__aexit__(None, None, None)
 
-    async def _find(self) -> Object | None:
-        try:
-            return await self._api.get(self._path)
-        except ClusterError as error:
-            if error.status == HTTPStatus.NOT_FOUND:
-                return None
-            raise
-
     def _take(self, data: Mapping[str, bytes]) -> None:
-        """Load the stored keyring; restore missing or broken parts from the last known one."""
+        """Load the stored keyring; one that is broken only where none is known."""
         if not KEYS & data.keys():
             return
         keyring, problems = read_keyring(data, self._clock())
@@ -138,12 +128,8 @@ class SecretCertificates(CertificateSource):
 def _changes(before: Keyring, after: Keyring) -> Iterator[str]:
     if before == after:
         yield "everything is put back"
-    known = before.trusted
-    for certificate in after.trusted:
-        if certificate not in known:
-            yield f"an authority is to be trusted until {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
-    for certificate in known:
-        if certificate not in after.trusted:
-            yield f"the authority that ends at {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC is left out"
+    for certificate in {*before.trusted} ^ {*after.trusted}:
+        change = "is trusted" if certificate in after.trusted else "is left out"
+        yield f"the authority that ends at {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC {change}"
     if after.pair and after.pair != before.pair:
         yield f"a certificate is signed for {', '.join(after.pair.names)}"

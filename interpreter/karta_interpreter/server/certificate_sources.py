@@ -1,6 +1,5 @@
 """Where the certificate of a server comes from, by its settings: files, a Secret, or the server itself."""
 
-import random
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +22,7 @@ _LIVES = 4
 
 
 def certificate_source(
-    settings: Settings, registered: str | None, is_trusted: Callable[[bytes], bool] = lambda _: True
+    settings: Settings, registered: str | None = None, is_trusted: Callable[[bytes], bool] = lambda _: True
 ) -> CertificateSource:
     """Return where certificates come from; raises ServeError when the settings contradict each other.
 
@@ -45,23 +44,18 @@ class CertificateFiles(CertificateSource):
     """A chain and a key in PEM files, such as a mounted Secret, which another program renews.
 
     They are read as a whole each time: that sees every kind of change, also the link that a mounted Secret turns
-    to a new folder, and costs less than asking what has changed. Only new content is checked.
+    to a new folder, and costs less than asking what has changed.
     """
 
     def __init__(self, chain: Path, key: Path, clock: Clock = lambda: datetime.now(UTC)) -> None:
         self._chain = chain
         self._key = key
         self._clock = clock
-        self._good: Certificate | None = None
 
     def read(self) -> Certificate:
         """Return the pair that the files hold now; raises ServeError when they hold none that can be served."""
-        chain, key, now = _content(self._chain), _content(self._key), self._clock()
-        good = self._good
-        if good and (good.chain, good.key) == (chain, key) and now.timestamp() < good.not_after:
-            return good
-        self._good = check_pair(chain, key, sources={"chain": self._chain, "key": self._key}, now=now)
-        return self._good
+        chain, key = _content(self._chain), _content(self._key)
+        return check_pair(chain, key, sources={"chain": self._chain, "key": self._key}, now=self._clock())
 
 
 class SelfSignedCertificates(CertificateSource):
@@ -100,7 +94,6 @@ def _secret(
         (*names, *LOCAL),
         timedelta(days=settings.certificate_days),
         timedelta(days=settings.authority_days),
-        haste=random.random(),  # noqa: S311 - keeps replicas apart, hides nothing
         is_trusted=is_trusted,
     )
     now = datetime.now(UTC)

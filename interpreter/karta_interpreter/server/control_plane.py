@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from karta_interpreter.errors import ServeError
@@ -71,12 +72,11 @@ class ControlPlane:
         self.cluster = Cluster(self._api) if settings.cluster else None
         self.registrar: Registrar | None = None
         self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
-        if settings.register:
-            self._endpoint(b"")
-        if settings.service:
-            Endpoint.of_service(settings.service)
-        if settings.public_url:
-            Endpoint.of_url(settings.public_url)
+        at_url = Endpoint.of_url(settings.public_url) if settings.public_url else None
+        at_service = Endpoint.of_service(settings.service) if settings.service else None
+        if settings.register and bool(at_url) == bool(at_service):
+            raise ServeError("to register, Karmada needs one address: give --public-url or --service, not both")
+        self._address = (at_url or at_service) if settings.register else None
 
     async def close(self) -> None:
         """Close the connection."""
@@ -90,7 +90,7 @@ class ControlPlane:
     @property
     def server_name(self) -> str | None:
         """The name that Karmada expects in the certificate."""
-        return self._endpoint(b"").server_name if self._settings.register else None
+        return self._address.server_name if self._address else None
 
     @property
     def kinds(self) -> Mapping[GVK, str]:
@@ -100,7 +100,7 @@ class ControlPlane:
 
     def register(self, store: Store, tls: Tls | None) -> None:
         """Have `run` keep Karmada's configuration in step, if settings ask for that."""
-        if not self._settings.register:
+        if not (address := self._address):
             return
         registration = Registration(
             self._settings.registration_name,
@@ -109,8 +109,10 @@ class ControlPlane:
         )
 
         def endpoint() -> Endpoint | None:
-            is_known = (tls is None or not tls.certificate.stands_in) and (self.cluster is None or self.cluster.synced)
-            return self._endpoint(tls.certificate.authority if tls else b"") if is_known else None
+            if (tls and tls.certificate.stands_in) or (self.cluster and not self.cluster.synced):
+                return None
+            authority = tls.certificate.authority if tls else b""
+            return replace(address, ca_bundle=self._ca_file.pem if self._ca_file else authority)
 
         async def refresh() -> None:
             if tls:
@@ -145,12 +147,3 @@ class ControlPlane:
             else:
                 log.info("the CA file has been read again")
                 self.wake()
-
-    def _endpoint(self, authority: bytes) -> Endpoint:
-        url, service = self._settings.public_url, self._settings.service
-        pem = self._ca_file.pem if self._ca_file else authority
-        if url and not service:
-            return Endpoint.of_url(url, pem)
-        if service and not url:
-            return Endpoint.of_service(service, pem)
-        raise ServeError("to register, Karmada needs one address: give --public-url or --service, not both")

@@ -68,6 +68,12 @@ class FastLane(Connection):
         else:
             self._begin(data)
 
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """End the work for a client that leaves: no answer can reach it any more."""
+        if self._awaited:
+            self._awaited.cancel()
+        super().connection_lost(exc)
+
     @property
     def is_busy(self) -> bool:
         """Whether there is a request, and be it one that is held or whose answer is awaited."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
-from karta_interpreter.server.application import NO_KINDS, Application
+from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.certificate import Certificate
 from karta_interpreter.server.certificate_sources import certificate_source
@@ -82,8 +82,8 @@ class Server:
         self._metrics = Metrics()
         self._tls = None
         if not settings.plain_http:
-            server_name, is_trusted = (plane.server_name, plane.is_trusted) if plane else (None, lambda _: True)
-            source = certificate_source(settings, server_name, is_trusted)
+            trust = (plane.server_name, plane.is_trusted) if plane else ()
+            source = certificate_source(settings, *trust)
             self._tls = Tls(source, self._metrics, plane.wake if plane else lambda: None)
         if plane:
             plane.register(self._store, self._tls)
@@ -98,9 +98,8 @@ class Server:
         )
         options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
         self._calls = Calls(self._store, self._metrics, options, Load(settings.calls_in_work))
-        application = Application(
-            self._calls, self._readiness, self._metrics, settings, lambda: plane.kinds if plane else NO_KINDS
-        )
+        taken = (lambda: plane.kinds) if plane else dict
+        application = Application(self._calls, self._readiness, self._metrics, settings, taken)
         connections = Connections(application, settings)
         self._metrics.show_in_flight(lambda: connections.busy)
         self._listener = Listener(
@@ -116,7 +115,8 @@ class Server:
         self._show(self._store.load())
         self._store.subscribe(self._show)
         await self._listener.open(self._settings.host, self._settings.port)
-        await self._listen_for_probes()
+        if self._settings.health_port is not None:
+            await self._listen_for_probes(self._settings.host, self._settings.health_port)
         if self._tls and self._tls.certificate.stands_in:
             await self._tls.look()
         self._background("beating", self._readiness.run())
@@ -156,10 +156,7 @@ class Server:
         await asyncio.sleep(self._settings.grace_period)
         await self._listener.drain(self._settings.drain_timeout)
 
-    async def _listen_for_probes(self) -> None:
-        host, port = self._settings.host, self._settings.health_port
-        if port is None:
-            return
+    async def _listen_for_probes(self, host: str, port: int) -> None:
         self._readiness.beat()
         self._health = HealthListener(self._readiness, host, port)
         try:

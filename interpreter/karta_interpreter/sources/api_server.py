@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from karta_interpreter import __version__
+from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.api_errors import Request, read_event, read_object, rejected, unreachable, unusable
@@ -84,6 +85,15 @@ class ApiServer:
     async def get(self, path: str) -> Object:
         """The object at a path."""
         return await self._ask(Request("GET", path, ("get",)))
+
+    async def find(self, path: str) -> Object | None:
+        """The object at a path, None when there is none."""
+        try:
+            return await self.get(path)
+        except ClusterError as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return None
+            raise
 
     async def list(self, path: str) -> Sequence[Object]:
         """The objects of a collection."""
