@@ -147,7 +147,6 @@ def test_an_api_server_that_is_away(run: Run, kubeconfig: str) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(["--kubeconfig", "nowhere"], id="no such file"),
         pytest.param(["--url", "http://localhost"], id="a URL without TLS"),
         pytest.param(["--url", "localhost:8443"], id="no URL at all"),
         pytest.param(["-o", "xml"], id="an unknown output"),
@@ -159,6 +158,13 @@ def test_wrong_usage(run: Run, arguments: list[str]) -> None:
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr
+
+
+def test_a_kubeconfig_that_is_missing(run: Run) -> None:
+    result = run("doctor", "--kubeconfig", "nowhere", "-o", "json")
+
+    assert result.exit_code == 1
+    assert levels(result) == {"api server": "problem"}
 
 
 def test_help_does_not_load_what_only_an_examination_needs() -> None:

@@ -9,9 +9,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.certificate_sources import CertificateFiles
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.tls import Tls
+from karta_interpreter.server.tls import CertificateFiles, Tls
 from tests.server.pairs import Key, chain_pem, key_pem, new_key
 
 KEY = new_key()

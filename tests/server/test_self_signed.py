@@ -5,7 +5,7 @@ from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.certificate_sources import SelfSignedCertificates
+from karta_interpreter.server.tls import SelfSignedCertificates
 
 NAME = "interpreter.karmada-system.svc"
 

@@ -14,7 +14,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of, load_catalogue
-from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined, Selection, combine
+from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Selection, combine
 from karta_interpreter.suggestion import did_you_mean
 
 
@@ -57,8 +57,12 @@ def read_given(path: str) -> Given:
         folder = folder.read()
     layer = layer_of(folder)
     customizations = tuple(found for file in folder.files.values() for found in _customizations(file))
-    places = {(found.source, found.line) for found in customizations}
-    broken = tuple(each for each in layer.quarantined if not _is_one_of(places, each))
+    places = {("not-a-karta", found.source, found.line) for found in customizations}
+    broken = tuple(
+        each  # a document that is no Karta may be a customization
+        for each in layer.quarantined
+        if places.isdisjoint((found.rule, found.source, found.line) for found in each.findings)
+    )
     return Given(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()))
 
 
@@ -72,11 +76,6 @@ def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
         return ()
     text, _ = decode(file.content)
     return (found for found in load_customizations(text, str(file.path)) if found.line)
-
-
-def _is_one_of(places: set[tuple[str, int]], broken: Quarantined) -> bool:
-    """Whether a document that is no Karta is a customization."""
-    return any(found.rule == "not-a-karta" and (found.source, found.line) in places for found in broken.findings)
 
 
 def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) -> Interpreter:
@@ -101,7 +100,8 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         defined = ", ".join(map(str, sorted(known))) or "no usable kind"
         in_files = f"error: the given files have no definition for {gvk}; they define {defined}"
         raise Problem(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
-    return Interpreter(found.entries[gvk], _broken([*weaker, *stronger]))
+    broken = {name: problem for each in (*weaker, *stronger) for name in each.broken if (problem := each.problem(name))}
+    return Interpreter(found.entries[gvk], broken)
 
 
 def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
@@ -112,11 +112,6 @@ def _scripts(customizations: Sequence[LoadedCustomization]) -> Overrides:
     merged = merge(customizations)
     errors = [finding for each in customizations for finding in each.findings if finding.severity is Severity.ERROR]
     return Overrides(merged.scripts, (*merged.findings, *errors))
-
-
-def _broken(customizations: Iterable[LoadedCustomization]) -> dict[str, Finding]:
-    problems = ((operation, each.problem(operation)) for each in customizations for operation in each.broken)
-    return {operation: problem for operation, problem in problems if problem}
 
 
 def _kinds(given: Given) -> Iterator[GVK]:

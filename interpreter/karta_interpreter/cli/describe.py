@@ -25,12 +25,9 @@ _WIDTH = 78
 _MOST_LINES = 5
 
 _NO_KARTA: Object = {
-    "components": [],
-    "statuses": [],
-    "suspend": [],
-    "resume": [],
-    "gangScheduling": [],
-    "additionalChildKinds": [],
+    **{
+        field: [] for field in ("components", "statuses", "suspend", "resume", "gangScheduling", "additionalChildKinds")
+    },
     "annotations": {},
 }
 

@@ -31,11 +31,11 @@ def suites_text(report: Report) -> str:
     """Each failed case with its reason and its differences, suites that cannot be read, and totals per kind."""
     failed = [_failure(outcome) for outcome in report.outcomes if not outcome.passed]
     errors = [f"{click.style('ERROR', fg='red', bold=True)} {error}\n\n" for error in report.unreadable]
-    rows = [
-        [gvk.api_version, gvk.kind, str(totals.cases), str(totals.passed), _number_failed(totals)]
-        for gvk, totals in report.kinds.items()
-        if totals.failed or not report.fail_only
-    ]
+    rows = []
+    for gvk, each in report.kinds.items():
+        if each.failed or not report.fail_only:
+            number = click.style(str(each.failed), fg="red") if each.failed else "0"
+            rows.append([gvk.api_version, gvk.kind, str(each.cases), str(each.passed), number])
     totals = table(rows, header=["APIVERSION", "KIND", "CASES", "PASSED", "FAILED"]) if rows else ""
     return "".join([*failed, *errors, totals])
 
@@ -84,10 +84,6 @@ def _failure(outcome: Outcome) -> str:
     details = [*filter(None, [case.description]), *(details or outcome.failures)]
     lines = [title, *indent("\n".join(details), _INDENT).split("\n"), ""]
     return "".join(f"{one_line(line)}\n" for line in lines)
-
-
-def _number_failed(totals: Totals) -> str:
-    return click.style(str(totals.failed), fg="red") if totals.failed else "0"
 
 
 def _counts(totals: Totals) -> Object:

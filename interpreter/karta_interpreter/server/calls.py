@@ -19,12 +19,11 @@ from karta_interpreter.operations.dispatch import own_answer
 from karta_interpreter.operations.interpretation import has_scripts_alone
 from karta_interpreter.sandbox import close_pools
 from karta_interpreter.sandbox.deadline import deadline
-from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, is_large
+from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, ScriptCalls, is_large
 from karta_interpreter.server.isolated_child import TOO_DEEP
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.script_calls import ScriptCalls
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import FastDecoder, Request, decode, encode_failure, encode_results

@@ -1,9 +1,9 @@
-"""Calls with large bodies, and reviews of Kartas: each is answered in a process of its own.
+"""Calls that child processes answer: those with large bodies, reviews of Kartas, and those of scripts.
 
 While this process decodes a body it answers no other call, a hostile body takes fifty times its size of memory, and a
 hostile Karta takes long to judge. So these bodies go as they came to a child process, which has little memory, no
 environment and a deadline, and the answer comes back as bytes. To start a process takes ten times as long as most
-calls, so those that have not grown are kept for a while.
+calls, so those that have not grown are kept for a while. The event loop awaits a script, and no thread waits for it.
 """
 
 import asyncio
@@ -11,18 +11,29 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from karta_interpreter import admission
-from karta_interpreter.errors import InterpretationError, InterpreterError, RequestError, SandboxError, StopCause
+from karta_interpreter.errors import (
+    InterpretationError,
+    InterpreterError,
+    LuaLimitError,
+    RequestError,
+    SandboxError,
+    StopCause,
+)
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.projection import MOST_VALUES, values_in
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import pack, pack_known
 from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.operations import Options
+from karta_interpreter.lua.machine.worker import CALL, GRACE_SECONDS, SECONDS, WORKERS, Job
+from karta_interpreter.operations import Call, Options, Results
+from karta_interpreter.operations.interpretation import script_errors, script_jobs, script_results
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.server import isolated_child as child
@@ -73,7 +84,8 @@ class IsolatedCalls:
     """Answers in the processes of a pool; a process without a request for ``idle_seconds`` ends."""
 
     def __init__(self, *, idle_seconds: float = _IDLE_SECONDS) -> None:
-        self.pool: Final = Pool(_start, PROCESSES, idle_seconds=idle_seconds)
+        program = Program(child.__file__, child.MEMORY, niceness=child.NICENESS)
+        self.pool: Final = Pool(partial(Process, program), PROCESSES, idle_seconds=idle_seconds)
         self._awaited = AsyncPool(self.pool)
 
     async def answer(
@@ -154,10 +166,6 @@ class IsolatedCalls:
         return answer if found == child.ANSWER else InterpretationError(**json.loads(answer))
 
 
-def _start() -> Process:
-    return Process(Program(child.__file__, child.MEMORY, niceness=child.NICENESS))
-
-
 def _unanswered(body: bytes, error: InterpreterError) -> InterpreterError:
     status = _STATUSES.get(error.cause) if isinstance(error, SandboxError) else None
     return RequestError(f"no answer to a body of {len(body)} bytes: {error}", status=status) if status else error
@@ -171,3 +179,34 @@ def _request(about: bytes) -> Request:
 
 def _left(until: float) -> float:
     return max(until - time.monotonic(), 0.001)
+
+
+class ScriptCalls:
+    """Runs the scripts of definitions in the processes that all scripts of this process share."""
+
+    def __init__(self) -> None:
+        self._pool = AsyncPool(WORKERS)
+
+    async def answer(self, definition: Definition, call: Call, options: Options, until: float) -> Results:
+        """Answer a call until a time of the monotonic clock; raises InterpretationError."""
+        answers = []
+        for script, job in script_jobs(definition, call, options):
+            with script_errors(definition, script):
+                answers.append(await self._run(job, min(SECONDS, until - time.monotonic())))
+        return script_results(call, answers)
+
+    async def _run(self, job: Job, seconds: float) -> JSON:
+        if seconds <= 0:
+            raise LuaLimitError("there is no time left")
+        request = job.encoded()
+        try:
+            async with self._pool.process(job.owner, seconds) as (process, left):
+                await process.send(b"Q", request, left, grace=GRACE_SECONDS)
+                letter, payload = await process.receive()
+                while letter == CALL:
+                    # In a thread: the script decides how much there is to read.
+                    await process.send(b"A", await asyncio.to_thread(job.reply, payload))
+                    letter, payload = await process.receive()
+        except SandboxError as err:
+            raise LuaLimitError(str(err)) from err
+        return job.result(letter, payload)

@@ -17,7 +17,6 @@ from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.certificate import Certificate
-from karta_interpreter.server.certificate_sources import certificate_source
 from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import HealthListener, Readiness
 from karta_interpreter.server.listener import Listener, cannot_listen, release_memory
@@ -25,7 +24,7 @@ from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import configure_log, flush_log, log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.tls import Tls
+from karta_interpreter.server.tls import Tls, certificate_source
 from karta_interpreter.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.sources.store import Store
 

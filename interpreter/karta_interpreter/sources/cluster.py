@@ -1,17 +1,9 @@
 """The Kartas of a cluster, kept in step with its API server (`karta_interpreter.sources.informer`).
 
-====================================  =================================================================================
-Event                                 Definition that is served
-====================================  =================================================================================
-a new or changed Karta                its definition, as soon as the watch has it
-a change of its status or labels      the one before, compiled only once
-a change that breaks it               its last good version; the object is quarantined, its conditions have the reason
-a broken Karta when a server starts   that of a folder or of the catalogue, if there is one
-a deleted Karta                       the same
-two Kartas for one kind               the older one; the other one is a conflict, and not Ready
-the API server is lost                the one before, for as long as it takes
-the API server is away from the start that of a folder or of the catalogue, until the API server answers
-====================================  =================================================================================
+A new or changed Karta is served as soon as the watch has it, and compiled only when its spec or annotations differ. One
+that breaks is quarantined, and its last good version stays; a deleted one, or one that was never good, leaves its kind
+to folders and catalogue. Of two for one kind the older is served, and the other is a conflict, and not Ready. What was
+read stays while the API server is away.
 
 Kartas are read as ``kartas.run.ai`` and as the older ``resourceinterfaces.optimization.nvidia.com``, each where its
 CRD exists.

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Self
 
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.gvk import GVK
@@ -80,10 +79,6 @@ class Snapshot:
     def kinds(self) -> list[GVK]:
         """The kinds that have a definition, sorted."""
         return sorted(self.entries)
-
-    def numbered(self, generation: int) -> Self:
-        """The same snapshot as the given generation."""
-        return replace(self, generation=generation)
 
 
 _NO_OVERRIDES = Overrides()

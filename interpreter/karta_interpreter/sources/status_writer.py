@@ -7,7 +7,7 @@ them.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
@@ -48,8 +48,7 @@ class StatusWriter:
     """Reports the state of each Karta in its conditions, once for each verdict.
 
     When another writer replaces a report, that stays: two writers that disagree would otherwise write without end.
-    What is forbidden is tried again after a while, with one line in the log. Other failures are repaired at the next
-    turn.
+    What is forbidden is tried again after a while, with one line in the log.
     """
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
@@ -146,14 +145,8 @@ def conditions_of(
     ``hidden_by`` names the Karta that is used instead, when an older one defines the same kind.
     """
     known = _by_type(previous)
-    valid = loaded.definition is not None
-    verdicts = (
-        (VALIDATED, valid, *_validity(loaded)),
-        (CRD_EXISTS, crd_served, *_presence(loaded, crd_served)),
-        (READY, valid and crd_served and not hidden_by, *_readiness(valid and crd_served, hidden_by)),
-    )
     conditions = [each for kind, each in known.items() if kind not in _TYPES]
-    for kind, holds, reason, message in verdicts:
+    for kind, holds, reason, message in _verdicts(loaded, crd_served, hidden_by):
         status, old = "True" if holds else "False", known.get(kind, {})
         since = old.get("lastTransitionTime") if old.get("status") == status else None
         condition = {
@@ -186,39 +179,32 @@ def events_of(obj: Object, before: JSON, after: JSON, now: datetime) -> list[Obj
     ]
 
 
-def _validity(loaded: Loaded) -> tuple[str, str]:
+def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tuple[str, bool, str, str]]:
+    """Yield type, status, reason and message of each condition."""
+    valid, gvk = loaded.definition is not None, loaded.gvk
     errors_first = sorted(loaded.findings, key=lambda finding: finding.severity is not Severity.ERROR)
     findings = "; ".join(map(str, errors_first))
-    if loaded.definition is None:
-        return "ValidationFailed", findings
-    warnings = f" with {count(len(errors_first), 'warning')}: {findings}" if findings else ""
-    return "ValidationSucceeded", f"the definition is valid{warnings}"
-
-
-def _presence(loaded: Loaded, crd_served: bool) -> tuple[str, str]:
-    if loaded.gvk is None:
-        return "CRDNotFound", "the definition does not name a kind"
+    if valid:
+        warnings = f" with {count(len(errors_first), 'warning')}: {findings}" if findings else ""
+        yield VALIDATED, True, "ValidationSucceeded", f"the definition is valid{warnings}"
+    else:
+        yield VALIDATED, False, "ValidationFailed", findings
     if crd_served:
-        return "CRDFound", f"{loaded.gvk} is served"
-    return "CRDNotFound", f"{loaded.gvk} is not served here: install its CRD with that version"
-
-
-def _readiness(both: bool, hidden_by: str) -> tuple[str, str]:
-    if not both:
-        return "NotReady", f"{VALIDATED} and {CRD_EXISTS} must both be True"
-    if hidden_by:
-        return "NotReady", f"{hidden_by} is older and defines the same kind: delete one of the two"
-    return "Ready", "the definition is in use"
+        yield CRD_EXISTS, True, "CRDFound", f"{gvk} is served"
+    else:
+        missing = f"{gvk} is not served here: install its CRD with that version"
+        yield CRD_EXISTS, False, "CRDNotFound", missing if gvk else "the definition does not name a kind"
+    if valid and crd_served and not hidden_by:
+        yield READY, True, "Ready", "the definition is in use"
+    else:
+        hidden = f"{hidden_by} is older and defines the same kind: delete one of the two"
+        both = f"{VALIDATED} and {CRD_EXISTS} must both be True"
+        yield READY, False, "NotReady", hidden if valid and crd_served else both
 
 
 def _event(obj: Object, condition: Object, now: datetime) -> Object:
-    metadata = obj["metadata"]
-    subject = {
-        "apiVersion": obj.get("apiVersion", ""),
-        "kind": obj.get("kind", ""),
-        "name": metadata.get("name", ""),
-        "uid": metadata.get("uid", ""),
-    }
+    about = {**obj, **obj["metadata"]}
+    subject = {field: about.get(field, "") for field in ("apiVersion", "kind", "name", "uid")}
     identity = sha256(repr((subject, _content(condition))).encode()).hexdigest()[:16]
     moment = _timestamp(now)
     return {
@@ -242,7 +228,7 @@ def _content(condition: Object) -> tuple[JSON, ...]:
 
 
 def _by_type(conditions: JSON) -> Mapping[str, Object]:
-    items: Iterable[JSON] = conditions if isinstance(conditions, list) else ()
+    items = conditions if isinstance(conditions, list) else []
     return {str(item["type"]): item for item in items if isinstance(item, dict) and "type" in item}
 
 

@@ -106,7 +106,7 @@ class Store:
         snapshot = self._combined()
         if snapshot == self.snapshot and self.snapshot.generation:
             return
-        self.snapshot = snapshot.numbered(self.snapshot.generation + 1)
+        self.snapshot = replace(snapshot, generation=self.snapshot.generation + 1)
         if self._cluster:
             definitions = (entry.definition for entry in snapshot.entries.values())
             self._cluster.referenced.want(
