@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.lua.results import mend_empties
+from karta_interpreter.lua.empties import mend_empties
 
 _NESTED: Any = {"spec": {"template": {"volumes": [{"name": "a", "emptyDir": {}}]}, "list": []}}
 

@@ -146,7 +146,7 @@ def test_text_that_is_no_script(text: str, line: int) -> None:
             "return {" + "o and " * 40_000 + "o}", "type 7 is not bool", id="a chain that takes long to compile",
         ),
         pytest.param(
-            "local t = {} for i = 1, 60 do t = {t, t} end require('karta').take(t)", "results are too large",
+            "local t = {} for i = 1, 60 do t = {t, t} end require('karta').take(t)", "longer than 0",
             id="shared tables that grow beyond all bounds",
         ),
     ],

@@ -11,9 +11,10 @@ from karta_interpreter.k8s.dependencies import pod_dependencies
 from karta_interpreter.k8s.quantity import Quantity
 from karta_interpreter.k8s.requirements import Counting, pod_requirements
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.lua.gotypes import encode
+from karta_interpreter.lua.gotypes import decode, encode
 from karta_interpreter.lua.gotypes.quantities import approximate, read_quantity
 from karta_interpreter.lua.machine.formatting import number_text
+from karta_interpreter.lua.machine.host import without_nulls
 from karta_interpreter.lua.results import lua_type, read_table
 
 _ZERO = Quantity(0)
@@ -35,7 +36,10 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
     if not requirements:
         return None
     claim = requirements.get("nodeClaim")
-    return requirements if claim is None else {**requirements, "nodeClaim": encode("NodeClaim", claim)}
+    if claim is not None:
+        claim = encode("NodeClaim", claim)
+        requirements["nodeClaim"] = without_nulls(claim) if "hardNodeAffinity" in claim else claim
+    return requirements
 
 
 def _get_pod_dependencies(*arguments: JSON) -> JSON:
@@ -70,7 +74,7 @@ def _table(function: str, value: JSON) -> JSON:
 
 def _template(table: JSON, go_type: str) -> Object:
     try:
-        template: Object = read_table("PodTemplateSpec", table)
+        template: Object = read_table("PodTemplateSpec", table, decode)
     except LuaRunError as err:
         raise LuaRunError(f"fail to convert lua value to {go_type}: {err}") from err
     return template

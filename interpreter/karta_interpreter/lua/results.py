@@ -4,80 +4,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, final
 
-import orjson
-
 from karta_interpreter.errors import LuaRunError
-from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.dependencies import verify
-from karta_interpreter.lua.gotypes import MismatchError, decode, encode
-
-_TABLES = (dict, list)
-_DELETED: Final = object()
-
-
-def mend_empties(value: JSON, references: Sequence[JSON] = ()) -> JSON:
-    """A value that is not empty itself, its empty parts as in the references; what needs no change is shared.
-
-    Follows ``convertEmptySliceToEmptyStructPartly`` of Karmada (``luavm/lua_convert.go``): an empty table is what was
-    empty at the same place of an object that the script got, an object where that was an object and a list, and is
-    deleted where nothing was. The elements of a list share one place. Two cases are as upstream means them: of several
-    empty elements of one list upstream deletes some and some of their neighbours, in random order; here those that are
-    empty go. And upstream fails over a key with one of ``*?|#@`` in it.
-
-    >>> mend_empties({"a": [], "b": [], "c": []}, [{"a": {}, "b": []}])
-    {'a': {}, 'b': []}
-    """
-    text = _text(value)
-    if b"{}" not in text and b"[]" not in text:
-        return value
-    objects: set[Path] = set()
-    lists: set[Path] = set()
-    for reference in references:
-        _note(reference, (), objects, lists)
-    return _mended(value, (), objects, lists)
-
-
-def _mended(value: JSON, place: Path, objects: set[Path], lists: set[Path]) -> JSON:
-    changes: dict[str | int, JSON] = {}
-    is_object = type(value) is dict
-    for key, part in value.items() if is_object else enumerate(value):
-        if type(part) not in _TABLES:
-            continue
-        here = (*place, key) if is_object else place
-        if part:
-            mended = _mended(part, here, objects, lists)
-        else:
-            mended = {} if here in objects else [] if here in lists else _DELETED
-        if mended is not part and (part or mended != part):
-            changes[key] = mended
-    return _changed(value, changes) if changes else value
-
-
-def _note(value: JSON, place: Path, objects: set[Path], lists: set[Path]) -> None:
-    is_object = type(value) is dict
-    for key, part in value.items() if is_object else enumerate(value):
-        if type(part) not in _TABLES:
-            continue
-        here = (*place, key) if is_object else place
-        if part:
-            _note(part, here, objects, lists)
-        else:
-            (objects if type(part) is dict else lists).add(here)
-
-
-def _changed(value: JSON, changes: dict[str | int, JSON]) -> JSON:
-    if isinstance(value, dict):
-        return {key: part for key, part in {**value, **changes}.items() if part is not _DELETED}
-    return [part for part in (changes.get(index, part) for index, part in enumerate(value)) if part is not _DELETED]
-
-
-def _text(value: JSON) -> bytes:
-    """JSON to look for empty parts in, which takes a tenth of the time of a walk; a string may look like one."""
-    try:
-        return orjson.dumps(value)
-    except orjson.JSONEncodeError:
-        return b"{}[]"  # too deep or too large a number: it may hold both
-
+from karta_interpreter.lua.empties import mend_empties
+from karta_interpreter.lua.gotypes import MismatchError, rewrite
 
 Returned: TypeAlias = Sequence[JSON]
 """All results of a function; a table that is empty is ``[]`` or ``{}``, which says nothing of what it was."""
@@ -141,14 +72,17 @@ def lua_type(value: JSON) -> str:
     return _LUA_TYPES.get(type(value), "number")
 
 
-def read_table(go_type: str, table: JSON) -> JSON:
-    """A table as the Go type, an empty one as its empty value; raises LuaRunError where it does not fit."""
+def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = rewrite) -> JSON:
+    """What Go writes for a table that it reads as the type, or with another ``read`` of `gotypes` what that gives.
+
+    An empty table is the empty value. Raises LuaRunError where a table does not fit.
+    """
     if not table:
         return [] if go_type.startswith("[]") else {}
     if isinstance(table, NoJson):
         raise LuaRunError(table.problem)
     try:
-        return decode(go_type, table)
+        return read(go_type, table)
     except MismatchError as err:
         raise LuaRunError(f"json unmarshal obj failed: {err}") from err
 
@@ -161,8 +95,8 @@ def _replica(returned: Returned, _: Sequence[Object]) -> _Answer:
         raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {_MOST_REPLICAS}")
     if requires is None:
         return {"replica": int(replica), "requires": None}
-    requires = read_table("ReplicaRequirements", _table(requires, "expect the returned requires type is table"))
-    return {"replica": int(replica), "requires": encode("ReplicaRequirements", requires)}
+    table = _table(requires, "expect the returned requires type is table")
+    return {"replica": int(replica), "requires": read_table("ReplicaRequirements", table)}
 
 
 def _components(returned: Returned, _: Sequence[Object]) -> _Answer:
@@ -173,10 +107,9 @@ def _components(returned: Returned, _: Sequence[Object]) -> _Answer:
         problem = f"expected result type 'table' or 'nil' from GetComponents, but got '{lua_type(components)}'"
         raise LuaRunError(problem)
     try:
-        read = read_table("[]Component", components)
+        return {"components": read_table("[]Component", components)}
     except LuaRunError as err:
         raise LuaRunError(f"failed to convert lua table for components: {err}") from err
-    return {"components": encode("[]Component", read)}
 
 
 def _changed_object(name: str) -> Callable[[Returned, Sequence[Object]], _Answer]:
@@ -216,8 +149,7 @@ def _health(returned: Returned, _: Sequence[Object]) -> _Answer:
 
 def _dependencies(returned: Returned, _: Sequence[Object]) -> _Answer:
     table = _table(_first(returned), "expect the returned requires type is table")
-    read = read_table("[]DependentObjectReference", table)
-    dependencies = encode("[]DependentObjectReference", read)
+    dependencies = read_table("[]DependentObjectReference", table)
     verify(dependencies)
     return {"dependencies": dependencies}
 

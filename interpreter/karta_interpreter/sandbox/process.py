@@ -17,8 +17,8 @@ from typing import Final
 from karta_interpreter.errors import SandboxError, StopCause
 from karta_interpreter.sandbox import child
 
-READ: Final = 1 << 18
-"""The most bytes to read from the socket of a process at once."""
+READ: Final = 1 << 16
+"""The most bytes to read from the socket of a process at once; malloc maps memory for a buffer of 128 KiB each time."""
 
 _START_SECONDS: Final = 10.0
 _SETTLE_SECONDS: Final = 1.0

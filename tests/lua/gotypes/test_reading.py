@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from karta_interpreter.lua.gotypes import MismatchError, decode, encode
-from karta_interpreter.lua.gotypes.decode import declarations
 from karta_interpreter.lua.gotypes.scalars import SCALARS
+from karta_interpreter.lua.gotypes.structs import declarations
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from karta_interpreter.lua.gotypes.scalars import SCALARS
         pytest.param("Time", "2024-01-01T1:00:00.5+02:00", "2024-01-01T1:00:00.5+02:00", id="an hour of one digit"),
         pytest.param("[]string", ["a", "", {}], ["a", ""], id="an empty string stays, an empty table does not"),
         pytest.param("map[string]string", {"a": "", "b": []}, {"a": ""}, id="in a map as well"),
-        pytest.param("any", {"f:a": {".": {}}}, {"f:a": {".": {}}}, id="anything"),
+        pytest.param("any", {"f:a": {".": {}}, "b": 1}, {"f:a": {}, "b": 1}, id="anything but an empty table"),
         pytest.param("HTTPGetAction", {"\u017fcheme": "HTTP"}, {"scheme": "HTTP"}, id="Go's other s"),
         pytest.param("EnvVar", {"\u212aey": "x", "Name": "a"}, {"name": "a"}, id="Go's other k, in an unknown field"),
         pytest.param("KeyToPath", {"\u212aey": "x"}, {"key": "x"}, id="and in a known one"),

@@ -4,8 +4,8 @@ Here belong the declarations of those types, reading and writing them by the rul
 scalars that Kubernetes reads in its own way.
 """
 
-from karta_interpreter.lua.gotypes.decode import decode
-from karta_interpreter.lua.gotypes.encode import encode
+from karta_interpreter.lua.gotypes.decode import decode, rewrite
 from karta_interpreter.lua.gotypes.scalars import MismatchError
+from karta_interpreter.lua.gotypes.structs import encode
 
-__all__ = ["MismatchError", "decode", "encode"]
+__all__ = ["MismatchError", "decode", "encode", "rewrite"]

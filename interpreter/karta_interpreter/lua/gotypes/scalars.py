@@ -4,7 +4,6 @@ import calendar
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import lru_cache
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import LuaRunError, QuantityError
@@ -108,14 +107,8 @@ def _integer(go_type: str, bits: int) -> Reader:
 
 
 def _quantity(value: JSON) -> str:
-    if type(value) is str:
-        return _quantity_of(value)
     # The text of anything but a number is no quantity either.
-    return _quantity_of(number_text(value) if type(value) in (int, float) else "")
-
-
-@lru_cache(maxsize=4096)
-def _quantity_of(text: str) -> str:
+    text = value if type(value) is str else number_text(value) if type(value) in (int, float) else ""
     try:
         return written_quantity(text.strip(" "))
     except QuantityError as err:
@@ -148,9 +141,3 @@ SCALARS: Final[Mapping[str, Reader]] = {
     "any": lambda value: value,
 }
 """By the name of the type."""
-
-TEXTS: Final[Mapping[str, Callable[[str], str]]] = {"Quantity": _quantity_of}
-"""How a string is read as one of the types whose strings are not taken as they are, which is remembered."""
-
-PLAIN: Final[Mapping[str, type]] = {"string": str, "bool": bool}
-"""The types of which every Python value of one type is a value."""

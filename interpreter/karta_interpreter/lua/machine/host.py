@@ -3,8 +3,8 @@
 Scripts get to none of these functions: they call functions of Lua that call them. The machine hands over each byte of a
 string as one character, for a string of Lua need not be UTF-8; such text is called `spelled` here.
 
-A value on its way to a script is JSON text. An object of it is given to Lua as a number, and one level of the object is
-decoded when the script first reads a field of it: most scripts read a small part of what they get.
+A script gets an object as a number, and each level of the object becomes a table when the script first reads a field of
+it: most scripts read a small part of what they get. The argument itself is JSON text, of which a field is decoded then.
 """
 
 import re
@@ -16,7 +16,7 @@ import msgspec
 import orjson
 
 from karta_interpreter.errors import InterpreterError
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.machine import dates
 from karta_interpreter.lua.machine.formatting import sprintf, written
 from karta_interpreter.lua.results import FUNCTION, NoJson
@@ -33,9 +33,7 @@ ToLua: TypeAlias = Callable[[JSON], Any]
 _MOST_SAID: Final = 256 * 1024
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
 _NULL: Final = b"null"
-_BRACE, _BRACKET, _EMPTY = ord("{"), ord("["), len("{}")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class Host:
@@ -47,8 +45,8 @@ class Host:
         self._kube = {name: _as_several(function) for name, function in kube.items()}
         self._to_lua = to_lua
         self._said = 0
-        self._lent: list[bytes] = []
-        self._rests: dict[int, dict[str, msgspec.Raw]] = {}
+        self._lent: list[bytes | Object] = []
+        self._rests: dict[int, dict[str, Any]] = {}
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
         """Every function, by the name that ``host`` has in Lua."""
@@ -66,26 +64,29 @@ class Host:
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self.own)
         yield "call_kube", lambda name, *given: self._call(self._kube[name], given)
-        yield "call_own", lambda name, *given: self._call(self.own[name], given)
+        yield "call_own", lambda name, *given: self._call(_without_null_results(self.own[name]), given)
 
     def begin(self, own: Own, say: Say | None) -> None:
         """Begin a run."""
         self.own, self.say = own, say
         self._lent, self._rests, self._said = [], {}, 0
 
-    def give(self, text: bytes) -> tuple[Any, str | None]:
-        """A value as Lua takes it, and its kind, for objects are given as numbers; a null is nil."""
-        first = text[0]
-        if first == _BRACE and len(text) > _EMPTY:
+    def give_text(self, text: bytes) -> tuple[Any, str | None]:
+        """An argument of a script, given as JSON text, as `give` gives it."""
+        if text.startswith(b"{") and text != b"{}":
             return self._lend(text), "object"
-        if first == _BRACKET:
-            items = [item for item in map(bytes, _LIST.decode(text)) if item != _NULL]
-            if items and all(item[0] == _BRACE and len(item) > _EMPTY for item in items):
-                return self._to_lua(list(map(self._lend, items))), "objects"
-        value = orjson.loads(text)
-        if type(value) is str:
+        return self.give(_without_nulls_of(text))
+
+    def give(self, value: JSON) -> tuple[Any, str | None]:
+        """A value without nulls as Lua takes it, and its kind, for objects are given as numbers."""
+        kind = type(value)
+        if kind is str:
             return spelled(value), None
-        return (self._to_lua(_spelled_table(value)) if type(value) in (dict, list) else value), None
+        if value and kind is dict:
+            return self._lend(value), "object"
+        if value and kind is list and all(item and type(item) is dict for item in value):
+            return self._to_lua(list(map(self._lend, value))), "objects"
+        return (self._to_lua(_spelled_table(value)) if kind in (dict, list) else value), None
 
     def given_values(self, given: Sequence[Any], empty: JSON) -> list[JSON]:
         """The values that ``json.lua`` gives as kinds and values; ``empty`` stands for an empty table."""
@@ -95,7 +96,8 @@ class Host:
         if kind == "table":
             return orjson.loads(decoded(value)) if value != "[]" else type(empty)()
         if kind == "lent":
-            return orjson.loads(_text_without_nulls(self._lent[value - 1]))
+            lent = self._lent[value - 1]
+            return _without_nulls_of(lent) if type(lent) is bytes else lent
         if kind == "string":
             return decoded(value)
         if kind == "number":
@@ -104,28 +106,33 @@ class Host:
             return FUNCTION
         return NoJson(decoded(value)) if kind == "problem" else value
 
-    def _lend(self, text: bytes) -> int:
-        self._lent.append(text)
+    def _lend(self, value: bytes | Object) -> int:
+        self._lent.append(value)
         return len(self._lent)
 
-    def _rest(self, number: int) -> dict[str, msgspec.Raw]:
-        """The fields of an object that are not converted, to be changed."""
+    def _rest(self, number: int) -> dict[str, Any]:
+        """The fields of an object that are not converted, to be changed; those of an argument are not decoded."""
         rest = self._rests.get(number)
         if rest is None:
-            rest = self._rests[number] = _OBJECT.decode(self._lent[number - 1])
+            lent: Any = self._lent[number - 1]
+            rest = self._rests[number] = _OBJECT.decode(lent) if type(lent) is bytes else dict(lent)
         return rest
 
     def _take(self, number: int, name: str) -> tuple[Any, str | None] | None:
         field = self._rest(number).pop(name if name.isascii() else _unspelled(name), None)
-        return None if field is None else self.give(bytes(field))
+        if field is None:
+            return None
+        return self.give(_without_nulls_of(bytes(field)) if type(field) is msgspec.Raw else field)
 
     def _names(self, number: int) -> Any:  # noqa: ANN401 - a table of the machine's
         return self._to_lua(list(map(spelled, self._rest(number))))
 
     def _rest_json(self, number: int) -> str:
-        rest = self._rests.get(number)
-        text = self._lent[number - 1] if rest is None else msgspec.json.encode(rest)
-        return _text_without_nulls(text)[1:-1].decode("latin-1")
+        rest = self._rests.get(number, self._lent[number - 1])
+        text = rest if type(rest) is bytes else msgspec.json.encode(rest)
+        if type(self._lent[number - 1]) is bytes and _NULL in text:
+            text = orjson.dumps(_without_nulls_of(text))
+        return text[1:-1].decode("latin-1")
 
     def _call(self, function: Callable[..., Sequence[JSON]], given: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function: true and its results, or false and a message."""
@@ -133,7 +140,7 @@ class Host:
             results = function(*self.given_values(given, {}))
         except InterpreterError as error:
             return False, spelled(str(error))
-        return True, *chain.from_iterable([self.give(orjson.dumps(result)) for result in results])
+        return True, *chain.from_iterable(map(self.give, results))
 
     def _print(self, text: str) -> None:
         """Pass on what a script prints, up to a length."""
@@ -162,23 +169,28 @@ def _unspelled(text: str) -> str:
 
 
 def _spelled_table(value: JSON) -> JSON:
-    """A value without nulls and with its texts spelled; `orjson` escapes nothing beyond ASCII."""
-    value = _without_nulls(value)
+    """A value with its texts spelled; `orjson` escapes nothing beyond ASCII."""
     text = orjson.dumps(value)
     return value if text.isascii() else orjson.loads(text.decode("latin-1"))
 
 
-def _text_without_nulls(text: bytes) -> bytes:
-    return orjson.dumps(_without_nulls(orjson.loads(text))) if _NULL in text else text
+def _without_nulls_of(text: bytes) -> JSON:
+    """The value of JSON text without its nulls."""
+    value = orjson.loads(text)
+    return without_nulls(value) if _NULL in text else value
 
 
-def _without_nulls(value: JSON) -> JSON:
+def without_nulls(value: JSON) -> JSON:
     """A value without the fields and elements that are null, as Lua has it."""
     if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_without_nulls(item) for item in value if item is not None]
+        return [without_nulls(item) for item in value if item is not None]
     return value
+
+
+def _without_null_results(function: Callable[..., Sequence[JSON]]) -> Callable[..., Sequence[JSON]]:
+    return lambda *values: list(map(without_nulls, function(*values)))
 
 
 def _as_several(function: Callable[..., JSON]) -> Callable[..., tuple[JSON, ...]]:

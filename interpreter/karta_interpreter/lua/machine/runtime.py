@@ -94,7 +94,7 @@ class Runtime:
                 call.results,
                 bool(call.own),
                 getrandbits(_SEED_BITS) or 1,
-                *(part for argument in call.arguments for part in self._host.give(argument)),
+                *(part for argument in call.arguments for part in self._host.give_text(argument)),
             )
             if outcome != "results":
                 raise _error(outcome, details, call.function)
@@ -151,8 +151,6 @@ def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException
     cause = details[0]
     if outcome == "memory":
         return MemoryError()
-    if outcome == "large":
-        return TooLargeError()
     if outcome == "python" and isinstance(cause, BaseException):
         return cause
     if outcome == "missing":

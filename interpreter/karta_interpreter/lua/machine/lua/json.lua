@@ -9,32 +9,34 @@ local is_index, number_text, whole = machine.is_index, machine.number_text, mach
 local touch, rest_of, untouched = machine.touch, machine.rest, machine.untouched
 
 local DEEPEST = 200 -- levels of a result: more than any JSON text that the rest of the program reads
-local MOST = 64 * 2 ^ 20 -- bytes of memory: a table that is in a value many times makes a small value a large text
-local PIECE = 16 -- bytes that each piece of it takes
 local EXACT = 2 ^ 53
-local TOO_LARGE = { "result" }
+local MOST_WORDS, LONGEST_WORD = 1000, 64
 
 local ESCAPES = { ['"'] = '\\"', ["\\"] = "\\\\" }
 for code = 0, 31 do
   ESCAPES[string.char(code)] = format("\\u%04x", code)
 end
 
-local out, length, room, visited, may_share
-
-local function put(text)
-  room = room - #text - PIECE
-  if room < 0 then
-    error(TOO_LARGE, 0)
-  end
-  length = length + 1
-  out[length] = text
-end
+local visited, may_share
 
 local function quoted(text)
   if find(text, '[%z\1-\31"\\]') then
     text = gsub(text, '[%z\1-\31"\\]', ESCAPES)
   end
   return '"' .. text .. '"'
+end
+
+local words, count = {}, 0 -- names of fields with what stands around them, most of which scripts write again
+
+local function name_json(name)
+  local word = quoted(name) .. ":"
+  if #name <= LONGEST_WORD then
+    if count == MOST_WORDS then
+      words, count = {}, 0
+    end
+    words[name], count = word, count + 1
+  end
+  return word
 end
 
 -- A number as Go writes it: an integer in full, with the fewest digits that mean it.
@@ -71,58 +73,42 @@ local function complaint(object)
   return "cannot encode mixed or invalid key types"
 end
 
-local give
+local value_json
 
-local function give_array(object, size, depth)
-  local count = 0
+local function array_json(object, size, depth)
+  local entries = 0
   for _ in next, object do
-    count = count + 1
+    entries = entries + 1
   end
-  if count ~= size then
+  if entries ~= size then
     error(complaint(object), 0)
   end
+  local parts = {}
   for index = 1, size do
     local value = object[index]
     if value == nil then
       error(complaint(object), 0)
     end
-    put(index == 1 and "[" or ",")
-    give(value, depth)
+    parts[index] = value_json(value, depth)
   end
-  put("]")
+  return "[" .. concat(parts, ",") .. "]"
 end
 
 -- `rest` is the text of fields that are not converted.
-local function give_object(object, rest, depth)
-  local key, value = next(object)
-  if key == nil and rest == "" then
-    return put("[]")
-  end
-  put("{" .. rest)
-  local separator = rest == "" and "" or ","
-  while key ~= nil do
+local function object_json(object, rest, depth)
+  local parts, size = { rest }, rest == "" and 0 or 1
+  for key, value in next, object do
     if type(key) ~= "string" then
       error(complaint(object), 0)
     end
-    put(separator .. quoted(key) .. ":")
-    give(value, depth)
-    separator = ","
-    key, value = next(object, key)
+    size = size + 1
+    parts[size] = (words[key] or name_json(key)) .. value_json(value, depth)
   end
-  put("}")
-end
-
-local function give_content(object, depth)
-  local size = #object
-  if size == 0 then
-    return give_object(object, rest_of(object), depth)
-  end
-  touch(object)
-  return give_array(object, size, depth)
+  return size == 0 and "[]" or "{" .. concat(parts, ",", 1, size) .. "}"
 end
 
 -- To gopher-json a table is recursive when it is in a value twice, on whatever way.
-local function give_table(object, depth)
+local function table_json(object, depth)
   if visited[object] then
     error("cannot encode recursively nested tables to JSON", 0)
   end
@@ -130,32 +116,36 @@ local function give_table(object, depth)
     error("a value is nested deeper than " .. DEEPEST .. " tables", 0)
   end
   visited[object] = true
-  give_content(object, depth + 1)
+  local size, text = #object
+  if size == 0 then
+    text = object_json(object, rest_of(object), depth + 1)
+  else
+    touch(object)
+    text = array_json(object, size, depth + 1)
+  end
   if may_share then
     visited[object] = nil
   end
+  return text
 end
 
-function give(value, depth)
+function value_json(value, depth)
   local kind = type(value)
   if kind == "string" then
-    return put(quoted(value))
+    return quoted(value)
   elseif kind == "table" then
-    return give_table(value, depth)
+    return table_json(value, depth)
   elseif kind == "number" then
-    return put(number_json(value))
+    return number_json(value)
   elseif kind == "boolean" then
-    return put(value and "true" or "false")
+    return value and "true" or "false"
   end
   error("cannot encode " .. kind .. " to JSON", 0)
 end
 
-local function table_json(object)
-  out, length, visited = {}, 0, {}
-  give_table(object, 1)
-  local text = concat(out, "", 1, length)
-  out = nil
-  return text
+local function whole_json(object)
+  visited = {}
+  return table_json(object, 1)
 end
 
 -- The kind and the value of each of `count` values, one after the other; a table is its JSON text, an object in arguments
@@ -165,20 +155,19 @@ end
 -- that one, it is of the kind "problem".
 local function give_all(count, is_result, is_lenient, ...)
   local given = {}
-  room = MOST
   for index = 1, count do
     local value = (select(index, ...))
     local kind = type(value)
     if kind == "table" and untouched(value) and not is_result then
       kind, value = "lent", untouched(value)
     elseif kind == "table" and is_lenient then
-      local ok, result = pcall(table_json, value)
-      if not ok and type(result) ~= "string" then
+      local ok, result = pcall(whole_json, value)
+      if not ok and (type(result) ~= "string" or result == "not enough memory") then
         error(result, 0)
       end
       kind, value = ok and "table" or "problem", result
     elseif kind == "table" then
-      value = table_json(value)
+      value = whole_json(value)
     elseif kind == "function" then
       if may_share then
         error("cannot encode function to JSON", 0)

@@ -31,9 +31,6 @@ local function failure(problem)
   if problem == "not enough memory" then
     return "memory", ""
   end
-  if type(problem) == "table" and problem[1] == "result" then
-    return "large", ""
-  end
   if type(problem) == "userdata" then
     return "python", problem
   end
@@ -56,7 +53,7 @@ end
 
 -- Run a loaded script and call one of its functions for its first results; each argument is a value and its kind.
 --
--- Gives "results" with their number and a kind and a value for each, "error" with message and line, "memory", "large", "missing"
+-- Gives "results" with their number and a kind and a value for each, "error" with message and line, "memory", "missing"
 -- with what is there instead of the function, or "python" with what Python raised.
 function machine.run(chunk, name, wanted, has_karta, seed, ...)
   machine.return_all()
