@@ -1,7 +1,7 @@
 """The script of AggregateStatus."""
 
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeAlias
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.questions import matched_status
@@ -14,6 +14,24 @@ from karta_interpreter.karta.status_rules import Status, StatusRules
 
 _FAILING = frozenset({Status.FAILED, Status.DEGRADED})
 _GOING_ON = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
+_FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
+    AggregateRule.SUM: "added",
+    AggregateRule.MAX: "largest",
+    AggregateRule.MIN: "smallest",
+    AggregateRule.ANY: "holds_any",
+    AggregateRule.ALL: "holds_all",
+    AggregateRule.FIRST: "first_value",
+    AggregateRule.WORST: "first_value",
+    AggregateRule.UNION: "union_of",
+    AggregateRule.CONCAT: "all_elements",
+    AggregateRule.LATEST: "latest",
+    AggregateRule.EARLIEST: "earliest",
+    AggregateRule.OMIT: "nothing",
+    AggregateRule.DROP: "nothing",
+}
+"""The functions of the library that reduce many values to one."""
+_ALWAYS: Final = frozenset({"statuses_of", "told", "mapped", "completing", "running"})
+"""What a script reads of any kind; the rest is left out where a kind does not have it."""
 _REMOVED = (AggregateRule.OMIT, AggregateRule.DROP)
 
 
@@ -30,6 +48,7 @@ def aggregate(script: Script) -> None:
     fields = {
         "statuses_of": matched_status(script),
         "rules": lua_value({_key(path): str(rule) for path, rule in rules.items()}),
+        "reductions": _reductions(set(rules.values())),
         "removed": lua_value([_steps(path[1:]) for path, rule in rules.items() if rule in _REMOVED]),
         "kept": _kept(script),
         "outcomes": _outcomes(script, meanings),
@@ -44,9 +63,16 @@ def aggregate(script: Script) -> None:
         "completes": lua_value(bool(completed)),
         "by_expression": lua_value(any(not matcher.conditions and not matcher.phase for matcher in completed)),
     }
+    fields = {field: value for field, value in fields.items() if field in _ALWAYS or value not in ("{}", "false")}
+    script.features |= fields.keys()
     body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
     script.add(f"local kind = {{\n{body}}}")
     script.add("function AggregateStatus(obj, items)\n  return aggregated(kind, obj, items or {})\nend")
+
+
+def _reductions(rules: Iterable[AggregateRule]) -> str:
+    used = {AggregateRule.SUM if rule is AggregateRule.COUNTER else rule for rule in rules}
+    return "{" + ", ".join(f"{rule} = {_FUNCTIONS[rule]}" for rule in sorted(used)) + "}"
 
 
 def _meanings(rules: StatusRules | None) -> _Meanings:

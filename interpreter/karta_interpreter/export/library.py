@@ -5,13 +5,15 @@ line.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
 _HEAD: Final = re.compile(r"^local (?:function )?(\w+)", re.MULTILINE)
 _WORD: Final = re.compile(r"(?<![.\w])[A-Za-z_]\w*(?!\w| = )")
 _DECLARED: Final = re.compile(r"local function \w+\(([^)]*)\)|function\(([^)]*)\)|local ([\w, ]+)|for ([\w, ]+) in")
+_MARK: Final = re.compile(r" -- (with|without) (\w+)$")
 _COMMENT_OR_TEXT: Final = re.compile(r'--[^\n]*|"(?:[^"\\\n]|\\.)*"')
 _ORDER: Final = (
     "jq",
@@ -31,7 +33,6 @@ _ORDER: Final = (
 class Function(NamedTuple):
     """One function or constant of the library with its comment, and the words in its code."""
 
-    name: str
     text: str
     words: frozenset[str]
 
@@ -48,33 +49,55 @@ def _foreign(code: str) -> frozenset[str]:
     return words_of(code) - own
 
 
-def _read() -> dict[str, Function]:
-    found: dict[str, Function] = {}
+def _read() -> dict[str, str]:
+    found: dict[str, str] = {}
     folder = files(__package__) / "library"
     for name in _ORDER:
         text = (folder / f"{name}.lua").read_text(encoding="utf-8")
         for part in text.strip().split("\n\n"):
             head = _HEAD.search(part)
             if head:
-                found[head[1]] = Function(head[1], part, _foreign(part))
+                found[head[1]] = part
     return found
 
 
 LIBRARY: Final = _read()
-"""By name, in the order in which a script has them."""
+"""The texts by name, in the order in which a script has them."""
 
 
-def used(code: str) -> str:
-    """The functions that some code uses, and those that they use, as they stand before the code."""
-    return "\n\n".join(LIBRARY[name].text for name in _closure(words_of(code)))
+def used(code: str, features: Iterable[str] = ()) -> str:
+    """The functions that some code uses, and those that they use, as they stand before the code.
 
-
-def _closure(words: Iterable[str]) -> list[str]:
-    wanted: set[str] = set()
-    waiting = list(words)
+    A statement ``-- with NAME`` is left out where the definition does not have that feature, and one ``-- without
+    NAME`` where it has.
+    """
+    own = frozenset(features)
+    found: dict[str, Function] = {}
+    waiting = list(words_of(code))
     while waiting:
         name = waiting.pop()
-        if name in LIBRARY and name not in wanted:
-            wanted.add(name)
-            waiting += LIBRARY[name].words
-    return [name for name in LIBRARY if name in wanted]
+        if name in LIBRARY and name not in found:
+            found[name] = _function(name, own)
+            waiting += found[name].words
+    return "\n\n".join(found[name].text for name in LIBRARY if name in found)
+
+
+@cache
+def _function(name: str, features: frozenset[str]) -> Function:
+    text = "\n".join(_statements(LIBRARY[name].splitlines(), features))
+    return Function(text, _foreign(text))
+
+
+def _statements(lines: Iterable[str], features: frozenset[str]) -> Iterator[str]:
+    left_out_until = ""
+    for line in lines:
+        if left_out_until:
+            left_out_until = "" if line == left_out_until else left_out_until
+            continue
+        mark = _MARK.search(line)
+        if mark is None:
+            yield line
+        elif (mark[1] == "with") == (mark[2] in features):
+            yield line[: mark.start()]
+        elif line[: mark.start()].endswith((" then", " do")):
+            left_out_until = f"{line[: len(line) - len(line.lstrip())]}end"

@@ -10,6 +10,7 @@ from karta_interpreter.export.writer import quoted
 from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
+from karta_interpreter.karta.pods import LONGEST
 
 LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported."""
@@ -20,6 +21,7 @@ class Script(Expressions):
 
     def __init__(self, definition: Definition, comments: Sequence[Comment] = (), *, traced: bool = False) -> None:
         super().__init__(definition, comments, traced=traced)
+        self.features: set[str] = set()
         self._tables: dict[tuple[bool, bool], str] = {}
 
     def components(self, *, counted: bool = True, bounds: bool = False) -> str:
@@ -58,12 +60,17 @@ class Script(Expressions):
         for added in self.definition.annotations.added_containers:
             if added.component == name and not bounds:
                 fields["added"] = self.first_of(added.query, f"{name} added containers")
+        self.features |= fields.keys()
+        if component.instance_ids or len(name) > LONGEST:
+            self.features.add("computed_names")
+        if component.instance_ids or len(self.definition.leaves) > 1:
+            self.features.add("many")
         return f"{{{', '.join(f'{field} = {value}' for field, value in fields.items())}}}"
 
     def text(self) -> str:
         """Return the whole script but for its header."""
         body = "\n\n".join(self.parts)
-        library = used(body)
+        library = used(body, self.features)
         kube = 'local kube = require("kube")' if "kube" in words_of(f"{library}\n{body}") else ""
         own = f"-- {self.definition.gvk.kind}.\n\n{body}"
         shared = f"-- Functions that exported scripts share.\n\n{library}" if library else ""

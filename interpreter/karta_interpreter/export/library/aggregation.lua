@@ -103,7 +103,7 @@ local function report_of(kind, template, reported)
   object.metadata = united_fields(is_object(template.metadata) and template.metadata or {}, {})
   object.metadata.generation = generation
   local statuses = kind.statuses_of(object)
-  for _, path in ipairs(kind.removed) do without_path(status, path, 1) end
+  for _, path in ipairs(kind.removed) do without_path(status, path, 1) end -- with removed
   return {cluster = reported.clusterName or "", status = status, statuses = statuses, severity = severity_of(statuses)}
 end
 
@@ -183,68 +183,82 @@ local function without_empty_text(values)
   return found
 end
 
-local reductions = {
-  sum = function(values)
-    if are_all(values, "number") then return sum_of(values) end
-    for i, value in ipairs(values) do
-      if type(value) == "number" then values[i] = number_text(value) end
-    end
-    return kube.resourceAdd(unpack(values))
-  end,
-  max = function(values)
-    local found = values[1]
-    for _, value in ipairs(values) do
-      if amount_of(value) > amount_of(found) then found = value end
-    end
-    return found
-  end,
-  min = function(values)
-    local found = values[1]
-    for _, value in ipairs(values) do
-      if amount_of(value) < amount_of(found) then found = value end
-    end
-    return found
-  end,
-  any = function(values)
-    local found = false
-    for _, value in ipairs(values) do
-      if of_type(value, "boolean") then found = true end
-    end
-    return found
-  end,
-  all = function(values)
-    local found = true
-    for _, value in ipairs(values) do
-      if not of_type(value, "boolean") then found = false end
-    end
-    return found
-  end,
-  first = function(values) return values[1] end,
-  worst = function(values) return values[1] end,
-  union = function(values)
-    local found = {}
-    for i = #values, 1, -1 do found = united_fields(found, of_type(values[i], "object")) end
-    return found
-  end,
-  concat = function(values)
-    local found = {}
-    for _, value in ipairs(values) do found = joined(found, of_type(value, "list")) end
-    return found
-  end,
-  latest = function(values) return extreme_time(values, false) end,
-  earliest = function(values) return extreme_time(values, true) end,
-  omit = function() return nil end,
-  drop = function() return nil end,
-}
+local function added(values)
+  if are_all(values, "number") then return sum_of(values) end
+  for i, value in ipairs(values) do
+    if type(value) == "number" then values[i] = number_text(value) end
+  end
+  return kube.resourceAdd(unpack(values))
+end
+
+local function largest(values)
+  local found = values[1]
+  for _, value in ipairs(values) do
+    if amount_of(value) > amount_of(found) then found = value end
+  end
+  return found
+end
+
+local function smallest(values)
+  local found = values[1]
+  for _, value in ipairs(values) do
+    if amount_of(value) < amount_of(found) then found = value end
+  end
+  return found
+end
+
+local function holds_any(values)
+  local found = false
+  for _, value in ipairs(values) do
+    if of_type(value, "boolean") then found = true end
+  end
+  return found
+end
+
+local function holds_all(values)
+  local found = true
+  for _, value in ipairs(values) do
+    if not of_type(value, "boolean") then found = false end
+  end
+  return found
+end
+
+local function first_value(values)
+  return values[1]
+end
+
+local function union_of(values)
+  local found = {}
+  for i = #values, 1, -1 do found = united_fields(found, of_type(values[i], "object")) end
+  return found
+end
+
+local function all_elements(values)
+  local found = {}
+  for _, value in ipairs(values) do found = joined(found, of_type(value, "list")) end
+  return found
+end
+
+local function latest(values)
+  return extreme_time(values, false)
+end
+
+local function earliest(values)
+  return extreme_time(values, true)
+end
+
+local function nothing()
+  return nil
+end
 
 local computing = {sum = true, max = true, min = true, latest = true, earliest = true}
 
 -- Many values become one by the rule of the annotation `aggregate`.
-local function reduced(rule, values)
+local function reduced(kind, rule, values)
   if rule == "counter" then rule = "sum" end
   if computing[rule] then values = without_empty_text(values) end
   if #values == 0 then return nil end
-  return reductions[rule](values)
+  return kind.reductions[rule](values)
 end
 
 local function sorted_by(values, is_before)
@@ -299,15 +313,15 @@ local function condition_status(kind, name, told)
   for _, one in ipairs(told) do
     local key = name .. "=" .. shown(one.status)
     if one.status then statuses[one.status] = true end
-    if fails(one) and kind.failing[key] then failing[#failing + 1] = one end
-    if one.status and kind.going_on[key] and (not going_on or one.status < going_on) then going_on = one.status end
+    if fails(one) and kind.failing[key] then failing[#failing + 1] = one end -- with failing
+    if one.status and kind.going_on[key] and (not going_on or one.status < going_on) then going_on = one.status end -- with going_on
     are_equal = are_equal and one.status == told[1].status
     any_fails = any_fails or fails(one)
   end
-  if #failing > 0 then return sorted_by(failing, worst_condition)[1].status end
-  if going_on then return going_on end
-  local runs = kind.completes and kind.running[name] and string.find(string.lower(name), "running", 1, true)
-  if runs and statuses.True and not any_fails then return "True" end
+  if #failing > 0 then return sorted_by(failing, worst_condition)[1].status end -- with failing
+  if going_on then return going_on end -- with going_on
+  local runs = kind.running[name] and string.find(string.lower(name), "running", 1, true) -- with completes
+  if runs and statuses.True and not any_fails then return "True" end -- with completes
   if are_equal then return told[1] and told[1].status end
   if not kind.mapped[name] and sounds_like_failure(name) and statuses.True then return "True" end
   return statuses.False and "False" or statuses.Unknown and "Unknown" or nil
@@ -359,7 +373,7 @@ local function merged_conditions(kind, parts_of_list)
         if not part.report.statuses.Completed then unfinished[#unfinished + 1] = one end
       end
     end
-    if kind.running[name] and #unfinished > 0 then told = unfinished end
+    if kind.running[name] and #unfinished > 0 then told = unfinished end -- with running
     local status = condition_status(kind, name, told)
     if status then merged[#merged + 1] = merged_condition(name, status, told) end
   end
@@ -437,13 +451,13 @@ local function merged_value(kind, path, name, parts_of_field)
     end
   end
   if #values == 0 then return nil end
-  if kind.rules[path] then
+  if kind.rules[path] then -- with rules
     local rule = kind.rules[path]
     if rule == "worst" or rule == "union" then
       values = {}
       for i, part in ipairs(sorted_by(found, worse)) do values[i] = part.value end
     end
-    return reduced(rule, values)
+    return reduced(kind, rule, values)
   end
   if are_all(values, "boolean") then
     local holds = #values == #parts_of_field
@@ -502,17 +516,17 @@ end
 local function emptied(kind, status)
   local left = {}
   for key, value in pairs(status) do
-    local rule = kind.rules["status." .. key]
+    local rule = kind.rules["status." .. key] -- with rules
     if type(value) == "boolean" then
       left[key] = false
     elseif type(value) == "number" then
       left[key] = 0
     elseif type(value) == "string" and not kind.told[key] then
       left[key] = value
-      if (rule == "sum" or rule == "counter") and value ~= "" and not is_time(value) then left[key] = "0" end
+      if (rule == "sum" or rule == "counter") and value ~= "" and not is_time(value) then left[key] = "0" end -- with rules
     end
-    if rule == "first" or rule == "worst" or rule == "union" or rule == "drop" then left[key] = nil end
-    if kind.is_told_whole and type(value) == "string" then left[key] = nil end
+    if rule == "first" or rule == "worst" or rule == "union" or rule == "drop" then left[key] = nil end -- with rules
+    if kind.is_told_whole and type(value) == "string" then left[key] = nil end -- with is_told_whole
   end
   return left
 end
@@ -646,10 +660,10 @@ end
 -- The template with the status of all clusters.
 local function aggregated(kind, template, items)
   local before, merged, is_over = template.status, nil, #items > 0
-  if has_ended(kind, before) then return template end
+  if has_ended(kind, before) then return template end -- with outcomes
   local reports = reports_of(kind, template, items)
   if #items == 0 then
-    local statuses = kind.completes and #kind.outcomes == 0 and kind.statuses_of(template) or {}
+    local statuses = kind.completes and not kind.outcomes and kind.statuses_of(template) or {}
     if before == nil or not is_object(before) or statuses.Completed or statuses.Failed then return template end
     merged = emptied(kind, before)
   elseif #reports == 0 then
@@ -661,12 +675,12 @@ local function aggregated(kind, template, items)
     for i, report in ipairs(reports) do whole[i] = {report = report, value = report.status} end
     merged = copy(merged_value(kind, "status", "status", whole) or {})
   end
-  for _, reported in ipairs(items) do is_over = is_over and has_ended(kind, reported.status) end
-  if #kind.outcomes > 0 then merged = concluded(kind, merged, before, is_over) end
+  for _, reported in ipairs(items) do is_over = is_over and has_ended(kind, reported.status) end -- with outcomes
+  if kind.outcomes then merged = concluded(kind, merged, before, is_over) end -- with outcomes
   local known = is_object(before) and before or {}
   merged.observedGeneration = agreed_generation(items, generation_of(template)) or known.observedGeneration
-  if #kind.outcomes > 0 then with_starts(kind, merged, known, template) end
-  with_known(kind, merged, copy(known))
+  if kind.outcomes then with_starts(kind, merged, known, template) end -- with outcomes
+  with_known(kind, merged, copy(known)) -- with kept
   template.status = copy(merged)
   return template
 end

@@ -61,7 +61,8 @@ local function pod_templates(components, obj)
     local size = component.ids and #limited(component.ids(obj)) or 1
     local found = templates(component, obj, size)
     for i = 1, size do
-      if found[i] then all[#all + 1] = with_added(component, obj, found[i]) end
+      if found[i] then all[#all + 1] = found[i] end -- without added
+      if found[i] then all[#all + 1] = with_added(component, obj, found[i]) end -- with added
     end
   end
   return all

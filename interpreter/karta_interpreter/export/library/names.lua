@@ -110,9 +110,12 @@ local function unique_names(sets)
 end
 
 local function components_of(sets)
-  local found, names = {}, unique_names(sets)
+  local found = {}
+  local names = unique_names(sets) -- with computed_names
   for i, set in ipairs(sets) do
-    found[i] = {name = names[i], replicas = set.replicas, replicaRequirements = requirements(set.template)}
+    local name = set.component
+    name = names[i] -- with computed_names
+    found[i] = {name = name, replicas = set.replicas, replicaRequirements = requirements(set.template)}
   end
   return found
 end

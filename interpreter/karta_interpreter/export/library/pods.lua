@@ -29,13 +29,15 @@ end
 local function templates(component, obj, size)
   local found = {}
   local values = aligned(component, component.pods(obj), size, not component.ids)
-  local metadata = component.metadata and aligned(component, component.metadata(obj), size, true) or {}
+  local metadata = component.metadata and aligned(component, component.metadata(obj), size, true) or {} -- with metadata
   for i = 1, size do
     local value = check_object(component, present(values[i]))
-    local beside = check_object(component, present(metadata[i]))
-    if component.is_spec and value then
+    local beside = nil
+    beside = check_object(component, present(metadata[i])) -- with metadata
+    if component.is_spec and value then -- with is_spec
       found[i] = {metadata = beside, spec = value}
-    elseif value then
+    end
+    if value and not component.is_spec then
       found[i] = check_object(component, value.spec) and value or nil
     end
   end
@@ -80,12 +82,13 @@ end
 local function pod_sets(components, obj)
   local sets = {}
   for _, component in ipairs(components) do
-    local ids = instance_ids(component, obj)
+    local ids = {""} -- without ids
+    local ids = instance_ids(component, obj) -- with ids
     local found = templates(component, obj, #ids)
     if next(found) ~= nil then
       local replicas = counts(component, component.replicas and component.replicas(obj), #ids, false)
       local minimum = {}
-      for i = 1, #ids do
+      for i = 1, #ids do -- with minimum
         if not replicas[i] and component.minimum then
           minimum = counts(component, component.minimum(obj), #ids, true)
           break
@@ -97,7 +100,8 @@ local function pod_sets(components, obj)
             component = component.name,
             instance = ids[i],
             replicas = replicas[i] or minimum[i] or 1,
-            template = with_added(component, obj, found[i]),
+            template = found[i], -- without added
+            template = with_added(component, obj, found[i]), -- with added
           }
         end
       end
