@@ -11,7 +11,7 @@ from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import evaluate, failure, mistyped
 from karta_interpreter.karta.status_rules import ConditionMatcher, ConditionsRule, Matcher, Status, StatusRules
 
-__all__ = ["Condition", "Status", "StatusMatch", "match_status", "status_match_reads"]
+__all__ = ["Condition", "Status", "StatusMatch", "StatusReader", "match_status", "status_match_reads"]
 
 
 class Condition(NamedTuple):
@@ -47,7 +47,7 @@ def match_status(definition: Definition, obj: Object) -> StatusMatch:
     rules = definition.status
     if rules is None:
         return StatusMatch(None, (), (Status.UNDEFINED,))
-    reader = _Reader(definition.root, rules, obj)
+    reader = StatusReader(definition.root, rules, obj)
     matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
     return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
 
@@ -66,7 +66,7 @@ def status_match_reads(definition: Definition, projection: Projection) -> None:
                 conditions.each().at(field).take_all()
 
 
-class _Reader:
+class StatusReader:
     """What the matchers look at: the phase, the conditions and the object."""
 
     def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
@@ -78,6 +78,7 @@ class _Reader:
         self._by_type = {condition.type: condition for condition in self.conditions}
 
     def holds(self, matcher: Matcher) -> bool:
+        """Whether all that a matcher gives is so."""
         if matcher.phase and matcher.phase != self.phase:
             return False
         for expected in matcher.conditions:

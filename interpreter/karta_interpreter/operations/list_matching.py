@@ -53,7 +53,7 @@ class Correspondence:
         ours, names = frozenset(paths(self._asked(template))), dict[Path, Mapping[str, int]]()
         for path, value in zip(paths(self._observed), values, strict=True):
             found = absent if value is None else value
-            place = None if path is None or (found is None and not drops) else self._moved(path, template, names)
+            place = None if path is None or (found is None and not drops) else self.moved(path, template, names)
             if place is None or place not in ours or not _has_elements(template, place):
                 continue
             if value is not None or get(template, place) is not None:
@@ -63,8 +63,12 @@ class Correspondence:
         """Templates come without a status, so conditions about it are asked of the observed object's."""
         return {**template, "status": self._observed.get("status")}
 
-    def _moved(self, path: Path, template: Object, names: dict[Path, Mapping[str, int]]) -> Path | None:
-        """Return the path with the template's indices; None for an element that the template does not have."""
+    def moved(self, path: Path, template: Object, names: dict[Path, Mapping[str, int]] | None = None) -> Path | None:
+        """Return the path with the template's indices; None for an element that the template does not have.
+
+        ``names`` keeps the names in the lists of the template from one path to the next.
+        """
+        names = {} if names is None else names
         place: Path = ()
         for depth, step in enumerate(path):
             ours: str | int | None = step

@@ -6,6 +6,7 @@ the pod templates what the flavors ask for that it has assigned, and takes it aw
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Location, Query
@@ -24,6 +25,9 @@ from karta_interpreter.operations.revise_replica import revision_reads
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
 
+Step: TypeAlias = Literal["switches", "counts", "queue"] | Retained | Unset | Respelled
+"""What a step of Retain keeps: derived from the definition, or by a rule of the annotation ``retain``."""
+
 _Scales = Mapping[tuple[str, str], ScaleLocation]
 """Counts by component and instance: the names of pod sets depend on what else there is in the object."""
 
@@ -36,18 +40,30 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
     (``objectwatcher.go`` compares the result with the member).
     """
+    retained = desired
     try:
-        places = Correspondence(definition, desired, observed)
-        retained = _retain_scale(definition, _retain_switches(definition, places, desired), observed)
-        if is_queued(definition, desired):
-            retained = _keep_queued(definition, places, retained, observed)
-        listed = retained
-        for rule in definition.annotations.retain:
-            listed = _take(rule, places, listed) if isinstance(rule, Retained) else _adapt(rule, places, listed)
-        # A part that the annotation has filled in may leave counts unset, too.
-        return listed if listed is retained else _retain_scale(definition, listed, observed)
+        for _, step in retain_steps(definition, desired, observed):
+            retained = step
     except QueryError as error:
         raise InterpretationError(f"definition {definition.name}: {error}") from error
+    return retained
+
+
+def retain_steps(definition: Definition, desired: Object, observed: Object) -> Iterator[tuple[Step, Object]]:
+    """Yield the object after each step of `retain`; raises QueryError."""
+    places = Correspondence(definition, desired, observed)
+    retained = _retain_switches(definition, places, desired)
+    yield "switches", retained
+    retained = before = _retain_scale(definition, retained, observed)
+    yield "counts", retained
+    if is_queued(definition, desired):
+        retained = before = _keep_queued(definition, places, retained, observed)
+        yield "queue", retained
+    for rule in definition.annotations.retain:
+        retained = _take(rule, places, retained) if isinstance(rule, Retained) else _adapt(rule, places, retained)
+        yield rule, retained
+    if retained is not before:  # a part that the annotation has filled in may leave counts unset, too
+        yield "counts", _retain_scale(definition, retained, observed)
 
 
 def retain_reads(definition: Definition, projection: Projection) -> None:

@@ -31,7 +31,7 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     is_reached = replicas == sum(scale.pod_set.replicas for scale in scales)
     if is_reached and not leaves_count_unset(definition, obj):
         return obj
-    targets = scale_targets(scales, _elastic(definition, scales))
+    targets = scale_targets(scales, elastic_pod_sets(definition, scales))
     if is_reached:
         return reduce(lambda revised, target: target.write_default(revised), targets, obj)
     moved = {name for target in targets for name in target.pod_sets}
@@ -54,7 +54,7 @@ def revision_reads(definition: Definition, projection: Projection) -> None:
     take_outputs(projection, *(component.max_replicas for component in definition.components))
 
 
-def _elastic(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:
+def elastic_pod_sets(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:
     """Return the names of the pod sets whose count may change.
 
     Those of the components in the ``elastic`` annotation; without it a lone pod set, else those of components with

@@ -42,7 +42,8 @@ class Merging:
         """Return the merged status of two or more reports."""
         return self._objects(("status",), [Part(report, report.status) for report in reports])
 
-    def _value(self, path: PathPattern, parts: Sequence[Part]) -> JSON:
+    def value(self, path: PathPattern, parts: Sequence[Part]) -> JSON:
+        """Return the merged value of one field, None for none."""
         present = [part for part in parts if part.value is not None]
         values = [part.value for part in present]
         if not values:
@@ -82,7 +83,7 @@ class Merging:
         for key in keys:
             whose = between if between and key in _REVISION else parts
             found = [Part(part.report, part.value.get(key)) for part in whose if not is_map or key in part.value]
-            merged[key] = self._value((*path, key), found)
+            merged[key] = self.value((*path, key), found)
         return {key: value for key, value in merged.items() if value is not None}
 
     def _lists(self, path: PathPattern, parts: Sequence[Part]) -> list[JSON]:

@@ -1,0 +1,10 @@
+"""Explains answers: the chain from an answer to the definition's expressions and the places of the object.
+
+`explain` answers a call by `karta_interpreter.operations`, asks the same functions for each step, and collects what
+they read as facts. Here belongs what an answer is made of; how it is printed belongs to `karta_interpreter.cli`.
+"""
+
+from karta_interpreter.explain.explain import explain
+from karta_interpreter.explain.explanation import Explanation, Fact, Layer, Place
+
+__all__ = ["Explanation", "Fact", "Layer", "Place", "explain"]

@@ -1,0 +1,127 @@
+"""Which cluster gave which field of an aggregated status."""
+
+from collections.abc import Iterator, Sequence
+
+from karta_interpreter.explain.explanation import Fact, Place, pointer_to
+from karta_interpreter.explain.reading import annotation_field
+from karta_interpreter.explain.retention import changed
+from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.karta import Definition
+from karta_interpreter.karta.annotations import AggregateRule, PathPattern
+from karta_interpreter.operations import Call, Options, Results
+from karta_interpreter.operations.aggregate.member_status import Part, Report, reports_of
+from karta_interpreter.operations.aggregate.merge import Merging, are_conditions
+from karta_interpreter.operations.aggregate.reduce import is_time
+from karta_interpreter.operations.aggregate.status_history import has_ended
+
+
+class _Recorded(Merging):
+    """Merges as AggregateStatus does, and keeps the parts of each field."""
+
+    def __init__(self, definition: Definition) -> None:
+        super().__init__(definition)
+        self.parts: dict[PathPattern, Sequence[Part]] = {}
+
+    def value(self, path: PathPattern, parts: Sequence[Part]) -> JSON:
+        self.parts[path] = parts
+        return super().value(path, parts)
+
+
+def aggregation_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+    """Yield where each field of the aggregated status comes from."""
+    del options
+    before, after = call.object.get("status"), results["aggregatedStatus"].get("status") if results else None
+    if has_ended(definition, before):
+        yield Fact("unchanged", "the template has come to its outcome, which stays as it is")
+        return
+    reports = reports_of(definition, call.object, call.items)
+    silent = sorted({item.cluster for item in call.items} - {report.cluster for report in reports if report.status})
+    if silent or not call.items:
+        clusters = ", ".join(silent) or "any cluster"
+        yield Fact("silent", f"no status from {clusters}; the rest is merged, or the template's status stays")
+    for report in reports if len(reports) > 1 else ():
+        yield Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))
+    recorded = _Recorded(definition)
+    merged = recorded.status(reports) if len(reports) > 1 else dict(reports[0].status) if reports else {}
+    if len(reports) == 1:
+        recorded.parts = {("status", field): [Part(reports[0], value)] for field, value in merged.items()}
+    for field, value in (after or {}).items():
+        yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
+    for path in changed(before or {}, after or {}):
+        if get(after, path) is None:
+            place = Place(("status", *path), get(before, path))
+            yield Fact("removed", f"{field_path(path)} goes: no cluster has it", places=(place,))
+
+
+def _fields(
+    definition: Definition, path: tuple[str, ...], value: JSON, merged: JSON, recorded: _Recorded
+) -> Iterator[Fact]:
+    """Yield the facts about one field: one for each condition, and for each field inside of an object."""
+    parts, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
+    if isinstance(value, list) and are_conditions([each for each in value if each is not None]):
+        for index, condition in enumerate(value):
+            yield _condition(path, index, condition, parts)
+    elif isinstance(value, dict) and any((*path, key) in recorded.parts for key in value):
+        for key, part in value.items():
+            yield from _fields(definition, (*path, key), part, get(merged, (key,)), recorded)
+    else:
+        given = tuple(_place(part.report, path, part.value) for part in parts if part.value is not None)
+        note = _history(path, rule) if value != merged else f"rule {rule}" if rule else _rule(value, parts)
+        read = f" ({', '.join(f'{place.cluster} {_short(place.value)}' for place in given)})" if given else ""
+        field = annotation_field("aggregate") if rule else ""
+        expression = f"{field_path(path)}: {rule}" if rule else ""
+        note = f"{field_path(path[1:])}: {note}{read}"
+        yield Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=given)
+
+
+def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequence[Part]) -> Fact:
+    found = [
+        (part.report, number, each)
+        for part in parts
+        for number, each in enumerate(part.value or ())
+        if isinstance(each, dict) and each.get("type") == condition["type"]
+    ]
+    same = [report.cluster for report, _, each in found if each.get("status") == condition["status"]]
+    other = [f"{report.cluster} has {each['status']}" for report, _, each in found if report.cluster not in same]
+    whose = [f"of {', '.join(same)}" if same else "by the template's present status and its outcomes", *other]
+    note = f"condition {condition['type']}={condition['status']} {', '.join(whose)}"
+    places = tuple(_place(report, (*path, number), each) for report, number, each in found)
+    return Fact("aggregated", note, condition, _answer((*path, index)), places=places)
+
+
+def _history(path: tuple[str, ...], rule: AggregateRule | None) -> str:
+    """Return why a field is not what the clusters' values make."""
+    if path[1:] == ("observedGeneration",):
+        return "the template's generation when all members have caught up with it, else its present value"
+    if rule in (AggregateRule.COUNTER, AggregateRule.OMIT):
+        return f"rule {rule}, by which the template's present value stays"
+    return "the template's present status and the definition's outcomes decide"
+
+
+def _rule(value: JSON, parts: Sequence[Part]) -> str:
+    """Return the rule of AggregateStatus for values of a type."""
+    if len(parts) < 2:  # noqa: PLR2004 - one cluster
+        return "of the one cluster that reports"
+    whose = [part.report.cluster for part in parts if part.value == value]
+    if isinstance(value, bool):
+        return "true where it is in all"
+    if isinstance(value, int | float):
+        return "the sum"
+    if isinstance(value, dict | list):
+        return "merged"
+    if len(whose) == len(parts):
+        return "the same in all"
+    return f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
+
+
+def _place(report: Report, path: Path, value: JSON) -> Place:
+    return Place(path, value, source="items", cluster=report.cluster)
+
+
+def _answer(path: Path) -> str:
+    return f"/aggregatedStatus{pointer_to(path)}"
+
+
+def _short(value: JSON) -> str:
+    return str(value) if isinstance(value, str | int | float) else "…"

@@ -1,0 +1,100 @@
+"""Which pod template or expression names each dependency, and where."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.explain.explanation import Fact, Place
+from karta_interpreter.explain.reading import Reading, annotation_field, field_of, place_at, pod_queries, readings
+from karta_interpreter.k8s.dependencies import claim_dependencies, pod_dependencies
+from karta_interpreter.k8s.edit import set_value
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta import Definition
+from karta_interpreter.karta.annotations import ExtraDependency, MorePods
+from karta_interpreter.karta.definition import Fragments, PodSpec
+from karta_interpreter.karta.pods import pod_templates
+from karta_interpreter.operations import Call, Options, Results
+
+_PROBE: Final = "karta-interpreter-probe"
+
+
+def dependency_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+    """Yield each dependency with the places that name it."""
+    del options
+    templates = list(_templates(definition, call.object))
+    for index, found in enumerate(results["dependencies"] if results else ()):
+        title, answer = f"{found['kind']} {found['name']}", f"/dependencies/{index}"
+        for name, field, template, base in templates:
+            paths = list(_naming(template, found)) if _needs(template, found) else []
+            if paths:
+                places = [place_at((*base, *path), call.object) for path in paths] if base is not None else []
+                known = tuple(place for place in places if place.exists)
+                added = "" if known or base is None else f", by {annotation_field('added-containers')}"
+                yield Fact("dependency", f"{title}: {name}{added}", found, answer, field=field, places=known)
+        yield from _extra(definition, call.object, found, title, answer)
+
+
+def _extra(definition: Definition, obj: Object, found: Object, title: str, answer: str) -> Iterator[Fact]:
+    field = annotation_field("dependencies")
+    for extra in definition.annotations.dependencies:
+        if isinstance(extra, ExtraDependency) and (extra.api_version, extra.kind) == (
+            found["apiVersion"],
+            found["kind"],
+        ):
+            named = [reading for reading in readings(extra.name, obj) if reading.value == found["name"]]
+            if named:
+                places: tuple[Place, ...] = tuple(place for reading in named for place in reading.places)
+                note = f"{title}: {named[0].source}"
+                yield Fact("dependency", note, found, answer, field=field, expression=extra.name.text, places=places)
+
+
+def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
+    """Yield pod templates: what each is called, its field, and its place in the object, None where it has not one."""
+    used: dict[str, int] = {}
+    for component, template in pod_templates(definition, obj):
+        part = definition.component(component)
+        pods = None if part is None else part.pods
+        field, query = next(iter(pod_queries(pods).items()))
+        whole = (
+            [] if isinstance(pods, Fragments) else [each for each in readings(query, obj) if _is_template(each, pods)]
+        )
+        index = used[component] = used.get(component, -1) + 1
+        at = whole[index].location if index < len(whole) else None
+        where = "" if part is None else field_of(definition, part, field)
+        yield f"pods of {component}", where, template, at and (at.path[:-1] if isinstance(pods, PodSpec) else at.path)
+    for more in definition.annotations.dependencies:
+        for reading in readings(more.templates, obj) if isinstance(more, MorePods) else ():
+            if isinstance(reading.value, dict):
+                at = reading.location
+                yield "more pods", annotation_field("dependencies"), reading.value, at and at.path
+
+
+def _is_template(reading: Reading, pods: object) -> bool:
+    value = reading.value
+    return isinstance(value, dict) and (isinstance(pods, PodSpec) or value.get("spec") is not None)
+
+
+def _needs(template: Object, found: Object) -> bool:
+    try:
+        needed = (*pod_dependencies(template, ""), *claim_dependencies(template, ""))
+    except InterpretationError:
+        return False
+    return any(
+        (each.api_version, each.kind, each.name) == (found["apiVersion"], found["kind"], found["name"])
+        for each in needed
+    )
+
+
+def _naming(template: Object, found: Object) -> Iterator[Path]:
+    """Yield the places in a template that name a dependency: with another name there, another one is needed."""
+    for path in _texts(template, (), found["name"]):
+        probe = {**found, "name": _PROBE}
+        if _needs(set_value(template, path, _PROBE), probe):
+            yield path
+
+
+def _texts(value: JSON, path: Path, text: str) -> Iterator[Path]:
+    if value == text and isinstance(value, str):
+        yield path
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+        yield from _texts(part, (*path, key), text)

@@ -1,0 +1,166 @@
+"""What an expression reads of an object: each output with the places that it comes from.
+
+Values and writable places come from the evaluator (`Query.evaluate`, `Query.locate_each`), what is read beside them
+from its analysis of reads.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from karta_interpreter.errors import QueryError
+from karta_interpreter.explain.explanation import OBJECT, Fact, Place, pointer_to
+from karta_interpreter.jq import Location, Query
+from karta_interpreter.jq.inprocess.reads import take_outputs
+from karta_interpreter.jq.inprocess.values import truthy
+from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.karta.annotations import PREFIX
+from karta_interpreter.karta.definition import Component, Definition, PodDefinition, PodSpec, PodTemplate
+from karta_interpreter.suggestion import closest
+
+_MOST = 12
+"""How many places of one output are listed."""
+_NOTHING = object()
+
+
+class Reading(NamedTuple):
+    """One output of an expression; ``location`` is where it is written back, None where it is computed."""
+
+    value: JSON
+    places: tuple[Place, ...]
+    location: Location | None
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The JSON Pointer at which another value is written."""
+        return () if self.location is None else (pointer_to(self.location.path),)
+
+    @property
+    def source(self) -> str:
+        """Where the value comes from, in words: a field, a default, or a computation."""
+        if self.location is None:
+            return "computed" if self.places else "a constant of the definition"
+        place = field_path(self.location.path)
+        limits = [f"at least {self.location.floor}"] if self.location.floor is not None else []
+        limits += [f"at most {self.location.cap}"] if self.location.cap is not None else []
+        own = f"{place} is not set, so the default {self.location.default} steps in" if self.has_default else place
+        return ", ".join([f"{own}, times {self.location.factor}" if self.location.factor != 1 else own, *limits])
+
+    @property
+    def has_default(self) -> bool:
+        """Whether a default stands in for the value at the place."""
+        return bool(
+            self.location is not None
+            and self.location.default is not None
+            and self.places
+            and not truthy(self.places[0].value)
+        )
+
+
+def readings(query: Query | None, obj: Object, source: str = OBJECT) -> list[Reading]:
+    """Return each output of an expression with its places; QueryError where the expression fails."""
+    if query is None:
+        return []
+    values = query.evaluate(obj)
+    try:
+        locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
+    except QueryError:
+        locations = [None] * len(values)
+    read = list(islice(_read(query, obj), _MOST * max(len(values), 1)))
+    return [
+        Reading(value, tuple(_places(location, read, obj, source)), location)
+        for value, location in zip(values, locations, strict=True)
+    ]
+
+
+def place_at(path: Path, obj: Object, source: str = OBJECT) -> Place:
+    """Return a place of an object with its value."""
+    value = get(obj, path, _NOTHING)
+    return Place(path, None if value is _NOTHING else value, value is not _NOTHING, source)
+
+
+def _places(location: Location | None, read: list[Path], obj: Object, source: str) -> Iterator[Place]:
+    own = () if location is None else location.path
+    if location is not None:
+        yield place_at(own, obj, source)
+    beside = (path for path in read if path != own and _is_beside(path, own))
+    yield from (place_at(path, obj, source) for path in islice(beside, _MOST))
+
+
+def _is_beside(path: Path, own: Path) -> bool:
+    """Return whether a path may belong to the same elements of lists as another one."""
+    return all(
+        ours == theirs
+        for ours, theirs in zip(path, own, strict=False)
+        if isinstance(ours, int) or isinstance(theirs, int)
+    )
+
+
+def _read(query: Query, obj: Object) -> Iterator[Path]:
+    """Yield the paths of all that an expression reads; nothing when it may read the whole object."""
+    projection = Projection()
+    take_outputs(projection, query)
+    if query.is_plain and not projection.is_whole:
+        yield from _leaves(projection, (), obj)
+
+
+def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
+    if projection.is_whole or not (projection.fields or projection.elements):
+        yield path
+        return
+    for name, part in projection.fields.items():
+        yield from _leaves(part, (*path, name), value.get(name) if isinstance(value, dict) else None)
+    if projection.elements is not None:
+        elements = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+        for key, element in elements:
+            yield from _leaves(projection.elements, (*path, key), element)
+
+
+def misspelt(path: Path, obj: Object) -> str:
+    """Return a hint about the first step of a path that the object lacks, "" when no other field is like it."""
+    for depth, step in enumerate(path):
+        parent = get(obj, path[:depth])
+        if isinstance(parent, dict) and step not in parent:
+            known = closest(str(step), (key for key in parent if key not in path))
+            return f"did you mean {field_path((*path[:depth], known))}?" if known else ""
+    return ""
+
+
+_STRUCTURE = "spec.structureDefinition"
+
+
+def field_of(definition: Definition, component: Component, field: str) -> str:
+    """Return the path of a field of a component in its definition.
+
+    The components of a definition are the root and then the children, in the order in which they are written.
+    """
+    index = [each.name for each in definition.components].index(component.name)
+    own = "rootComponent" if index == 0 else f"childComponents[{index - 1}]"
+    return f"{_STRUCTURE}.{own}.{field}"
+
+
+def annotation_field(name: str) -> str:
+    """Return the path of an annotation in its definition."""
+    return field_path(("metadata", "annotations", f"{PREFIX}{name}"))
+
+
+def pod_queries(pods: PodDefinition | None) -> dict[str, Query]:
+    """Return the expressions for pods by the fields that have them, the one for the whole of them first."""
+    match pods:
+        case None:
+            return {}
+        case PodTemplate(query):
+            return {"specDefinition.podTemplateSpecPath": query}
+        case PodSpec(query, metadata):
+            beside = {} if metadata is None else {"specDefinition.metadataPath": metadata}
+            return {"specDefinition.podSpecPath": query, **beside}
+    return {f"specDefinition.fragmentedPodSpecDefinition.{field}": query for field, query in pods.queries}
+
+
+def about(definition: Definition, component: Component, field: str, query: Query | None, **fact: object) -> Fact:
+    """Return a fact about an expression of a component."""
+    text = "" if query is None else query.text
+    where = field_of(definition, component, field)
+    return Fact(component=component.name, field=where, expression=text, **fact)  # type: ignore[arg-type]

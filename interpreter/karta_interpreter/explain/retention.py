@@ -1,0 +1,114 @@
+"""What Retain took from the member, and by which rule."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from karta_interpreter.explain.explanation import OBSERVED, Fact, Place
+from karta_interpreter.explain.reading import about, annotation_field, place_at
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.edit import get
+from karta_interpreter.k8s.fields import label
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta import Definition
+from karta_interpreter.operations import Call, Options, Results
+from karta_interpreter.operations.list_matching import Correspondence
+from karta_interpreter.operations.retain import RETAIN_REPLICAS, Step, retain_steps
+
+_NOTHING: Final = object()
+_REASONS: Final = {
+    "switches": "the template leaves the switch unset",
+    "queue": "a queue holds or runs the object",
+    "counts": "the template leaves the count unset",
+}
+
+
+def retention_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+    """Yield each place that Retain changed, in the order of its rules."""
+    del options, results
+    before, places = call.object, Correspondence(definition, call.object, call.member)
+    for step, after in retain_steps(definition, call.object, call.member):
+        for path in changed(before, after):
+            yield _fact(definition, step, path, before, after, call, places)
+        before = after
+    if before is call.object:
+        yield Fact("unchanged", "nothing comes from the member")
+
+
+def _fact(
+    definition: Definition, step: Step, path: Path, before: Object, after: Object, call: Call, places: Correspondence
+) -> Fact:
+    ours, value = place_at(path, before), get(after, path, _NOTHING)
+    theirs, fact = _source(definition, step, path, before, call.member, places)
+    took = "the member's value" if theirs.exists else "the member has none"
+    removed = ", so the template's is removed" if value is _NOTHING else ""
+    return replace(
+        fact,
+        note=f"{_reason(step, call.object)}: {took}{removed}",
+        value=None if value is _NOTHING else value,
+        answer=f"/retained{ours.pointer}",
+        places=(ours, theirs) if ours == place_at(path, call.object) else (theirs,),  # an earlier rule may move it
+        writes=(ours.pointer,),
+    )
+
+
+def _reason(step: Step, desired: Object) -> str:
+    if step == "counts" and label(desired, RETAIN_REPLICAS) == "true":
+        return f"the template has the label {RETAIN_REPLICAS}"
+    return _REASONS[step] if isinstance(step, str) else f"rule {step}"
+
+
+def _source(
+    definition: Definition, step: Step, path: Path, before: Object, member: Object, places: Correspondence
+) -> tuple[Place, Fact]:
+    """Return the member's place for a place of the template, and the expression that names it.
+
+    Elements of lists may have other indices in the member.
+    """
+    candidates = list(_named(definition, step))
+    for query, fact in candidates:
+        for location in query.locate_each(member) if query.is_plain else ():
+            ours = None if location is None else places.moved(location.path, before)
+            if location is not None and ours is not None and path[: len(ours)] == ours:
+                return place_at((*location.path, *path[len(ours) :]), member, OBSERVED), fact
+    fact = Fact("retained", "") if isinstance(step, str) else candidates[0][1]
+    return place_at(path, member, OBSERVED), fact
+
+
+def _named(definition: Definition, step: Step) -> Iterator[tuple[Query, Fact]]:
+    """Yield the expressions that a step may follow."""
+    if not isinstance(step, str):
+        yield step.place, Fact("retained", "", field=annotation_field("retain"), expression=str(step))
+        return
+    for component in definition.components if step == "counts" else ():
+        for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas)):
+            if query is not None:
+                yield query, about(definition, component, f"scaleDefinition.{field}", query, rule="retained", note="")
+    for component in definition.components if step != "counts" else ():
+        for name, actions in (("suspendActions", component.suspend), ("resumeActions", component.resume)):
+            for index, action in enumerate(actions):
+                field = f"suspendDefinition.{name}[{index}].path"
+                yield action.path, about(definition, component, field, action.path, rule="retained", note="")
+    for fields in definition.queued if step == "queue" else ():
+        yield fields.query, Fact("retained", "", expression=fields.query.text)
+
+
+def changed(before: JSON, after: JSON, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths whose values differ, as deep as both sides are objects, or lists of the same length.
+
+    >>> list(changed({"spec": {"a": 1}}, {"spec": {"a": 2, "b": {"c": 3}}}))
+    [('spec', 'a'), ('spec', 'b')]
+    """
+    if before is after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys([*before, *after]):
+            if key in before and key in after:
+                yield from changed(before[key], after[key], (*path, key))
+            else:
+                yield (*path, key)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from changed(old, new, (*path, index))
+    elif before != after or isinstance(before, bool) is not isinstance(after, bool):
+        yield path
