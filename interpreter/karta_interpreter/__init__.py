@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         WorkloadError,
         WriteVerificationError,
     )
+    from karta_interpreter.explain import Explanation, Fact, Layer, Place
     from karta_interpreter.findings import Finding, Severity
     from karta_interpreter.k8s.gvk import GVK
     from karta_interpreter.workload import (
@@ -53,6 +54,8 @@ __all__ = [
     "Condition",
     "DefinitionError",
     "EffectiveMember",
+    "Explanation",
+    "Fact",
     "Finding",
     "FragmentedPodSpec",
     "Instance",
@@ -60,7 +63,9 @@ __all__ = [
     "InstanceNode",
     "InterpreterError",
     "Karta",
+    "Layer",
     "PathNotWritableError",
+    "Place",
     "PodChanges",
     "PodGroup",
     "PodNode",
@@ -78,7 +83,11 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    "Explanation": "karta_interpreter.explain",
+    "Fact": "karta_interpreter.explain",
     "GVK": "karta_interpreter.k8s.gvk",
+    "Layer": "karta_interpreter.explain",
+    "Place": "karta_interpreter.explain",
     "Finding": "karta_interpreter.findings",
     "Severity": "karta_interpreter.findings",
 }

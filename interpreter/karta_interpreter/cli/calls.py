@@ -122,13 +122,14 @@ def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ())
     if not definition.has_karta and not definition.answers(call.operation):
         return Outcome(call, error=interpreter.why_not)
     try:
-        return Outcome(
-            call,
-            interpret(definition, call, on_print=lambda line: click.echo(_shown(line), err=True)),
-            reason=_reason(definition, call),
-        )
+        return Outcome(call, interpret(definition, call, on_print=print_line), reason=_reason(definition, call))
     except InterpretationError as error:
         return Outcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
+
+
+def print_line(line: str) -> None:
+    """Write a line that a script prints to stderr."""
+    click.echo(_shown(line), err=True)
 
 
 def _shown(text: str) -> str:

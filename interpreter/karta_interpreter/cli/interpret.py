@@ -9,15 +9,21 @@ import click
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, operation_named
 from karta_interpreter.cli.definitions import interpreter_for, read_customizations
+from karta_interpreter.cli.explain import STRICT, exit_if_strict
+from karta_interpreter.cli.explain import show as show_explanations
+from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
 from karta_interpreter.cli.options import inputs
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, to_yaml, written
+from karta_interpreter.explain import Fact, warnings_about
 from karta_interpreter.findings import Severity, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.lua.customization import LoadedCustomization
-from karta_interpreter.operations import Operation
+from karta_interpreter.operations import Call, Operation
 from karta_interpreter.sources.snapshot import Entry
 
 _MAX_REPLICAS = 2**31 - 1
@@ -51,8 +57,10 @@ class _Given(TypedDict):
 @inputs("-f", "--filename", "--karta", "filenames", text="Definitions and customizations instead of the catalogue")
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option("--check", is_flag=True, help="Check scripts without running them.")
+@click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
+@click.option("--strict", is_flag=True, help=STRICT)
 @click.option("-R", "--recursive", is_flag=True, expose_value=False, help="Accepted; folders are always read so.")
-@click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
+@click.option("-o", "--output", type=click.Choice(["table", "yaml", "json", "markdown"]), help="How to print answers.")
 def command(
     operation: str | None,
     filenames: tuple[str, ...],
@@ -60,6 +68,8 @@ def command(
     output: str | None,
     *,
     check: bool,
+    explain: bool,
+    strict: bool,
     **given: Unpack[_Given],
 ) -> None:
     """Ask a definition about an object, as Karmada would.
@@ -69,6 +79,8 @@ def command(
     asked = operation_named(operation) if operation else None
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["reference_file"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
+    if output == "markdown" and not explain:
+        raise UsageProblem("error: -o markdown is for --explain")
     if check:
         check_scripts([*filenames, *overrides])
         return
@@ -76,7 +88,11 @@ def command(
     calls = [arguments.call(asked)] if asked else arguments.calls()
     interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
     references = [obj for path in given["reference_file"] for obj in read_objects(path)]
-    outcomes = [ask(interpreter, call, references) for call in calls if asked or interpreter.is_asked(call.operation)]
+    calls = [call for call in calls if asked or interpreter.is_asked(call.operation)]
+    if explain:
+        show_explanations(interpreter, calls, references, output or "table", strict=strict)
+        return
+    outcomes = [ask(interpreter, call, references) for call in calls]
     if asked and output is None:
         _print_blocks(outcomes[0])
     elif output in ("yaml", "json"):
@@ -88,8 +104,20 @@ def command(
             reason = arguments.missing(each) if interpreter.is_asked(each) else interpreter.why_not
             if reason:
                 click.echo(escaped(f"{each} was not asked: {reason}"), err=True)
+    warnings = _warnings(interpreter.entry.definition, calls, references)
+    click.echo(warnings_text(warnings), err=True, nl=False)
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
+    exit_if_strict(warnings, strict=strict)
+
+
+def _warnings(definition: Definition, calls: Iterable[Call], references: Sequence[Object]) -> list[Fact]:
+    """What the definition looks for in the objects and does not find."""
+    known = Known.of(references)
+    asked = [
+        (resolved(definition, call.object, known), call) for call in calls if not definition.scripts.of(call.operation)
+    ]
+    return [fact for own, call in asked for fact in warnings_about(own, call.object, call.operation)]
 
 
 def _read(given: _Given) -> Arguments:

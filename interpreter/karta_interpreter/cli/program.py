@@ -14,6 +14,7 @@ from karta_interpreter.suggestion import did_you_mean
 COMMANDS = {
     "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
     "interpret": "Ask a definition about an object, as Karmada would.",
+    "explain": "Show why an answer is what it is.",
     "tree": "Show the components, instances and pods of a workload.",
     "validate": "Check definitions and show all their errors and warnings.",
     "query": "Try one jq expression of a definition on an object.",

@@ -1,6 +1,7 @@
 """``karta-interpreter test``: compares the answers of definitions with their golden suites."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from difflib import unified_diff
 from functools import cache
 from pathlib import Path
@@ -11,14 +12,17 @@ import click
 
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
+from karta_interpreter.cli.explanations import explanations_text, warnings_text, width
 from karta_interpreter.cli.options import output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, to_yaml, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.errors import InterpretationError, SuiteError
+from karta_interpreter.explain import explain
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.suites import Outcome, Report, Totals, by_kind, judge, judge_refusal
 from karta_interpreter.suites.comparison import compared
 from karta_interpreter.suites.suite import Case, find_suites, home_of, load_suite
@@ -81,7 +85,7 @@ def _failure(outcome: Outcome) -> str:
     place = click.style(f"{case.source}:{case.line}:", bold=True)
     title = f"{click.style('FAILED', fg='red', bold=True)} {place} {case.call.operation}: {case.name}"
     details = [click.style(line, fg=_COLOURS.get(line[:1])) for line in difference(outcome).splitlines()]
-    details = [*filter(None, [case.description]), *(details or outcome.failures)]
+    details = [*filter(None, [case.description]), *(details or outcome.failures), *outcome.notes]
     lines = [title, *indent("\n".join(details), _INDENT).split("\n"), ""]
     return "".join(f"{one_line(line)}\n" for line in lines)
 
@@ -102,6 +106,7 @@ def _case(outcome: Outcome) -> JSON:
         "description": case.description,
         "passed": outcome.passed,
         "failures": list(outcome.failures),
+        "notes": list(map(click.unstyle, outcome.notes)),
         "expected": {"error": case.error} if case.error is not None else dict(case.expected),
         "got": None if outcome.results is None else dict(outcome.results),
     }
@@ -130,8 +135,8 @@ def _suite(root: ET.Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
         place = {"file": case.source, "line": case.line}
         element = xml_element(suite, "testcase", classname=f"{name}/{case.call.operation}", name=case.name, **place)
         if not outcome.passed:
-            failure = xml_element(element, "failure", message=outcome.failures[0])
-            failure.text = xml_text("\n".join([case.description, *outcome.failures, difference(outcome)]))
+            lines = [case.description, *outcome.failures, difference(outcome), *map(click.unstyle, outcome.notes)]
+            xml_element(element, "failure", message=outcome.failures[0]).text = xml_text("\n".join(lines))
 
 
 _EXAMPLES = """\b
@@ -152,8 +157,16 @@ Examples:
     help='Only cases with TEXT in "Kind/Operation/name", in any case; may be repeated.',
 )
 @click.option("--fail-only", is_flag=True, help="Show only failed cases.")
+@click.option(
+    "--explain",
+    "explain_failures",
+    is_flag=True,
+    help="Show for each failed case the chain from the answer to the object.",
+)
 @output("table", "yaml", "json", "junit")
-def command(paths: tuple[Path, ...], names: tuple[str, ...], output: str, *, fail_only: bool) -> None:
+def command(
+    paths: tuple[Path, ...], names: tuple[str, ...], output: str, *, fail_only: bool, explain_failures: bool
+) -> None:
     """Run golden suites and show answers that differ from the expected ones.
 
     PATH is a folder, in which every YAML file below a folder "testdata" is a suite, or a suite; the current folder by
@@ -166,7 +179,7 @@ def command(paths: tuple[Path, ...], names: tuple[str, ...], output: str, *, fai
     if not chosen and not unreadable:
         nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
         raise UsageProblem(f"error: {nothing}" if cases else f"error: {', '.join(map(str, suites))}: there is no case")
-    report = Report(tuple(_run(chosen)), tuple(unreadable), fail_only)
+    report = Report(tuple(_run(chosen, explains=explain_failures)), tuple(unreadable), fail_only)
     texts = {"table": suites_text, "junit": junit}
     text = texts[output](report) if output in texts else written(suites_json(report), output)
     click.echo(text, nl=False)
@@ -199,7 +212,7 @@ def _is_named(case: Case, names: Sequence[str]) -> bool:
     return not names or any(name.lower() in title for name in names)
 
 
-def _run(cases: Sequence[Case]) -> Iterator[Outcome]:
+def _run(cases: Sequence[Case], *, explains: bool) -> Iterator[Outcome]:
     # A folder is read once for each kind of its suites, and its findings are shown as often.
     find = cache(_interpreter)
     for case in cases:
@@ -207,7 +220,11 @@ def _run(cases: Sequence[Case]) -> Iterator[Outcome]:
             interpreter = find(home_of(Path(case.source)), GVK.of(case.call.object))
         except InterpretationError as error:
             interpreter = f"error: {error}"
-        yield Outcome(case, (interpreter,)) if isinstance(interpreter, str) else _outcome(interpreter, case)
+        if isinstance(interpreter, str):
+            yield Outcome(case, (interpreter,))
+            continue
+        outcome = _outcome(interpreter, case)
+        yield outcome if outcome.passed else replace(outcome, notes=_notes(interpreter, case, explains=explains))
 
 
 def _interpreter(home: Path, gvk: GVK) -> Interpreter | str:
@@ -220,3 +237,11 @@ def _interpreter(home: Path, gvk: GVK) -> Interpreter | str:
 def _outcome(interpreter: Interpreter, case: Case) -> Outcome:
     answered = ask(interpreter, case.call, case.references)
     return judge_refusal(case, answered.error) if answered.results is None else judge(case, answered.results)
+
+
+def _notes(interpreter: Interpreter, case: Case, *, explains: bool) -> tuple[str, ...]:
+    """What explains a failure: the warnings about the case's object or, if asked for, the whole chain."""
+    entry = interpreter.entry
+    explanation = explain(entry.definition, case.call, origin=entry.origin, reader=Known.of(case.references))
+    text = explanations_text([explanation], width()) if explains else warnings_text(explanation.warnings)
+    return tuple(text.splitlines())

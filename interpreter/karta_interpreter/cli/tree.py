@@ -1,15 +1,17 @@
 """``karta-interpreter tree``: the components, instances and pods of a workload."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import click
 
 from karta_interpreter.cli.definitions import interpreter_for
+from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
 from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
+from karta_interpreter.explain import NO_PODS, Fact, warnings_about
 from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
@@ -21,6 +23,9 @@ from karta_interpreter.workload.tree import ComponentNode, InstanceNode, PodNode
 _INDENT = "  "
 _BRANCHES = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
+
+_Lacks = Mapping[tuple[str, str], str]
+"""What is to say about an instance with a count and no pods, by component and instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class _Branch:
 
 def tree_text(tree: WorkloadTree) -> str:
     """The tree drawn with lines, pods as its leaves."""
-    root = _branch(tree.root)
+    root = _branch(tree.root, _lacks(tree))
     head = f"{click.style(_title(tree), bold=True)}: {', '.join([_status(tree), *_counts(root)])}"
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
 
@@ -46,7 +51,7 @@ def tree_table(tree: WorkloadTree) -> str:
     """A row for each component and instance, indented below its owner."""
     rows = [
         (_INDENT * depth + branch.name, branch.kind, branch.counted, branch.each, _there(branch))
-        for depth, branch in _walk(_branch(tree.root))
+        for depth, branch in _walk(_branch(tree.root, _lacks(tree)))
     ]
     header = ("COMPONENT", "KIND", "REPLICAS", "EACH", "PODS")
     width = len(header) if any(pods for *_, pods in rows) else len(header) - 1
@@ -57,7 +62,7 @@ def tree_table(tree: WorkloadTree) -> str:
 
 def mermaid(tree: WorkloadTree) -> str:
     """The tree as a Mermaid flowchart, which many forges draw in Markdown."""
-    root = _branch(tree.root)
+    root = _branch(tree.root, _lacks(tree))
     boxes = _boxes(replace(root, name=_title(tree)), "part", _status(tree))
     return "".join(f"{one_line(line)}\n" for line in ("flowchart TD", *boxes))
 
@@ -71,22 +76,31 @@ def _status(tree: WorkloadTree) -> str:
     return ", ".join(tree.status.matched) if tree.status else "no status"
 
 
-def _branch(node: ComponentNode) -> _Branch:
+def _lacks(tree: WorkloadTree) -> _Lacks:
+    return {(fact.component, fact.instance): fact.note for fact in _warnings(tree) if fact.rule == NO_PODS}
+
+
+def _warnings(tree: WorkloadTree) -> tuple[Fact, ...]:
+    return warnings_about(tree.workload.karta.definition, tree.workload.object)
+
+
+def _branch(node: ComponentNode, lacks: _Lacks) -> _Branch:
     kind = node.kind.kind if node.kind else ""
-    children = tuple(map(_branch, node.children))
+    children = tuple(_branch(child, lacks) for child in node.children)
     if [each.instance.id for each in node.instances] == [""]:
         (only,) = node.instances
-        return _Branch(node.name, kind, _counted(node, only), _each(only), only.pods, children)
+        return _Branch(node.name, kind, _counted(node, only, lacks), _each(only), only.pods, children)
     instances = tuple(
-        _Branch(each.instance.id, "", _counted(node, each), _each(each), each.pods) for each in node.instances
+        _Branch(each.instance.id, "", _counted(node, each, lacks), _each(each), each.pods) for each in node.instances
     )
     return _Branch(node.name, kind, "" if instances else _NONE, "", (), (*instances, *children))
 
 
-def _counted(node: ComponentNode, each: InstanceNode) -> str:
+def _counted(node: ComponentNode, each: InstanceNode, lacks: _Lacks) -> str:
     instance = each.instance
     if node.has_pods and not instance.has_pods:
-        return _NONE
+        lack = lacks.get((node.name, instance.id))
+        return f"{_NONE} ({lack})" if lack else _NONE
     if not node.has_pods and instance.scale is None:
         return ""
     bounds = "" if instance.scale is None else _bounds(instance.scale)
@@ -170,6 +184,8 @@ def command(filename: str, pods: str | None, kartas: tuple[str, ...], references
     drawn = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
     text = drawn[output](tree) if output in drawn else written(tree.to_json(), output)
     click.echo(text, nl=False)
+    shown = () if output not in drawn else (NO_PODS,)
+    click.echo(warnings_text(fact for fact in _warnings(tree) if fact.rule not in shown), err=True, nl=False)
     for stray in tree.strays:
         click.echo(escaped(stray.reason), err=True)
     if tree.strays:

@@ -6,5 +6,7 @@ they read as facts. Here belongs what an answer is made of; how it is printed be
 
 from karta_interpreter.explain.explain import explain
 from karta_interpreter.explain.explanation import Explanation, Fact, Layer, Place
+from karta_interpreter.explain.missing import NO_PODS, warnings_about
+from karta_interpreter.explain.outline import outline
 
-__all__ = ["Explanation", "Fact", "Layer", "Place", "explain"]
+__all__ = ["NO_PODS", "Explanation", "Fact", "Layer", "Place", "explain", "outline", "warnings_about"]

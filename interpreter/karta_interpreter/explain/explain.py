@@ -8,6 +8,7 @@ from karta_interpreter.explain.aggregation import aggregation_facts
 from karta_interpreter.explain.dependencies import dependency_facts
 from karta_interpreter.explain.explanation import Explanation, Fact
 from karta_interpreter.explain.layers import layers_of
+from karta_interpreter.explain.missing import warnings_about
 from karta_interpreter.explain.pods import component_facts, replica_facts, revision_facts
 from karta_interpreter.explain.retention import retention_facts
 from karta_interpreter.explain.status import health_facts, status_facts
@@ -63,4 +64,5 @@ def _facts(definition: Definition, call: Call, options: Options, results: Result
     for script in scripts:
         yield Fact("script", f"script {script.name} answers; what it reads is not traced")
     if not scripts and definition.answers(call.operation):
+        yield from warnings_about(definition, call.object, call.operation)
         yield from _FACTS[call.operation](definition, call, options, results)

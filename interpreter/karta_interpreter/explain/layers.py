@@ -96,11 +96,12 @@ def layers_of(definition: Definition, operation: Operation, origin: str) -> tupl
     origin = origin or definition.source or "given"
     allowed = definition.answers(operation)
     carried, native = operation in CARRIED.get(gvk, ()), operation in NATIVE.get(gvk, ())
-    after = "Karmada's own code" if native else f"nothing: {_WITHOUT[operation]}"
+    after = "its own code" if native else f"nothing: {_WITHOUT[operation]}"
     left_out = "left out by the annotation karta-interpreter.io/operations" if definition.has_karta else "none"
     return (
         Layer(
-            "customization", f"a ResourceInterpreterCustomization on the control plane with {operation} would prevail"
+            "customization",
+            f"a ResourceInterpreterCustomization of the control plane with {operation}, if there is one",
         ),
         *([Layer("script", f"script of {names}", answers=True)] if scripts else []),
         Layer(
@@ -108,5 +109,5 @@ def layers_of(definition: Definition, operation: Operation, origin: str) -> tupl
             f"Karta {definition.name} ({origin})" if definition.has_karta and allowed else left_out,
             answers=allowed and not scripts,
         ),
-        Layer("karmada", f"without it Karmada would take {'the script that it carries' if carried else after}"),
+        Layer("karmada", "the script that it carries for the kind" if carried else after),
     )

@@ -30,12 +30,13 @@ _AMOUNTS = (("requests", ""), ("limits", ", the limit in place of a request that
 def replica_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
     """Yield how InterpretReplica comes to its number and its requirements."""
     sets = pod_sets(definition, call.object)
+    if results is not None:
+        parts = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets)
+        yield Fact("total", f"{parts or 'no pod set'}, in all {results['replica']}", results["replica"], "/replica")
     for pods in sets:
         yield from _set_facts(definition, call.object, pods, "/replica", "/requires", options)
     if results is None:
         return
-    parts = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets)
-    yield Fact("total", f"the sum of {parts}" if parts else "no pod set", results["replica"], "/replica")
     requires = results["requires"] or {}
     for name in requires:
         if name == "resourceRequest":

@@ -4,7 +4,8 @@ Values and writable places come from the evaluator (`Query.evaluate`, `Query.loc
 from its analysis of reads.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,11 +19,12 @@ from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path
 from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.definition import Component, Definition, PodDefinition, PodSpec, PodTemplate
-from karta_interpreter.suggestion import closest
 
 _MOST = 12
 """How many places of one output are listed."""
 _NOTHING = object()
+_SLIP = 0.85
+"""How alike two names are that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
 
 
 class Reading(NamedTuple):
@@ -68,7 +70,7 @@ def readings(query: Query | None, obj: Object, source: str = OBJECT) -> list[Rea
         locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
     except QueryError:
         locations = [None] * len(values)
-    read = list(islice(_read(query, obj), _MOST * max(len(values), 1)))
+    read = list(islice(paths_read(query, obj), _MOST * max(len(values), 1)))
     return [
         Reading(value, tuple(_places(location, read, obj, source)), location)
         for value, location in zip(values, locations, strict=True)
@@ -98,7 +100,7 @@ def _is_beside(path: Path, own: Path) -> bool:
     )
 
 
-def _read(query: Query, obj: Object) -> Iterator[Path]:
+def paths_read(query: Query, obj: Object) -> Iterator[Path]:
     """Yield the paths of all that an expression reads; nothing when it may read the whole object."""
     projection = Projection()
     take_outputs(projection, query)
@@ -119,13 +121,24 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
 
 
 def misspelt(path: Path, obj: Object) -> str:
-    """Return a hint about the first step of a path that the object lacks, "" when no other field is like it."""
+    """Return a hint about the first step of a path that the object lacks, "" when no other field is almost equal to it.
+
+    >>> misspelt(("spec", "replcias"), {"spec": {"replicas": 2, "maxReplicas": 4}})
+    'did you mean spec.replicas?'
+    """
     for depth, step in enumerate(path):
         parent = get(obj, path[:depth])
         if isinstance(parent, dict) and step not in parent:
-            known = closest(str(step), (key for key in parent if key not in path))
+            known = almost(str(step), parent)
             return f"did you mean {field_path((*path[:depth], known))}?" if known else ""
     return ""
+
+
+def almost(name: str, known: Iterable[str]) -> str:
+    """Return the known name that differs by a slip of the hand, "" for none."""
+    by_lower = {each.lower(): each for each in known}
+    found = get_close_matches(name.lower(), by_lower, n=1, cutoff=_SLIP)
+    return by_lower[found[0]] if found else ""
 
 
 _STRUCTURE = "spec.structureDefinition"

@@ -101,7 +101,7 @@ def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
             yield about(
                 definition, definition.root, f"statusDefinition.statusMappings.{status.lower()}[{index}]",
                 matcher.expression, rule="matched" if holds else "nearly", value=str(status),
-                note=f"{status}{'' if holds else ' nearly'}: {' and '.join(part.note for part in parts) or 'always'}",
+                note=f"{status}: {' and '.join(part.note for part in parts) or 'always'}",
                 places=tuple(place for part in parts for place in part.places),
             )  # fmt: skip
 

@@ -20,12 +20,13 @@ from karta_interpreter.suites.suite import Case
 class Outcome:
     """The outcome of a case: ``failures`` has each difference from what was expected.
 
-    ``results`` is the answer, None where there was an error instead.
+    ``results`` is the answer, None where there was an error instead; ``notes`` explain a failure.
     """
 
     case: Case
     failures: tuple[str, ...] = ()
     results: Results | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -1,10 +1,11 @@
 """A Karta for programs: loaded from wherever it is, checked, and found by kind."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.errors import DefinitionError, WorkloadError
 from karta_interpreter.findings import Finding, error
@@ -12,8 +13,14 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents, load_object
+from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_definition, load_documents
+from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.karta.schema import gvk_of, name_of
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_json, reading
+
+if TYPE_CHECKING:
+    from karta_interpreter.explain import Explanation
 
 _TEXT = "<text>"
 _OBJECT = "<object>"
@@ -70,6 +77,41 @@ class Karta:
             hint = did_you_mean(str(gvk), map(str, _CATALOGUE))
             raise WorkloadError(f"the catalogue has no Karta for {gvk}; {hint}")
         return _CATALOGUE[gvk]
+
+    def explain(
+        self,
+        operation: str,
+        obj: Object,
+        *,
+        observed: Object | None = None,
+        replicas: int | None = None,
+        statuses: Sequence[Object] = (),
+        references: Sequence[Object] = (),
+    ) -> "Explanation":
+        """Answer one of Karmada's operations, and explain the answer by what it reads of the object.
+
+        Retain needs the ``observed`` object, ReviseReplica ``replicas``, AggregateStatus the ``statuses``, one
+        AggregatedStatusItem for each cluster. ``references`` are the objects that the definition may look up. Raises
+        WorkloadError for arguments of a wrong type; an answer that is an error is in the explanation.
+
+        >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
+        >>> Karta.for_object(job).explain("InterpretStatus", job).results
+        {'status': {}}
+        """
+        # A program that only reads workloads loads no operations.
+        from karta_interpreter.explain import explain  # noqa: PLC0415
+        from karta_interpreter.operations import Call, Operation, StatusItem  # noqa: PLC0415
+
+        if operation not in list(Operation):
+            raise WorkloadError(f"there is no operation {operation}; {did_you_mean(operation, list(Operation))}")
+        for value in (obj, {} if observed is None else observed, *statuses, *references):
+            if not isinstance(value, dict):
+                raise WorkloadError(f"an object is a dict of JSON values, not {type(value).__name__}")
+            check_json(value)
+        with reading():
+            items = tuple(StatusItem.of(each, f"statuses[{index}]") for index, each in enumerate(statuses))
+            reader = Known.of(references)
+        return explain(self.definition, Call(Operation(operation), obj, observed, replicas, items), reader=reader)
 
     @property
     def name(self) -> str:

@@ -1,0 +1,127 @@
+"""``karta-interpreter explain``: why an answer is what it is, and what a definition reads for each operation."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from karta_interpreter.cli.calls import Arguments, operation_named, print_line
+from karta_interpreter.cli.definitions import Interpreter, definitions_named, interpreter_for
+from karta_interpreter.cli.explanations import explanations_markdown, explanations_text, width
+from karta_interpreter.cli.files import STDIN, check_stdin, read_items, read_object, read_objects
+from karta_interpreter.cli.options import inputs, output
+from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.render import full_name, one_line, written
+from karta_interpreter.explain import Explanation, Fact, explain, outline
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
+from karta_interpreter.operations import Call, Operation
+from karta_interpreter.sources.files import ORIGIN
+
+STRICT = "Exit with 3 when something was looked for and not found."
+_STRICT_CODE = 3
+_MAX_REPLICAS = 2**31 - 1
+
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter explain RayCluster
+  karta-interpreter explain raycluster.yaml
+  karta-interpreter explain raycluster.yaml --operation InterpretHealth --strict
+  kubectl get rayjob demo -o yaml | karta-interpreter explain - -o markdown
+"""
+
+
+@click.command("explain", epilog=_EXAMPLES)
+@click.argument("target", metavar="KIND|FILE")
+@click.option("--operation", metavar="NAME", help="Explain one operation.")
+@click.option("--observed-file", metavar="PATH", help="The object as a member cluster has it, for Retain.")
+@click.option("--status-file", metavar="PATH", help="One AggregatedStatusItem per document.")
+@click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
+@inputs("--reference-file", "references", text="Objects that the definition may look up")
+@inputs("-f", "--filename", "--karta", "filenames", text="Definitions and customizations instead of the catalogue")
+@inputs("--override", "overrides", text="Customizations whose scripts override the definition")
+@click.option("--strict", is_flag=True, help=STRICT)
+@output("text", "json", "yaml", "markdown")
+def command(
+    target: str,
+    operation: str | None,
+    filenames: tuple[str, ...],
+    overrides: tuple[str, ...],
+    output: str,
+    *,
+    strict: bool,
+    **given: JSON,
+) -> None:
+    """Show why an answer is what it is.
+
+    FILE holds an object, "-" is stdin: for each operation the command shows which layer answers, and the chain from the
+    answer to the object. Of a KIND of the catalogue, or a FILE with a Karta, it shows which expressions each operation
+    reads. The exit code is 1 when an operation gives an error.
+    """
+    asked = operation_named(operation) if operation else None
+    is_file = target == STDIN or Path(target).exists()
+    files = [given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
+    check_stdin([path for path in (*files, target if is_file else None) if path])
+    if not is_file or _is_definition(target):
+        for each in definitions_named([], [target]) if is_file else definitions_named([target], filenames):
+            origin = each.source if is_file or filenames else ORIGIN
+            explanations = [outline(each, one, origin=origin) for one in Operation if asked in (None, one)]
+            _print(f"{each.gvk.kind} {each.gvk.api_version}, by {each.name} ({origin})", explanations, output)
+        return
+    observed = read_object(given["observed_file"]) if given["observed_file"] else None
+    items = read_items(given["status_file"]) if given["status_file"] else None
+    arguments = Arguments(read_object(target), observed, items, given["desired_replica"])
+    calls = [arguments.call(asked)] if asked else arguments.calls()
+    interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
+    calls = [each for each in calls if asked or interpreter.is_asked(each.operation)]
+    show(
+        interpreter, calls, [each for path in given["references"] for each in read_objects(path)], output, strict=strict
+    )
+
+
+def _is_definition(path: str) -> bool:
+    """Whether a file, or the first one of a folder, has a Karta; standard input is an object, as it is read once."""
+    if path == STDIN:
+        return False
+    return any(
+        (each.get("apiVersion"), each.get("kind")) in (KARTA, RESOURCE_INTERFACE) for each in read_objects(path)[:1]
+    )
+
+
+def show(
+    interpreter: Interpreter, calls: Sequence[Call], references: Sequence[Object], form: str, *, strict: bool
+) -> None:
+    """Print the explanations of calls about one object; exit with 1 for an error, 3 for a warning if ``strict``."""
+    definition, origin = interpreter.entry.definition, interpreter.entry.origin
+    explanations = []
+    for call in calls:
+        found = explain(definition, call, origin=origin, reader=Known.of(references), on_print=print_line)
+        if broken := interpreter.broken.get(call.operation):
+            error = f"{broken.source}:{broken.line}:{broken.column}: {broken.message}"
+            found = replace(found, facts=(), results=None, error=error)
+        explanations.append(found)
+    names = {f"{call.object['kind']} {full_name(call.object.get('metadata'))}" for call in calls}
+    _print(f"{', '.join(sorted(names))}, by {definition.name} ({origin})", explanations, form)
+    if any(each.error for each in explanations):
+        raise SystemExit(Problem.exit_code)
+    exit_if_strict([fact for each in explanations for fact in each.warnings], strict=strict)
+
+
+def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
+    """Exit with 3 for a warning if ``strict``."""
+    if warnings and strict:
+        raise SystemExit(_STRICT_CODE)
+
+
+def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
+    if form == "markdown":
+        click.echo(explanations_markdown(title, explanations), nl=False)
+    elif form in ("json", "yaml"):
+        document = {"title": title, "explanations": [each.to_json() for each in explanations]}
+        click.echo(written(document, form), nl=False)
+    else:
+        text = explanations_text(explanations, width())
+        click.echo(f"{click.style(one_line(title), bold=True)}\n\n{text}", nl=False)

@@ -1,0 +1,187 @@
+"""Warnings: what a definition looks for in an object and does not find, although the object seems to have it.
+
+An optional part that is not there is no warning, and neither is a default that steps in for an optional field. Both are
+when the object has a field of a similar name, which a definition with a typo misses.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from textwrap import shorten
+from typing import Final
+
+from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.explain.explanation import Fact
+from karta_interpreter.explain.reading import (
+    Reading,
+    about,
+    almost,
+    misspelt,
+    paths_read,
+    place_at,
+    pod_queries,
+    readings,
+)
+from karta_interpreter.findings import Severity
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.values import Object, field_path
+from karta_interpreter.karta.definition import Component, Definition, PodDefinition, PodSpec, PodTemplate
+from karta_interpreter.karta.evaluation import positions
+from karta_interpreter.karta.status import Status, match_status
+from karta_interpreter.karta.templates import templates
+from karta_interpreter.operations import Operation
+
+_OF_PODS: Final = frozenset(
+    {
+        Operation.INTERPRET_REPLICA,
+        Operation.INTERPRET_COMPONENT,
+        Operation.REVISE_REPLICA,
+        Operation.INTERPRET_DEPENDENCY,
+    }
+)
+_OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH})
+
+NO_PODS: Final = "count-without-pods"
+_MOST: Final = 4
+"""How many components one warning names."""
+_LONGEST: Final = 60
+
+
+def warnings_about(definition: Definition, obj: Object, operation: Operation | None = None) -> tuple[Fact, ...]:
+    """Return the warnings about an object, all of them or those that matter for an operation.
+
+    Nothing is raised: an expression that fails ends the warnings of its kind.
+    """
+    found: list[Fact] = []
+    for warnings, operations in ((_pod_warnings, _OF_PODS), (_status_warnings, _OF_STATUS)):
+        if operation is None or operation in operations:
+            with suppress(InterpretationError, QueryError):
+                for warning in warnings(definition, obj):
+                    found.append(warning)  # noqa: PERF402 - what comes before an error is kept
+    return tuple(found)
+
+
+def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the warnings about pod templates and counts."""
+    missing: list[tuple[Component, str, Query]] = []
+    for component in definition.components:
+        if component.pods is None:
+            continue
+        numbers = positions(component, obj)
+        found = templates(component, component.pods, obj, numbers)
+        field, query = next(iter(pod_queries(component.pods).items()))
+        whole = readings(query, obj)
+        if not any(found):
+            missing.append((component, field, query))
+        yield from _incomplete(definition, component, field, query, whole)
+        yield from _counts(definition, component, obj, found)
+    is_named = False
+    for component, field, query in missing:
+        hints = [hint for path in paths_read(query, obj) if (hint := misspelt(path, obj))][:1]
+        if hints or readings(component.instance_ids, obj):
+            is_named = True
+            note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
+            yield _warn(definition, component, field, query, "pods-not-found", note)
+    if missing and not is_named and len(missing) == len(definition.leaves):
+        looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in missing[:_MOST])
+        yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
+
+
+def _incomplete(
+    definition: Definition, component: Component, field: str, query: Query, whole: Sequence[Reading]
+) -> Iterator[Fact]:
+    """Yield what the places of pods lack: a spec, or containers."""
+    for reading in whole:
+        value, is_spec = reading.value, isinstance(component.pods, PodSpec)
+        is_whole = is_spec or isinstance(component.pods, PodTemplate)
+        if not (is_whole and isinstance(value, dict) and value and reading.location and reading.places[0].exists):
+            continue
+        place = field_path(reading.location.path)
+        if not is_spec and value.get("spec") is None:
+            known = ", ".join(value)
+            note = f"{component.name}: {place} has no spec, so it is no pod template; there are {known}"
+            yield _warn(definition, component, field, query, "no-spec", note, places=reading.places)
+        elif not (value if is_spec else value["spec"]).get("containers"):
+            note = f"{component.name}: {place} has no containers"
+            yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
+
+
+def _counts(
+    definition: Definition, component: Component, obj: Object, found: Sequence[Object | None]
+) -> Iterator[Fact]:
+    """Yield counts without pods, and an expression for a count that finds none in the whole object."""
+    field, query = "scaleDefinition.replicasPath", component.replicas
+    if query is None:
+        field, query = "scaleDefinition.minReplicasPath", component.min_replicas
+    counts = readings(query, obj)
+    if query is None or len(counts) != len(found):
+        return
+    ids = readings(component.instance_ids, obj)
+    for index, (count, template) in enumerate(zip(counts, found, strict=True)):
+        is_given = count.location is not None and count.places[0].value is not None
+        if template is None and is_given and count.value not in (None, 0):
+            name = str(ids[index].value) if ids else ""
+            note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
+            yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
+    places = [place for count in counts for place in count.places]
+    if any(found) and places and not any(place.exists and place.value is not None for place in places):
+        hints = [hint for place in places if (hint := misspelt(place.path, obj))]
+        if hints or all(count.value is None for count in counts):
+            looked = ", ".join(dict.fromkeys(field_path(place.path) for place in places[:2]))
+            means = "which means 1" if counts[0].value is None else f"so the default {counts[0].value} steps in"
+            note = f"{component.name}: no count at {looked}, {means}{f'; {hints[0]}' if hints else ''}"
+            yield _warn(definition, component, field, query, "count-not-found", note, places=counts[0].places)
+
+
+def _looked(query: Query, obj: Object) -> str:
+    """Return the first places that an expression looks at."""
+    paths = list(dict.fromkeys(map(field_path, islice(paths_read(query, obj), 2))))
+    return ", ".join(paths) or f"`{shorten(query.text, _LONGEST, placeholder=' …')}`"
+
+
+def _lack(pods: PodDefinition | None) -> str:
+    match pods:
+        case PodTemplate():
+            return "no podTemplate; add // {spec: {}}"
+        case PodSpec():
+            return "no podSpec; add // {}"
+    return "no part of a pod; give containersPath // []"
+
+
+def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the warnings about phases and conditions that no mapping fits."""
+    rules = definition.status
+    if rules is None or not obj.get("status"):
+        return
+    match, matchers = match_status(definition, obj), [each for _, several in rules.mappings for each in several]
+    is_undefined = match.matched == (Status.UNDEFINED,)
+    phases = list(dict.fromkeys(matcher.phase for matcher in matchers if matcher.phase))
+    if rules.phase is not None and match.phase and phases and match.phase not in phases:
+        meant = almost(match.phase, phases)
+        if is_undefined or meant:
+            note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(phases)}'
+            found = readings(rules.phase, obj)
+            field = "statusDefinition.phaseDefinition.path"
+            yield _warn(definition, definition.root, field, rules.phase, "phase-unmapped", note, places=found[0].places)
+    types = dict.fromkeys(each.type for matcher in matchers for each in matcher.conditions)
+    there = {condition.type for condition in match.conditions if condition.type}
+    for name in types if is_undefined else ():
+        meant = almost(name, there - types.keys()) if name not in there else ""
+        if meant and rules.conditions is not None:
+            note = f"condition {name} is not there; did you mean {meant}?"
+            field = "statusDefinition.conditionsDefinition.path"
+            yield _warn(definition, definition.root, field, rules.conditions.query, "condition-not-found", note)
+    for field, query in (
+        ("statusDefinition.phaseDefinition.path", rules.phase),
+        ("statusDefinition.conditionsDefinition.path", None if rules.conditions is None else rules.conditions.query),
+    ):
+        for path in paths_read(query, obj) if query else ():
+            if (hint := misspelt(path, obj)) and not place_at(path, obj).exists:
+                note = f"nothing at {field_path(path)}; {hint}"
+                yield _warn(definition, definition.root, field, query, "status-not-found", note)
+
+
+def _warn(
+    definition: Definition, component: Component, field: str, query: Query | None, rule: str, note: str, **fact: object
+) -> Fact:
+    return about(definition, component, field, query, rule=rule, note=note, severity=Severity.WARNING, **fact)
