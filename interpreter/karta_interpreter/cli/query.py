@@ -69,7 +69,9 @@ def _assigned(query: Query, workload: Object, value: JSON) -> JSON:
     """Write a number as ReviseReplica does, any other value as a suspend action does."""
     if type(value) is not int:
         return query.assign(workload, value)
-    for location in query.locate(workload):
+    for index, location in enumerate(query.locate_each(workload), start=1):
+        if location is None:
+            raise Problem(f"error: output {index} is not read from one place, so nothing can be written through it")
         workload = location.write(workload, value)
     return workload
 

@@ -34,7 +34,7 @@ class Script(Expressions):
             self.add(f"local {self._tables[form]} = {{\n{body}}}")
         return self._tables[form]
 
-    def _component(self, component: Component, *, counted: bool, bounds: bool) -> str:  # noqa: C901 - a line for each field
+    def _component(self, component: Component, *, counted: bool, bounds: bool) -> str:  # noqa: C901, PLR0912 - a line for each field
         name = component.name
         if component.pods is None or isinstance(component.pods, Fragments):
             raise ExportError(f"component {name}: its pods are given in fragments")

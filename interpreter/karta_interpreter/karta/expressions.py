@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query, Verdict, examine
-from karta_interpreter.jq.analysis import Refusal
-from karta_interpreter.jq import Verdict, examine
 from karta_interpreter.jq.analysis import Reason
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.k8s.values import Path

@@ -11,11 +11,9 @@ from orjson import Fragment
 from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition
-from karta_interpreter.lua.results import mend_empties
+from karta_interpreter.lua.empties import mend_empties
 from karta_interpreter.lua.script import SLOTS
 from karta_interpreter.operations.call import RESULTS, Call, Operation, Options, StatusItem
-from karta_interpreter.lua.empties import mend_empties
-from karta_interpreter.operations.call import Call, Operation, Options, StatusItem
 from karta_interpreter.operations.dispatch import own_answer
 
 _FUNCTIONS: Final = {slot.function[0].lower() + slot.function[1:]: Operation(name) for name, slot in SLOTS.items()}

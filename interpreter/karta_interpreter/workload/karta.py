@@ -1,7 +1,6 @@
 """A Karta for programs: loaded from wherever it is, checked, and found by kind."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -13,9 +12,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents, load_object
-from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_definition, load_documents
 from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.karta.schema import gvk_of, name_of
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_json, reading
 
