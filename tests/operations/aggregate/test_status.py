@@ -253,7 +253,8 @@ def test_fields_are_merged_by_what_they_are(
 
 
 def test_false_and_zero_are_unlike_values(train: Definition) -> None:
-    merged = aggregate(train, template(), {"phase": "Active", "a": 0}, {"phase": "Pending", "a": False})["status"]
+    runs, failed = ({"conditions": [condition(type_, "True")]} for type_ in ("Ready", "Failed"))
+    merged = aggregate(train, template(), {**runs, "a": 0}, {**failed, "a": False})["status"]
     assert merged["a"] is False, "that of the worst cluster"
 
 
