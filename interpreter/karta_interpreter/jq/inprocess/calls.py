@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from karta_interpreter.jq.inprocess.record import Write, called
-from karta_interpreter.jq.inprocess.regex import LONGEST_KEPT, Parse
+from karta_interpreter.jq.inprocess.regex import LONGEST_KEPT, RegexCall
 from karta_interpreter.jq.inprocess.writer import INPUT, Sink, untruth
 from karta_interpreter.jq.syntax import Call, Identity, If, Literal, Node
 from karta_interpreter.jq.syntax.traversal import terms_of
@@ -143,51 +143,42 @@ def entry_mapping(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None
     sink.write(emitter.bind(f"{called('from_entries', 0)}({entries})"))
 
 
-def test(parse: Parse) -> Write:
+def test(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
     """Write ``test(pattern; flags)``; the last answers to short texts are remembered."""
-    general = result(parse)
-
-    def write(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
-        compiled = parse(node).compiled()
-        if compiled is None:
-            general(emitter, node, here, sink)
-            return
-        here, kept, found = emitter.named(here), *map(emitter.module.constant, (compiled.kept, compiled.found))
-        is_short = f"type({here}) is str and len({here}) <= {LONGEST_KEPT}"
-        sink.write(emitter.bind(f"{kept}({here}) if {is_short} else {found}({here})"))
-
-    return write
+    compiled = RegexCall.of(node).compiled()
+    if compiled is None:
+        result(emitter, node, here, sink)
+        return
+    here, kept, found = emitter.named(here), *map(emitter.module.constant, (compiled.kept, compiled.found))
+    is_short = f"type({here}) is str and len({here}) <= {LONGEST_KEPT}"
+    sink.write(emitter.bind(f"{kept}({here}) if {is_short} else {found}({here})"))
 
 
-def result(parse: Parse) -> Write:
+def result(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
     """Write a call with a regular expression that has one output for each pattern."""
-    return _regex(parse, lambda emitter, found, sink: sink.write(emitter.bind(found)))
+    _regex(emitter, node, here, lambda found: sink.write(emitter.bind(found)))
 
 
-def matches(parse: Parse) -> Write:
+def matches(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
     """Write a call with a regular expression that may have an output for each match."""
-    return _regex(parse, lambda emitter, found, sink: emitter.loop(found, sink))
+    _regex(emitter, node, here, lambda found: emitter.loop(found, sink))
 
 
-def _regex(parse: Parse, hand_on: Callable[["Emitter", str, Sink], None]) -> Write:
+def _regex(emitter: "Emitter", node: Call, here: str, hand_on: Callable[[str], None]) -> None:
     """Write a call with a regular expression, which is compiled here if it is known."""
+    call, constant = RegexCall.of(node), emitter.module.constant
+    if call.flags is None:
+        raise ValueError(f"{node.name} with computed flags is not plain")
 
-    def write(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
-        call, constant = parse(node), emitter.module.constant
-        if call.flags is None:
-            raise ValueError(f"{node.name} with computed flags is not plain")
+    def found(pattern: str) -> None:
+        replacement = f", {emitter.generator(call.replacement)}" if call.replacement else ""
+        hand_on(f"{called(node.name, len(node.arguments))}({here}, {pattern}{replacement})")
 
-        def found(pattern: str) -> None:
-            replacement = f", {emitter.generator(call.replacement)}" if call.replacement else ""
-            hand_on(emitter, f"{called(call.name, call.arity)}({here}, {pattern}{replacement})", sink)
-
-        if compiled := call.compiled():
-            found(constant(compiled))
-        else:
-            computed = f"computed_pattern({{}}, {constant(call.flags)})"
-            emitter.each(call.pattern, here, Sink(lambda pattern: found(emitter.bind(computed.format(pattern)))))
-
-    return write
+    if compiled := call.compiled():
+        found(constant(compiled))
+    else:
+        computed = f"computed_pattern({{}}, {constant(call.flags)})"
+        emitter.each(call.pattern, here, Sink(lambda pattern: found(emitter.bind(computed.format(pattern)))))
 
 
 def _return_first(emitter: "Emitter", source: Node) -> None:

@@ -81,7 +81,10 @@ class Choices(Writer):
             self.stream(node, here, sink)
         elif node.left in self.module.singles:
             left = self.entered(self.named(self.value(node.left, here)))
-            self.choose(untruth(left), lambda: self._others(node.right, left, here, sink), lambda: sink.write(left))
+            with self.block(f"if {untruth(left)}:"):
+                self._others(node.right, left, here, sink)
+            with self.block("else:"):
+                sink.write(left)
         else:
             self._first_or_others(node, here, sink)
 
@@ -141,13 +144,15 @@ class Choices(Writer):
         elif not (sink.short or is_empty(then) or is_empty(other)):
             self.stream(node, here, sink)
         else:
-            self.asked(
-                condition,
-                here,
-                lambda text: self.choose(
-                    text, lambda: self.each(then, here, sink), lambda: self.each(other, here, sink)
-                ),
-            )
+
+            def write(text: str) -> None:
+                with self.block(f"if {text}:"):
+                    self.each(then, here, sink)
+                if not is_empty(other):
+                    with self.block("else:"):
+                        self.each(other, here, sink)
+
+            self.asked(condition, here, write)
 
     def _else(self, branches: list[tuple[Node, Node]], otherwise: Node) -> Node:
         """What ``elif`` stands for: an ``if`` inside of ``else``."""
@@ -164,16 +169,6 @@ class Choices(Writer):
             use(self.condition(condition, here))
         else:
             self.each(condition, here, Sink(lambda output: use(truth(self.named(output)))))
-
-    def choose(self, condition: str, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-        """Write an ``if`` of Python, without the branch that is empty."""
-        with self.block(f"if {condition}:"):
-            then()
-        size = len(self.lines)
-        with self.block("else:"):
-            otherwise()
-        if self.lines[size + 1 :] == [f"{self.lines[-1][: -len('pass')]}pass"]:
-            del self.lines[size:]
 
     def attempt(self, node: ast.Try, here: str, sink: Sink) -> None:
         """``try body``: its outputs up to the first error that can be caught; limits and missing references cannot."""

@@ -32,7 +32,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from karta_interpreter.jq.inprocess.regex import COMPUTED_GROUPS, COMPUTED_SIZE, Parse, RegexCall
+from karta_interpreter.jq.inprocess.regex import COMPUTED_GROUPS, COMPUTED_SIZE, RegexCall
 from karta_interpreter.jq.syntax import Call
 
 SIZE_LIMIT: Final = 256
@@ -242,45 +242,42 @@ def decided(*arguments: Growth) -> Growth:
     return answered(piped(source, condition))
 
 
-_Found: TypeAlias = Callable[[int, RegexCall, list[Growth]], Growth]
-"""What a function makes of one match with a number of captures."""
+_Found: TypeAlias = Callable[[int, bool, list[Growth]], Growth]
+"""What a function makes of one match with a number of captures, or of all matches if the second argument is true."""
 
 
-def regex(found: _Found, *, all_groups: bool) -> Callable[[Parse], Cost]:
+def regex(found: _Found, *, all_groups: bool) -> Cost:
     """What a function makes of a regular expression, of which every instruction may run for each character.
 
     Only captures with a name count if not ``all_groups``.
     """
-    return lambda parse: lambda node, arguments: _searched(parse(node), arguments, found, all_groups=all_groups)
 
+    def cost(node: Call, arguments: list[Growth]) -> Growth | str:
+        call = RegexCall.of(node)
+        compiled, is_everywhere = call.compiled(), "g" in (call.flags or "")
+        size, groups = COMPUTED_SIZE, COMPUTED_GROUPS
+        if compiled is not None:
+            size, groups = compiled.size, len([name for name in compiled.groups if name or all_groups])
+        growth = found(1 + groups, is_everywhere, arguments)
+        work = _REMEMBERED if size <= _SMALL else min(_SEARCH * size, _LARGE)
+        if is_everywhere and growth is not ANSWER:
+            # There may be a match at each character, of which some count as much as one value.
+            work += _SEARCHES + growth.work * CHARACTERS
+            growth = replace(growth, size=growth.size * CHARACTERS, work=work)
+        else:
+            growth = replace(growth, work=work + growth.work)
+        if compiled is not None:
+            return growth
+        both = [growth, arguments[0]]  # the same for each pattern that is computed
+        reason = clash(both) if arguments[0].count != 1 else ""
+        return reason or replace(growth, work=combined(both).work + _COMPILING)
 
-def _searched(call: RegexCall, arguments: list[Growth], found: _Found, *, all_groups: bool) -> Growth | str:
-    compiled = call.compiled()
-    size, groups = COMPUTED_SIZE, COMPUTED_GROUPS
-    if compiled is not None:
-        size, groups = compiled.size, len([name for name in compiled.groups if name or all_groups])
-    growth = found(1 + groups, call, arguments)
-    work = _REMEMBERED if size <= _SMALL else min(_SEARCH * size, _LARGE)
-    if "g" in (call.flags or "") and growth is not ANSWER:
-        # There may be a match at each character, of which some count as much as one value.
-        work += _SEARCHES + growth.work * CHARACTERS
-        growth = replace(growth, size=growth.size * CHARACTERS, work=work)
-    else:
-        growth = replace(growth, work=work + growth.work)
-    if compiled is not None:
-        return growth
-    both = [growth, arguments[0]]  # the same for each pattern that is computed
-    reason = clash(both) if arguments[0].count != 1 else ""
-    return reason or replace(growth, work=combined(both).work + _COMPILING)
+    return cost
 
 
 def _matches(values: int) -> _Found:
     """So many values for each match, and for each of its captures."""
-    return lambda captured, call, _: Growth(None if "g" in (call.flags or "") else 1, captured * values)
-
-
-def _times(count: int, growth: Growth) -> Growth:
-    return Growth(size=count * growth.size, work=count * growth.work)
+    return lambda captured, is_everywhere, _: Growth(None if is_everywhere else 1, captured * values)
 
 
 TEST: Final = regex(lambda *_: ANSWER, all_groups=False)
@@ -289,5 +286,8 @@ CAPTURE: Final = regex(_matches(2), all_groups=False)
 SCAN: Final = regex(lambda captured, *_: Growth(count=None, size=2 * captured), all_groups=True)
 SPLITS: Final = regex(lambda captured, *_: Growth(count=None, size=2 * captured), all_groups=False)
 SPLIT: Final = regex(lambda *_: Growth(size=2), all_groups=False)
-SUB: Final = regex(lambda captured, _, arguments: _times(captured, arguments[1]), all_groups=False)
+SUB: Final = regex(
+    lambda captured, _, arguments: Growth(size=captured * arguments[1].size, work=captured * arguments[1].work),
+    all_groups=False,
+)
 """What each function of a regular expression makes of it."""

@@ -6,7 +6,6 @@ record: the compiler, the analyses and the tests take it from `FUNCTIONS`.
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from karta_interpreter.errors import QueryEvaluationError
@@ -14,7 +13,6 @@ from karta_interpreter.jq.inprocess import calls, collection, costs, regex, stri
 from karta_interpreter.jq.inprocess.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.jq.inprocess.operators import at_path, elements, item, split, total
 from karta_interpreter.jq.inprocess.record import Argument, Function, Outputs, Reads, Write
-from karta_interpreter.jq.inprocess.regex import Parse, RegexCall
 from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json, to_text, truthy
 from karta_interpreter.k8s.values import JSON, type_name
 
@@ -81,17 +79,12 @@ def _regex(
     arguments: tuple[Argument, ...],
     outputs: Outputs,
     implementation: Callable[..., Any],
-    cost: Callable[[Parse], Cost],
-    write: Callable[[Parse], Write],
-    *,
-    everywhere: bool,
-) -> tuple[Function, Function]:
+    cost: Cost,
+    write: Write,
+) -> list[Function]:
     """A function of a regular expression, without and with flags."""
-    parse = partial(RegexCall.of, replaces=Argument.SINGLE in arguments, everywhere=everywhere)
-    return (
-        Function(name, arguments, outputs, implementation, cost(parse), Reads.ALL, None, write(parse)),
-        Function(name, (*arguments, _FLAGS), outputs, implementation, cost(parse), Reads.ALL, None, write(parse)),
-    )
+    each = (arguments, (*arguments, _FLAGS))
+    return [Function(name, given, outputs, implementation, cost, Reads.ALL, None, write) for given in each]
 
 
 def _of_number(name: str, function: Callable[[Number], Number]) -> Function:
@@ -145,7 +138,7 @@ _ALL: Final = (
     # of the input and of values
     _of_values("contains", collection.contains, costs.answer_to),
     _of_texts("endswith", str.endswith, costs.answer_to),
-    _of_values("flatten", collection.flatten_to, costs.with_argument),
+    _of_values("flatten", collection.flatten, costs.with_argument),
     _of_values("getpath", at_path, costs.with_argument),
     _of_values("has", collection.has, costs.key_test),
     _of_values("join", strings.join, costs.with_separator),
@@ -188,14 +181,14 @@ _ALL: Final = (
     _written("not", (), Outputs.ONE, None, CONSTANT, Reads.NOTHING, calls.negation),
     _written("select", (_ONCE,), Outputs.ANY, None, costs.selected, Reads.SELF, calls.selection),
     # of regular expressions
-    *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, costs.TEST, calls.test, everywhere=False),
-    *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, costs.MATCH, calls.matches, everywhere=False),
-    *_regex("capture", (_PATTERN,), Outputs.ANY, regex.capture, costs.CAPTURE, calls.matches, everywhere=False),
-    *_regex("scan", (_PATTERN,), Outputs.ANY, regex.scan, costs.SCAN, calls.matches, everywhere=True),
-    *_regex("splits", (_PATTERN,), Outputs.ANY, regex.splits, costs.SPLITS, calls.matches, everywhere=True),
-    _regex("split", (_PATTERN,), Outputs.EACH, regex.split, costs.SPLIT, calls.result, everywhere=True)[1],
-    *_regex("sub", _REPLACED, Outputs.EACH, regex.replace, costs.SUB, calls.result, everywhere=False),
-    *_regex("gsub", _REPLACED, Outputs.EACH, regex.replace, costs.SUB, calls.result, everywhere=True),
+    *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, costs.TEST, calls.test),
+    *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, costs.MATCH, calls.matches),
+    *_regex("capture", (_PATTERN,), Outputs.ANY, regex.capture, costs.CAPTURE, calls.matches),
+    *_regex("scan", (_PATTERN,), Outputs.ANY, regex.scan, costs.SCAN, calls.matches),
+    *_regex("splits", (_PATTERN,), Outputs.ANY, regex.splits, costs.SPLITS, calls.matches),
+    _regex("split", (_PATTERN,), Outputs.EACH, regex.split, costs.SPLIT, calls.result)[1],
+    *_regex("sub", _REPLACED, Outputs.EACH, regex.replace, costs.SUB, calls.result),
+    *_regex("gsub", _REPLACED, Outputs.EACH, regex.replace, costs.SUB, calls.result),
 )
 
 FUNCTIONS: Final = {function.key: function for function in _ALL}

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self
 
 import re2
 
@@ -205,40 +205,38 @@ def _captured(found: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 
     return {name: found.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
 
 
+_REPLACING: Final = ("gsub", "sub")
+_EVERYWHERE: Final = ("gsub", "scan", "split", "splits")
+"""The functions that find all matches with any flags."""
+
+
 @dataclass(frozen=True, slots=True)
 class RegexCall:
     """The parts of a call; ``flags`` is None if they are not a literal text."""
 
-    name: str
-    arity: int
     pattern: Node
     flags: str | None
     replacement: Node | None
 
     @classmethod
-    def of(cls, node: Call, *, replaces: bool, everywhere: bool) -> Self:
-        """The call of a function that takes a replacement, or that finds all matches with any flags.
+    def of(cls, node: Call) -> Self:
+        """The parts of a call of one of the functions above.
 
-        >>> RegexCall.of(Call("scan", (Literal("a"), Literal("i"))), replaces=False, everywhere=True).flags
+        >>> RegexCall.of(Call("scan", (Literal("a"), Literal("i")))).flags
         'ig'
         """
         pattern, *rest = node.arguments
-        replacement = rest.pop(0) if replaces else None
-        flags: str | None = ""
+        replacement = rest.pop(0) if node.name in _REPLACING else None
+        every = "g" if node.name in _EVERYWHERE else ""
         match rest:
-            case [Literal(str() | None as given)]:
-                flags = given or ""
-            case [_]:
-                flags = None
-        if flags is not None and everywhere:
-            flags += "g"
-        return cls(node.name, len(node.arguments), pattern, flags, replacement)
+            case []:
+                return cls(pattern, every, replacement)
+            case [Literal(str() | None as flags)]:
+                return cls(pattern, (flags or "") + every, replacement)
+        return cls(pattern, None, replacement)
 
     def compiled(self) -> Pattern | None:
         """The pattern if both it and the flags are known; raises ValueError for one that Go cannot read."""
         if self.flags is None or not (isinstance(self.pattern, Literal) and isinstance(self.pattern.value, str)):
             return None
         return compile_pattern(self.pattern.value, self.flags)
-
-
-Parse: TypeAlias = Callable[[Call], RegexCall]
