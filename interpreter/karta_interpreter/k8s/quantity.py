@@ -54,9 +54,9 @@ class Quantity:
         return cls(number * _NANOS, unit_format)
 
     @classmethod
-    def of_milli(cls, thousandths: int, unit_format: Format = "DecimalSI") -> Self:
+    def of_milli(cls, thousandths: int) -> Self:
         """A number of thousandths."""
-        return cls(thousandths * (_NANOS // 1000), unit_format)
+        return cls(thousandths * (_NANOS // 1000))
 
     @property
     def value(self) -> int:
@@ -127,19 +127,11 @@ def _divide_up(amount: int, divisor: int) -> int:
     return -(-amount // divisor) if amount >= 0 else amount // divisor
 
 
-_NANOSECONDS = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "μs": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-}
-_TERM = r"([0-9]+(?:\.[0-9]*)?)(ns|us|µs|μs|ms|s|m|h)"
-_TERMS = re.compile(_TERM)
-_DURATION = re.compile(rf"(-?)((?:{_TERM})+)")
+_SECOND = 10**9
+_NANOSECONDS = {"ns": 1, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND, "h": 3600 * _SECOND}
+_NANOSECONDS |= dict.fromkeys(("us", "µs", "μs"), 10**3)
+_TERMS = re.compile(rf"([0-9]+(?:\.[0-9]*)?)({'|'.join(_NANOSECONDS)})")
+_DURATION = re.compile(rf"(-?)((?:{_TERMS.pattern})+)")
 _MAX_DURATION_LENGTH = 64
 
 

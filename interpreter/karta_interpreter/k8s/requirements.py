@@ -7,7 +7,7 @@ counts (``pkg/util/resource.go``); the two differ for sidecars and for the resou
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
@@ -69,11 +69,8 @@ class PodRequirements(NamedTuple):
             wire["nodeClaim"] = self.node_claim
         if request := self.resource_request:
             wire["resourceRequest"] = {name: _written(name, request[name]) for name in sorted(request)}
-        if namespace:
-            wire["namespace"] = namespace
-        if priority_class and self.priority_class_name:
-            wire["priorityClassName"] = self.priority_class_name
-        return wire
+        texts = {"namespace": namespace, "priorityClassName": self.priority_class_name if priority_class else ""}
+        return wire | {name: text for name, text in texts.items() if text}
 
 
 def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
@@ -116,15 +113,12 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
     largest: dict[str, int] = {}
     for one in several:
         _raise(largest, one.resource_request)
+    claims, classes = [one.node_claim for one in several], [one.priority_class_name for one in several]
     return PodRequirements(
         largest,
-        _common([one.node_claim for one in several], None),
-        _common([one.priority_class_name for one in several], ""),
+        claims[0] if claims and claims.count(claims[0]) == len(claims) else None,
+        classes[0] if len(set(classes)) == 1 else "",
     )
-
-
-def _common(values: Sequence[JSON], otherwise: JSON) -> JSON:
-    return values[0] if values and values.count(values[0]) == len(values) else otherwise
 
 
 def _resource_request(spec: Object, counting: Counting) -> dict[str, int]:
@@ -242,9 +236,8 @@ def _amount(name: str, text: str) -> int | None:
 
 def _is_scalar(name: str) -> bool:
     """Karmada's ``IsScalarResourceName``: extended, huge page, ``kubernetes.io/`` and attachable volumes."""
-    if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
-        return True
-    return _EXTENDED.fullmatch(name) is not None
+    is_known = name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
+    return is_known or _EXTENDED.fullmatch(name) is not None
 
 
 @lru_cache(_KEPT)

@@ -6,12 +6,24 @@ Nodes are frozen and compare by structure: ``span``, the place in the source tex
 from msgspec import Struct
 
 
-class Structure(Struct, frozen=True, gc=False, eq=False):
-    """A value that is compared, hashed, shown and matched by its positional fields; the keyword-only ones are about it.
+class Span(Struct, frozen=True, gc=False):
+    """A half-open range of offsets into the text of an expression."""
+
+    start: int
+    end: int
+
+
+NOWHERE = Span(0, 0)
+
+
+class Node(Struct, frozen=True, gc=False, eq=False, kw_only=True):
+    """Base of every expression node, which is compared, hashed, shown and matched by its positional fields.
 
     There are many kinds of nodes, and many nodes of each: a `Struct` takes a fifth of the memory that a dataclass takes
     to be defined, and a twentieth of the time. Trees have no cycles, so the garbage collector leaves them alone.
     """
+
+    span: Span = NOWHERE
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -30,22 +42,6 @@ class Structure(Struct, frozen=True, gc=False, eq=False):
 
     def _parts(self) -> tuple[object, ...]:
         return tuple([getattr(self, name) for name in type(self).__match_args__])
-
-
-class Span(Struct, frozen=True, gc=False):
-    """A half-open range of offsets into the text of an expression."""
-
-    start: int
-    end: int
-
-
-NOWHERE = Span(0, 0)
-
-
-class Node(Structure, frozen=True, kw_only=True):
-    """Base of every expression node."""
-
-    span: Span = NOWHERE
 
 
 class Identity(Node, frozen=True):

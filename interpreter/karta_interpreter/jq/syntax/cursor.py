@@ -18,14 +18,13 @@ _HINTS = {
     "+": "jq has no sign for positive numbers",
 }
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
-_CLOSING_KINDS = {Kind.SYMBOL: Kind.SYMBOL, Kind.OPEN_INTERPOLATION: Kind.CLOSE_INTERPOLATION}
 _SIGNS = {Kind.FIELD: ".", Kind.VARIABLE: "$", Kind.FORMAT: "@"}
 
 T = TypeVar("T")
 
 
-class Cursor:
-    """Reads tokens one after the other; ``next`` is the one in front."""
+class Cursor(ABC):
+    """Reads tokens, of which ``next`` is the one in front, and patterns, in which whole queries may stand."""
 
     def __init__(self, text: str) -> None:
         self._tokens = tokenize(text)
@@ -45,10 +44,6 @@ class Cursor:
         """Whether the next token is one of these symbols or keywords."""
         return self.next.text in texts and self.next.kind in (Kind.SYMBOL, Kind.KEYWORD)
 
-    def at_kind(self, kind: Kind) -> bool:
-        """Whether the next token is of this kind."""
-        return self.next.kind is kind
-
     def accept(self, *texts: str) -> Token | None:
         """Take the next token if it is one of these symbols or keywords."""
         return self.advance() if self.at(*texts) else None
@@ -64,7 +59,8 @@ class Cursor:
     def close(self, opened: Token) -> Token:
         """Take the bracket that closes ``opened``."""
         closer = _CLOSERS[opened.text]
-        if self.next.text == closer and self.next.kind is _CLOSING_KINDS[opened.kind]:
+        kind = Kind.SYMBOL if opened.kind is Kind.SYMBOL else Kind.CLOSE_INTERPOLATION
+        if self.next.text == closer and self.next.kind is kind:
             return self.advance()
         if self.next.kind is Kind.END:
             raise self.error(f"`{opened.text}` opened here is never closed", opened.span)
@@ -92,7 +88,7 @@ class Cursor:
 
     def fail(self, message: str, hint: str = "") -> NoReturn:
         """Complain about the next token."""
-        found = "the expression ends here" if self.next.kind is Kind.END else f"found `{_written(self.next)}`"
+        found = "the expression ends here" if self.next.kind is Kind.END else f"found `{self._written(self.next)}`"
         usual = _HINTS[self.next.text] if self.at(*_HINTS) else ""
         raise self.error(f"{message}, but {found}", self.next.span, hint or usual)
 
@@ -103,20 +99,16 @@ class Cursor:
     @property
     def after_previous(self) -> str:
         """The token taken last, for a message: "after `//`"."""
-        return f" after `{_written(self._tokens[self._place - 1])}`" if self._place else ""
+        return f" after `{self._written(self._tokens[self._place - 1])}`" if self._place else ""
 
     @staticmethod
     def error(message: str, span: Span, hint: str = "") -> QuerySyntaxError:
         """An error at a place of the expression."""
         return QuerySyntaxError(message, start=span.start, end=span.end, hint=hint)
 
-
-def _written(token: Token) -> str:
-    return _SIGNS.get(token.kind, "") + token.text
-
-
-class PatternParser(Cursor, ABC):
-    """Reads patterns; whole queries and strings may stand in them as keys."""
+    @staticmethod
+    def _written(token: Token) -> str:
+        return _SIGNS.get(token.kind, "") + token.text
 
     @abstractmethod
     def query(self) -> Node:
@@ -125,10 +117,6 @@ class PatternParser(Cursor, ABC):
     @abstractmethod
     def string(self) -> Node:
         """Read a string, the opening quote or the format of which is next."""
-
-    def patterns(self) -> tuple[Pattern, ...]:
-        """Read one pattern or several alternatives, ``p ?// q``."""
-        return self.several(self.pattern, "?//")
 
     def pattern(self) -> Pattern:
         """Read ``$name``, ``[p, q]`` or ``{key: p}``."""
@@ -145,7 +133,7 @@ class PatternParser(Cursor, ABC):
 
     def variable_name(self, expected: str = "a variable") -> str:
         """Read the name of a variable that is being defined."""
-        if not self.at_kind(Kind.VARIABLE):
+        if self.next.kind is not Kind.VARIABLE:
             self.missing(expected)
         if self.next.text == "__loc__":
             raise self.error("`$__loc__` is built in and cannot be defined", self.next.span)
@@ -166,11 +154,10 @@ class PatternParser(Cursor, ABC):
 
     def at_string(self) -> bool:
         """Whether a string is next, plain or formatted."""
-        format_length = 1 if self.at_kind(Kind.FORMAT) else 0
-        return self._tokens[self._place + format_length].kind is Kind.OPEN_TEXT
+        return self._tokens[self._place + (self.next.kind is Kind.FORMAT)].kind is Kind.OPEN_TEXT
 
     def _entry(self) -> tuple[Node | VariablePattern, Pattern]:
-        if self.at_kind(Kind.VARIABLE):
+        if self.next.kind is Kind.VARIABLE:
             span = self.next.span
             variable = VariablePattern(self.variable_name())
             if self.accept(":"):

@@ -69,6 +69,7 @@ _CODE = re.compile(
 )
 _TEXT = re.compile(r'(?P<plain>[^"\\]+)|(?P<escapes>(?:\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})+)')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_ESCAPES = 'a string knows \\" \\\\ \\/ \\b \\f \\n \\r \\t, \\u and four hexadecimal digits, and \\(expression)'
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -116,11 +117,14 @@ class _Lexer:
         yield Token(Kind.END, "", Span(self.place, self.place))
 
     def _code(self) -> Iterator[Token]:
-        if error := find_habit(self.text, self.place):
-            raise error
+        if habit := _ANY_HABIT.match(self.text, self.place):
+            hint = _HABITS[(habit.lastindex or 1) - 1][1]
+            raise self._error(f"`{habit[0]}` is not jq", self.place, habit.end(), hint)
         found = _CODE.match(self.text, self.place)
         if not found:
-            raise self._unexpected()
+            character = self.text[self.place]
+            shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
+            raise self._error(f"unexpected character {shown}", self.place, self.place + 1)
         match found.lastgroup:
             case "blank":
                 self.place = found.end()
@@ -157,7 +161,8 @@ class _Lexer:
             self.brackets.append(0)
             yield self._token(Kind.OPEN_INTERPOLATION, self.place + 2)
         elif self.place + 1 < len(self.text):
-            raise self._bad_escape()
+            escape = self.text[self.place : self.place + 2]
+            raise self._error(f"`{escape}` is not an escape", self.place, self.place + 2, _ESCAPES)
         else:
             raise self._endless_string()
 
@@ -175,16 +180,6 @@ class _Lexer:
         # Definitions repeat the same words and keep them, so each is kept once.
         return Token(kind, intern(self.text[span.start : end] if text is None else text), span)
 
-    def _unexpected(self) -> QuerySyntaxError:
-        character = self.text[self.place]
-        shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
-        return self._error(f"unexpected character {shown}", self.place, self.place + 1)
-
-    def _bad_escape(self) -> QuerySyntaxError:
-        escape = self.text[self.place : self.place + 2]
-        hint = 'a string knows \\" \\\\ \\/ \\b \\f \\n \\r \\t, \\u and four hexadecimal digits, and \\(expression)'
-        return self._error(f"`{escape}` is not an escape", self.place, self.place + 2, hint)
-
     def _endless_string(self) -> QuerySyntaxError:
         start = self.open_quotes[-1]
         return self._error("the string that starts here never ends", start, start + 1)
@@ -194,7 +189,6 @@ class _Lexer:
         return QuerySyntaxError(message, start=start, end=end, hint=hint)
 
 
-_DOUBLE_QUOTES = 'write strings in double quotes: "..."'
 _HABITS = (
     (r"===", "write `==`"),
     (r"!==", "write `!=`"),
@@ -208,16 +202,8 @@ _HABITS = (
     (r"\$\[", "a path starts with `.`, as in `.[0]`"),
     (r"\$(?![A-Za-z_])", "a variable is `$name`, without a space"),
     (r"<>", "write `!=`"),
-    (r"['`\u201c\u201d]", _DOUBLE_QUOTES),
+    (r"['`\u201c\u201d]", 'write strings in double quotes: "..."'),
     (r"\u00a0", "this is a no-break space: write an ordinary one"),
 )
 _ANY_HABIT = re.compile("|".join(f"({pattern})" for pattern, _ in _HABITS))
-
-
-def find_habit(text: str, place: int) -> QuerySyntaxError | None:
-    """The error for the syntax of another language at ``place``; jq has none of it outside of strings."""
-    found = _ANY_HABIT.match(text, place)
-    if not found:
-        return None
-    hint = _HABITS[(found.lastindex or 1) - 1][1]
-    return QuerySyntaxError(f"`{found[0]}` is not jq", start=place, end=found.end(), hint=hint)
+"""The syntax of other languages, of which jq has none outside of strings."""

@@ -50,13 +50,13 @@ class Parser(TermParser):
 
     def program(self) -> Node:
         """Read the whole text."""
-        if self.at_kind(Kind.END):
+        if self.next.kind is Kind.END:
             raise self.error("the expression is empty", self.next.span, "`.` is the whole input")
         if self.at("import", "include", "module"):
             message = f"`{self.next.text}` is not allowed: an expression has no files and no modules"
             raise self.error(message, self.next.span)
         node = self.query()
-        if not self.at_kind(Kind.END):
+        if not self.accept_kind(Kind.END):
             self._complain_about_rest()
         if is_deeper(node, DEPTH_LIMIT):
             raise self.error(f"the expression has more than {DEPTH_LIMIT} steps", node.span)
@@ -95,14 +95,14 @@ class Parser(TermParser):
         while True:
             item = self._item()
             if not isinstance(item, Node):
-                around.extend([partial(_comma, left), item] if left else [item])
+                around.extend([partial(_after, ast.Comma, left), item] if left else [item])
                 return None
-            left = _comma(left, item) if left else item
+            left = _after(ast.Comma, left, item) if left else item
             if not self.accept(","):
                 break
         if not self.accept("|"):
             return left
-        around.append(partial(_pipe, left))
+        around.append(partial(_after, ast.Pipe, left))
         return None
 
     def _item(self) -> Node | _Around:
@@ -115,7 +115,7 @@ class Parser(TermParser):
         source = self.expression()
         if not self.accept("as"):
             return source
-        patterns = self.patterns()
+        patterns = self.several(self.pattern, "?//")
         self.expect("|", "after the pattern of `as`")
         return lambda body: ast.Bind(source, patterns, body, span=_through(source, body))
 
@@ -131,9 +131,7 @@ class Parser(TermParser):
         return lambda body: ast.Define(name, params, definition, body, span=_through(start, body))
 
     def _param(self) -> str:
-        if self.at_kind(Kind.VARIABLE):
-            return f"${self.variable_name()}"
-        return self._name("a parameter").text
+        return f"${self.variable_name()}" if self.next.kind is Kind.VARIABLE else self._name("a parameter").text
 
     def _name(self, what: str) -> Token:
         return self.accept_kind(Kind.NAME) or self.missing(what)
@@ -173,12 +171,8 @@ def _negated(body: Node, span: Span) -> Node:
     return ast.Negate(body, span=span)
 
 
-def _comma(left: Node, right: Node) -> Node:
-    return ast.Comma(left, right, span=_through(left, right))
-
-
-def _pipe(left: Node, right: Node) -> Node:
-    return ast.Pipe(left, right, span=_through(left, right))
+def _after(kind: type[ast.Comma | ast.Pipe], left: Node, right: Node) -> Node:
+    return kind(left, right, span=_through(left, right))
 
 
 def _through(start: Token | Node, end: Node) -> Span:

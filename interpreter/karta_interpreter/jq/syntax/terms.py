@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.cursor import PatternParser
+from karta_interpreter.jq.syntax.cursor import Cursor
 from karta_interpreter.jq.syntax.lexer import Kind, Token
 from karta_interpreter.jq.syntax.precedence import Step, optional_step
 
@@ -16,26 +16,28 @@ _CONSTANTS = {"null": None, "true": True, "false": False}
 _EXACT_INTEGERS = 2**53
 
 
-class BlockParser(PatternParser):
-    """Reads blocks; each method is given the token that opened its block, already taken."""
+class TermParser(Cursor):
+    """Reads terms: paths, literals, calls, strings and blocks.
+
+    The method of a block is given the token that opened the block, already taken.
+    """
 
     @abstractmethod
     def expression(self) -> Node:
         """Read as far as operators go: up to a comma, a pipe or ``as``."""
 
-    def group(self, opened: Token) -> Node:
+    def _group(self, opened: Token) -> Node:
         """Read the rest of ``(query)``; its parentheses belong to its place."""
         inner = self.query()
         self.close(opened)
         return replace(inner, span=self.span(opened))
 
-    def array(self, opened: Token) -> Node:
-        """Read the rest of ``[query]``."""
+    def _array(self, opened: Token) -> Node:
         body = None if self.at("]") else self.query()
         self.close(opened)
         return ast.Array(body, span=self.span(opened))
 
-    def object(self, opened: Token) -> Node:
+    def _object(self, opened: Token) -> Node:
         """Read the rest of ``{key: value, ...}``; a comma may follow the last entry."""
         entries: list[ast.Entry] = []
         while not self.at("}"):
@@ -45,19 +47,17 @@ class BlockParser(PatternParser):
         self.close(opened)
         return ast.Object(tuple(entries), span=self.span(opened))
 
-    def condition(self, opened: Token) -> Node:
-        """Read the rest of ``if``."""
+    def _condition(self, opened: Token) -> Node:
         branches = [self._branch("if")]
         while self.accept("elif"):
             branches.append(self._branch("elif"))
         otherwise = self.query() if self.accept("else") else None
-        if self.at_kind(Kind.END):
+        if self.next.kind is Kind.END:
             raise self.error("`if` opened here is never closed with `end`", opened.span)
         self.expect("end", "to close `if`")
         return ast.If(tuple(branches), otherwise, span=self.span(opened))
 
-    def reduction(self, opened: Token) -> Node:
-        """Read the rest of ``reduce``."""
+    def _reduction(self, opened: Token) -> Node:
         source, pattern, parenthesis = self._loop_head("reduce")
         init = self.query()
         self.expect(";", "between the two parts of `reduce`")
@@ -65,8 +65,7 @@ class BlockParser(PatternParser):
         self.close(parenthesis)
         return ast.Reduce(source, pattern, init, update, span=self.span(opened))
 
-    def loop(self, opened: Token) -> Node:
-        """Read the rest of ``foreach``."""
+    def _loop(self, opened: Token) -> Node:
         source, pattern, parenthesis = self._loop_head("foreach")
         init = self.query()
         self.expect(";", "between the parts of `foreach`")
@@ -75,8 +74,7 @@ class BlockParser(PatternParser):
         self.close(parenthesis)
         return ast.Foreach(source, pattern, init, update, extract, span=self.span(opened))
 
-    def escape(self, opened: Token) -> Node:
-        """Read the rest of ``break $name``."""
+    def _escape(self, opened: Token) -> Node:
         name = self.variable_name("the `$name` of a label")
         return ast.Break(name, span=self.span(opened))
 
@@ -115,10 +113,6 @@ class BlockParser(PatternParser):
             step = steps.pop()
             value = ast.Pipe(step, value, span=self.span(step))
         return value
-
-
-class TermParser(BlockParser):
-    """Reads terms: paths, literals, calls, strings and blocks."""
 
     def term(self) -> Node:
         """Read a term and the suffixes behind it: ``.a``, ``[...]``, ``?``."""
@@ -164,13 +158,13 @@ class TermParser(BlockParser):
         readers: dict[str, Callable[[Token], Node]] = {
             ".": self._identity,
             "..": lambda token: ast.RecursiveDescent(span=token.span),
-            "(": self.group,
-            "[": self.array,
-            "{": self.object,
-            "if": self.condition,
-            "reduce": self.reduction,
-            "foreach": self.loop,
-            "break": self.escape,
+            "(": self._group,
+            "[": self._array,
+            "{": self._object,
+            "if": self._condition,
+            "reduce": self._reduction,
+            "foreach": self._loop,
+            "break": self._escape,
         }
         if self.at(*readers):
             return readers[self.next.text](self.advance())
@@ -193,7 +187,7 @@ class TermParser(BlockParser):
         identity = ast.Identity(span=dot.span)
         if self.at_string():
             return self._suffixed(ast.Index(identity, self.string(), span=self.span(dot)))
-        if self.at_kind(Kind.NAME):
+        if self.next.kind is Kind.NAME:
             self.fail("expected an operator after `.`", f"write `.{self.next.text}` without a space")
         return identity
 
