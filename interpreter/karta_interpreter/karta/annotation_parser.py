@@ -1,7 +1,4 @@
-"""Parses the annotations of a Karta: one function for each, which takes its text and returns its value.
-
-A function leaves out what is unusable; the text gets an error for it. The text has the helpers that functions need.
-"""
+"""Parses the annotations of a Karta: one function for each, which leaves out what is unusable and adds an error."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -33,10 +30,7 @@ def annotation_path(name: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationText:
-    """The text of one annotation of a Karta; parsers add their ``findings``.
-
-    ``parsed`` has the values of the annotations whose records come earlier, by the field of `Annotations`.
-    """
+    """The text of one annotation; ``parsed`` has the values of those with earlier records, by their fields."""
 
     name: str
     text: str

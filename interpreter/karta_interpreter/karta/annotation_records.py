@@ -1,7 +1,4 @@
-"""One record for each annotation under ``karta-interpreter.io/``.
-
-The parser's table, the hint for an unknown name, the schemas and the table in docs/authoring.md are derived from them.
-"""
+"""One record for each annotation: parsers, hints, schemas and the table in docs/authoring.md are derived from them."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -218,10 +215,7 @@ NAMES: Final = tuple(annotation.name for annotation in ANNOTATIONS)
 
 
 def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
-    """Return the values of a Karta's annotations, and the findings about them.
-
-    What is unusable is left out; the findings have an error for it.
-    """
+    """Return the values of a Karta's annotations, without what is unusable, and the findings about them."""
     texts = {key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)}
     findings: list[Finding] = []
     for name in (name for name in texts if name not in NAMES):

@@ -1,7 +1,4 @@
-"""The values of the annotations under ``karta-interpreter.io/``, which hold what Karmada needs beside the Karta schema.
-
-`karta_interpreter.karta.annotation_records` has one record for each annotation.
-"""
+"""The values of annotations: what Karmada needs beside the Karta schema. `annotation_records` has their records."""
 
 import json
 from collections.abc import Mapping
@@ -54,10 +51,7 @@ PathPattern = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class ExtraDependency:
-    """Objects that a workload needs beside those its pods name.
-
-    ``name`` may yield several names; ``namespace`` is that of the workload when it is None.
-    """
+    """Objects that the workload needs, by their names; without ``namespace`` they are in that of the workload."""
 
     api_version: str
     kind: str
@@ -89,10 +83,7 @@ class MadeClaims:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """A path that belongs to the member cluster.
-
-    ``absent`` is the value for a member without the field, or None; with ``drops`` the template's is removed.
-    """
+    """A path of the member's; without a value there ``absent`` is written, or nothing is left if it ``drops`` that."""
 
     place: Query
     absent: str | float | bool | None = None

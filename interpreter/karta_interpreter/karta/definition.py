@@ -100,10 +100,7 @@ class SuspendAction:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One part of a workload; ``owner`` is the name of the component it belongs to, None for the root.
-
-    ``definition`` is the name of the definition, for messages.
-    """
+    """One part of a workload; ``owner`` names the part that it belongs to, ``definition`` its Karta, for messages."""
 
     definition: str
     name: str

@@ -4,7 +4,7 @@ For the latter the expression is evaluated on an empty object. Where the result 
 cannot be read there, the expression is accepted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from karta_interpreter.errors import QueryError, QueryEvaluationError, QuerySyntaxError, QueryWriteError
@@ -119,7 +119,26 @@ def names_places(query: Query) -> bool:
     >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
     (True, False)
     """
-    return all(_names_places(query, value) for value in ({}, _BARE))
+    return all(_have_places(query.paths, value) for value in ({}, _BARE))
+
+
+def takes_number(query: Query) -> bool:
+    """Whether a number can be written so that it becomes the result.
+
+    >>> takes_number(Query.compile("(.spec.n // 1) * 2")), takes_number(Query.compile("1"))
+    (True, False)
+    """
+    return _have_places(query.locate_each, {})
+
+
+def _have_places(places: Callable[[Object], Sequence[object]], value: Object) -> bool:
+    """Whether every result has a place; an expression that cannot be read on this value may have one on another."""
+    try:
+        return None not in places(value)
+    except QueryWriteError:
+        return False
+    except QueryEvaluationError:
+        return True
 
 
 def whole_places(query: Query) -> list[str]:
@@ -157,27 +176,3 @@ def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
     except QuerySyntaxError:
         pass  # reported where the whole expression is checked
     return text, None, False
-
-
-def _names_places(query: Query, value: Object) -> bool:
-    try:
-        query.paths(value)
-    except QueryWriteError:
-        return False
-    except QueryEvaluationError:
-        return True
-    return True
-
-
-def takes_number(query: Query) -> bool:
-    """Whether a number can be written so that it becomes the result.
-
-    >>> takes_number(Query.compile("(.spec.n // 1) * 2")), takes_number(Query.compile("1"))
-    (True, False)
-    """
-    try:
-        return None not in query.locate_each({})
-    except QueryWriteError:
-        return False
-    except QueryEvaluationError:
-        return True

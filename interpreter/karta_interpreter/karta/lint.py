@@ -20,10 +20,7 @@ _STATUS = ("spec", "structureDefinition", "rootComponent", "statusDefinition")
 
 
 def lint(karta: Karta, parsed: Sequence[Parsed], elastic: Collection[str] | None) -> Iterator[Finding]:
-    """Yield what is suspicious in a definition.
-
-    ``parsed`` are its usable expressions, ``elastic`` the components that its annotation names, None without it.
-    """
+    """Yield what is suspicious: in usable expressions, and in the components that the annotation ``elastic`` names."""
     structure = karta.spec.structure_definition
     for path, component in structure.components:
         yield from _component(path, component, component.pod_selector or PodSelector())

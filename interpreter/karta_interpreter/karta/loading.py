@@ -33,10 +33,7 @@ _LISTS = ("List", "KartaList", "ResourceInterfaceList")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The result of loading one Karta: ``definition`` is None when one of the findings is an error.
-
-    ``gvk`` is the kind that it defines, None when it does not name one.
-    """
+    """What became of one Karta: no ``definition`` if a finding is an error, no ``gvk`` if it does not name its kind."""
 
     definition: Definition | None
     findings: tuple[Finding, ...]
@@ -147,10 +144,7 @@ _ANNOTATIONS = ("metadata", "annotations")
 
 
 def pack(definition: Definition) -> Object:
-    """What another process needs to `unpack` the definition, as JSON; compiled expressions stay behind.
-
-    It has all scripts, also those of the annotation, so that `unpack` does not parse them again.
-    """
+    """What another process needs to `unpack` the definition: JSON, with all scripts, so that none is parsed again."""
     manifest = definition.manifest if definition.has_karta else None
     annotations = edit.get(manifest, _ANNOTATIONS) or {}
     if manifest is not None and _LUA in annotations:

@@ -32,10 +32,7 @@ class PodSet(NamedTuple):
 
 
 class ScaleLocation(NamedTuple):
-    """The counts of a pod set as its object gives them, and where they are written.
-
-    It is the one at that ``position`` of the ``places`` of its component.
-    """
+    """The counts of a pod set as its object gives them, at a ``position`` in the ``places`` of its component."""
 
     pod_set: PodSet
     scale: Scale
@@ -46,15 +43,6 @@ class ScaleLocation(NamedTuple):
     def replicas(self) -> Location | None:
         """The path of the replicas; None where they have none, such as a literal."""
         return self.places.at("replicas", self.position)
-
-    @property
-    def has_default(self) -> bool:
-        """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API.
-
-        Other fields mean something else when they are unset, such as a ``parallelism`` without a limit, and a default
-        that the definition computes follows what it is computed from.
-        """
-        return self.places.has_default
 
     @property
     def minimum(self) -> Location | None:
@@ -69,7 +57,23 @@ class ScaleLocation(NamedTuple):
     @property
     def count(self) -> Location | None:  # type: ignore[override]  # the tuple's own ``count`` is not used
         """The path of the number of pods; kinds with bounds alone run the minimum."""
-        return self.places.count(self.position)
+        return self.replicas or self.minimum
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API.
+
+        Other fields mean something else when they are unset, such as a ``parallelism`` without a limit, and a default
+        that the definition computes follows what it is computed from.
+        """
+        query = self.places.component.replicas
+        node = None if query is None else query.node
+        while isinstance(node, Pipe):
+            node = node.right
+        match node:
+            case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
+                return True
+        return False
 
 
 _Unnamed = tuple[str, str, int, Object]
@@ -95,10 +99,7 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
 
 
 def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
-    """Every pod template and the name of its component; neither the instances' ids nor their counts have to be right.
-
-    Raises InterpretationError as `pod_sets`.
-    """
+    """Every pod template and its component, whatever ids and counts there are; raises InterpretationError."""
     for component in definition.components:
         if component.pods is not None:
             found = templates(component, component.pods, obj, positions(component, obj))
@@ -129,17 +130,15 @@ def leaves_count_unset(definition: Definition, obj: Object) -> bool:
     ]
     for component, _, found in _parts(unsure, obj):
         places = _Places(component, obj)
-        counts = [places.count(position) for position, template in enumerate(found) if template is not None]
-        if any(place is not None and place.raw(obj) is None for place in counts):
-            return True
+        for position in (position for position, template in enumerate(found) if template is not None):
+            place = places.at("replicas", position) or places.at("min_replicas", position)
+            if place is not None and place.raw(obj) is None:
+                return True
     return False
 
 
 def pod_set_reads(definition: Definition, projection: Projection) -> list[Projection]:
-    """Mark what `pod_sets` reads to find the pod sets and their counts.
-
-    Return the projections of the pods' specs, in which the caller marks what it reads.
-    """
+    """Mark what `pod_sets` reads, and return the projections of the pods' specs, for marks of the caller's own."""
     specs: list[Projection] = []
     for component in definition.components:
         pods = component.pods
@@ -189,28 +188,14 @@ class _Places:
     """The paths of a component's counts, each in the order of its instances, evaluated on first use."""
 
     def __init__(self, component: Component, obj: Object) -> None:
-        self._component = component
+        self.component = component
         self._object = obj
         self._found: dict[str, list[Location | None]] = {}
-
-    @property
-    def has_default(self) -> bool:
-        query = self._component.replicas
-        node = None if query is None else query.node
-        while isinstance(node, Pipe):
-            node = node.right
-        match node:
-            case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
-                return True
-        return False
-
-    def count(self, position: int) -> Location | None:
-        return self.at("replicas", position) or self.at("min_replicas", position)
 
     def at(self, name: str, position: int) -> Location | None:
         """The place of an instance; None where an expression does not give one for it."""
         if name not in self._found:
-            self._found[name] = self._locations(_FIELDS[name], getattr(self._component, name))
+            self._found[name] = self._locations(_FIELDS[name], getattr(self.component, name))
         found = self._found[name]
         return found[position] if position < len(found) else None
 
@@ -222,7 +207,7 @@ class _Places:
         except QueryWriteError:
             return []
         except QueryError as err:
-            raise query_failure(self._component, field, query, err) from err
+            raise query_failure(self.component, field, query, err) from err
 
 
 LONGEST = 32
@@ -257,11 +242,7 @@ def unique_names(parts: list[tuple[str, str]]) -> list[str]:
 
 
 def sole_name(component: str, instance: str) -> str:
-    """The name of a pair without another one that could have the same name.
-
-    >>> sole_name("worker", ""), sole_name("worker", "small")
-    ('worker', 'small')
-    """
+    """The name of a pair without another one that could have the same name: the id, else the component's."""
     return _shortened(instance or component)
 
 

@@ -78,10 +78,7 @@ def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
 
 
 def resolved(definition: Definition, obj: Object, reader: Reader | None) -> Definition:
-    """The definition with the values of its references for a workload.
-
-    A reference that cannot be looked up is an error as soon as an expression reads it, and never null.
-    """
+    """The definition with the values of its references; one that cannot be looked up is an error when it is read."""
     if not definition.references:
         return definition
     return bound(definition, {each.name: _value(each, obj, reader) for each in definition.references})

@@ -83,10 +83,7 @@ _LISTS = ("initContainers", "containers")
 def with_added(
     definition: Definition, component: Component, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
-    """The pod templates of a component with the containers that its operator adds, which come last.
-
-    Raises InterpretationError when the expression fails or does not give lists of containers.
-    """
+    """The pod templates with the containers that the operator adds, which come last; raises InterpretationError."""
     for each in definition.annotations.added_containers:
         if each.component == component.name and (lists := _lists(definition, each, obj)):
             return [template and _extended(template, lists) for template in templates]
@@ -123,10 +120,7 @@ Pieces = dict[str, JSON]
 
 
 def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
-    """One pod template per instance, None where no piece of it exists.
-
-    Instances that an id names, and the root, exist even without a piece: their pods are all defaults.
-    """
+    """One pod template per instance; an instance with an id, and the root, exist even without a piece."""
     pieces = _pieces(component, fragments, obj, ids)
     exists = component.instance_ids is not None or component.owner is None
     return [_template(component.name, found) if found or exists else None for found in pieces]
@@ -154,11 +148,7 @@ def _template(name: str, pieces: Pieces) -> Object:
 
 
 def _containers(name: str, pieces: Pieces) -> list[JSON]:
-    """The containers of the pod: the listed ones and the single one.
-
-    Image and resources complete the single container; without any container they make one up, which is named
-    like the component.
-    """
+    """The listed containers and the single one, which image and resources complete, or make up by this name."""
     listed: list[JSON] = pieces.get("containersPath", [])
     said = _present(image=pieces.get("imagePath"), resources=pieces.get("resourcesPath"))
     single = pieces.get("containerPath")

@@ -1,7 +1,4 @@
-"""The places in an object that set how many pods it has, and how they share a number of pods.
-
-Shares are in proportion to today's counts, within bounds and in whole steps.
-"""
+"""The places in an object that set how many pods it has, and how they share a number of pods."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, lcm
@@ -76,10 +73,7 @@ class ScaleTarget(NamedTuple):
 
 
 def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[ScaleTarget]:
-    """Return the targets that move at least one elastic pod set, in the order of their first one.
-
-    A pod set that shares its place with an elastic one moves with it.
-    """
+    """Return the targets that move an elastic pod set, in order; a pod set that shares its place moves with it."""
     places: dict[Path, list[_Placed]] = {}
     for scale in scales:
         if (place := scale.count) is not None:

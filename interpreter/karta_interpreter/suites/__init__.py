@@ -43,11 +43,7 @@ def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) 
 
 
 def judge(case: Case, results: Results) -> Outcome:
-    """Compare an answer with what a case expects.
-
-    As in Karmada's harness, every expected result must be there, and a result that the case does not mention is
-    not looked at.
-    """
+    """Compare an answer with what a case expects; as in Karmada's harness, results that it leaves out do not count."""
     names, failures = ", ".join(results) or "nothing", list[str]()
     if case.error is not None:
         failures.append(f'expected an error that says "{case.error}", got {names}')
@@ -89,10 +85,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of a run: of every case, and of suites that could not be read.
-
-    ``fail_only`` leaves cases that passed out of what is shown; they count nevertheless.
-    """
+    """What came of a run; ``fail_only`` leaves cases that passed out of what is shown, though they count."""
 
     outcomes: tuple[Outcome, ...]
     unreadable: tuple[SuiteError, ...] = ()

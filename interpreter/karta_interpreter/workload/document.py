@@ -16,10 +16,7 @@ IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), ("metadat
 
 
 def check_object(obj: JSON, gvk: GVK | None) -> None:
-    """Raise WorkloadError for what is no Kubernetes object, or not of the kind ``gvk`` where one is given.
-
-    The rules are those of Karta's component factory: apiVersion, kind, and metadata.name or generateName.
-    """
+    """Raise WorkloadError for what Karta's component factory takes for no object, or is not of the kind ``gvk``."""
     if not isinstance(obj, dict):
         raise WorkloadError(f"a workload is a dict of JSON values, not {type(obj).__name__}")
     check_json(obj)

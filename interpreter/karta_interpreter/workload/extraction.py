@@ -1,8 +1,4 @@
-"""What a component's definition extracts from an object, one value per instance.
-
-Source: `pkg/resource/accessor.go` and `component.go` of the Karta project; what is different here is in
-docs/compatibility.md.
-"""
+"""What a definition extracts, one value per instance (`pkg/resource/accessor.go` and `component.go` of Karta)."""
 
 import re
 from collections.abc import Mapping, Sequence

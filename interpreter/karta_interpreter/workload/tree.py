@@ -132,10 +132,7 @@ class WorkloadTree:
 
     @classmethod
     def build(cls, workload: Workload, pods: Iterable[Object] = ()) -> Self:
-        """The tree of a workload, with pods that are known to be its own in their places.
-
-        Raises WorkloadError where the definition has no answer for the object, as reading a component does.
-        """
+        """The tree of a workload, with pods that are known to be its own in their places; raises WorkloadError."""
         found, strays = _attributed(workload, pods)
         with reading():
             sets = pod_sets(workload.karta.definition, workload.object)
@@ -158,10 +155,7 @@ class WorkloadTree:
             pending += reversed(node.children)
 
     def to_json(self) -> dict[str, JSON]:
-        """The tree as JSON values, in the names of Karta's own tools; what is not there is left out.
-
-        ``status.phases`` are all statuses that match, ``strayPods`` the pods that belong nowhere.
-        """
+        """The tree as JSON values in the names of Karta's own tools; ``phases`` are all statuses that match."""
         obj, status = self.workload.object, self.status
         return _known(
             apiVersion=obj["apiVersion"],

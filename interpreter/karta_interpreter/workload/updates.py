@@ -1,8 +1,4 @@
-"""New values for what a component's definition extracts, merged into the object.
-
-Each function gives the object as it is to be, and the same object where nothing changes; a value that is None
-leaves its instance as it is.
-"""
+"""New values, merged into the object; None leaves an instance as it is, and without a change the object is the same."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,10 +110,7 @@ _MAPS = ("labels", "annotations", "node_selector")
 
 
 def update_pods(component: Component, obj: Object, changes: Mapping[str, PodChanges]) -> Object:
-    """The object with changed pods; the same object where nothing changes.
-
-    Raises PathNotWritableError for an instance without pods, and for a thing that the definition has no path for.
-    """
+    """The object with changed pods; raises PathNotWritableError without pods, or without a path for the change."""
     check_pods_exist(component, obj, changes)
     plan = WritePlan(component, obj)
     for thing in _PLACES:

@@ -215,10 +215,7 @@ class Workload:
             return match_status(self.karta.definition, self.object)
 
     def with_references(self, objects: Iterable[Object]) -> "Workload":
-        """The same workload with the definition's references looked up among the given objects.
-
-        An expression that reads a reference without having its value raises WorkloadError; it never reads null.
-        """
+        """The workload with references looked up among the objects; reading any other raises WorkloadError."""
         with reading():
             definition = resolved(self.karta.definition, self.object, Known.of(objects))
         return replace(self, karta=Karta(definition))

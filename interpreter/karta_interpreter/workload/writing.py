@@ -1,7 +1,4 @@
-"""What is written to the instances of a component: a plan of values, new counts, suspend and resume actions.
-
-Source of the plan: the merge write plan that Karta's library is getting (`writePlan` in `pkg/resource`).
-"""
+"""Writes to the instances of a component, by a plan such as `writePlan` in `pkg/resource` of Karta's library."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -212,10 +209,7 @@ def _counts(component: Component, obj: Object) -> dict[str, int]:
 
 
 def apply_actions(components: Iterable[Component], direction: Direction, obj: Object) -> Object:
-    """The object after the actions of the components, in sequence; the same where that changes nothing.
-
-    Raises PathNotWritableError for an action whose path names no place.
-    """
+    """The object after actions in sequence; the same without a change. Raises PathNotWritableError without a place."""
     changed = obj
     for component in components:
         for index, action in enumerate(component.suspend if direction == "suspend" else component.resume):

@@ -21,10 +21,7 @@ class CustomKind:
 
     @classmethod
     def of(cls, crd: Object, version: str | None = None) -> Self:
-        """One version of a CRD, of ``apiextensions.k8s.io/v1``; the stored one when none is named.
-
-        Raises DefinitionError when there is no such version, or no schema in it.
-        """
+        """One version of a CRD, the stored one if none is named; raises DefinitionError without it or its schema."""
         name, spec = get(crd, ("metadata", "name")) or "without a name", get(crd, ("spec",))
         group, kind = get(spec, ("group",)), get(spec, ("names", "kind"))
         if not (isinstance(group, str) and isinstance(kind, str) and group and kind):

@@ -140,10 +140,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The fields of a `scaleDefinition`.
-
-    ``others`` are numbers nearby that may have to be in them, too; ``is_product`` if several are.
-    """
+    """The fields of a `scaleDefinition`; ``others`` are numbers nearby that may belong there, too."""
 
     paths: dict[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()

@@ -26,10 +26,7 @@ _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 
 class Report(NamedTuple):
-    """The status of one cluster as far as it is merged, and what the definition makes of the whole of it.
-
-    ``severity`` is a sort key, worst first: clusters that share a status are ordered by their other statuses.
-    """
+    """The status of one cluster, and what the definition makes of it; ``severity`` is a sort key, worst first."""
 
     cluster: str
     status: Object

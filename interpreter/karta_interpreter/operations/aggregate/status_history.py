@@ -66,10 +66,7 @@ def _with_outcome(definition: Definition, merged: _Fields, before: Object, items
 
 
 def _outcome(definition: Definition, reported: _Conditions, before: _Conditions, *, over: bool) -> _Conditions:
-    """Return the announcement and, when it has come, the end: of what was announced, else of what is bad.
-
-    ``over`` is true when the parts in all clusters have ended.
-    """
+    """Return the announcement and, when all parts have ended (``over``), the end: of what was announced, else bad."""
     outcomes, polarity = definition.annotations.outcomes, Polarity(definition.status)
     failing = [name for name in outcomes if polarity.fails(name, "True")]
     bound = [name for name in outcomes if outcomes[name] in before]

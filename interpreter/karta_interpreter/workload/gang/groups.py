@@ -58,10 +58,7 @@ class PodGroup:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveMember:
-    """The rule that decides on the group of a pod (`PodGroupingEffectiveComponent` of Karta's library).
-
-    ``component`` is that of the pod or an owner of it.
-    """
+    """The rule for a pod's group (`PodGroupingEffectiveComponent` of Karta), about its component or an owner of it."""
 
     pod_group: str
     rule: PodGroupMember
