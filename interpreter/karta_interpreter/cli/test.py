@@ -23,7 +23,7 @@ from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.suites import Outcome, Report, Totals, by_kind, judge, judge_refusal
+from karta_interpreter.suites import Outcome, Report, Totals, by_kind, judge
 from karta_interpreter.suites.comparison import compared
 from karta_interpreter.suites.suite import Case, find_suites, home_of, load_suite
 
@@ -236,7 +236,7 @@ def _interpreter(home: Path, gvk: GVK) -> Interpreter | str:
 
 def _outcome(interpreter: Interpreter, case: Case) -> Outcome:
     answered = ask(interpreter, case.call, case.references)
-    return judge_refusal(case, answered.error) if answered.results is None else judge(case, answered.results)
+    return judge(case, answered.results, answered.error)
 
 
 def _notes(interpreter: Interpreter, case: Case, *, explains: bool) -> tuple[str, ...]:

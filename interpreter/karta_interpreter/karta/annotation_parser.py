@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -9,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from karta_interpreter.errors import InterpretationError, ManifestError, QuerySyntaxError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query, parse
-from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal, Node
+from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Path, type_name
@@ -197,27 +198,20 @@ def parse_aggregate(annotation: AnnotationText) -> Mapping[PathPattern, Aggregat
 
 
 def _pattern(annotation: AnnotationText, text: str) -> PathPattern | None:
-    try:
-        pattern = _steps(parse(text))
-    except QuerySyntaxError:
-        pattern = None
-    if pattern is None or pattern[:1] != ("status",) or not pattern[1:]:
-        hint = "write it like .status.active or .status.jobs[].active"
-        annotation.error(f"`{text}` is not a path below .status", hint)
-        return None
-    return pattern
-
-
-def _steps(node: Node) -> PathPattern | None:
-    match node:
-        case Identity():
-            return ()
-        case Index(target, Literal(str(key))):
-            before = _steps(target)
-            return None if before is None else (*before, key)
-        case Iterate(target):
-            before = _steps(target)
-            return None if before is None else (*before, None)
+    pattern: PathPattern = ()
+    with suppress(QuerySyntaxError):
+        node = parse(text)
+        while isinstance(node, Index | Iterate):
+            match node:
+                case Index(target, Literal(str(key))):
+                    node, pattern = target, (key, *pattern)
+                case Iterate(target):
+                    node, pattern = target, (None, *pattern)
+                case _:
+                    break
+        if isinstance(node, Identity) and pattern[:1] == ("status",) and pattern[1:]:
+            return pattern
+    annotation.error(f"`{text}` is not a path below .status", "write it like .status.active or .status.jobs[].active")
     return None
 
 
@@ -243,8 +237,7 @@ def _final_conditions(karta: Karta) -> list[str]:
     if status is None:
         return []
     matchers = (*status.status_mappings.completed, *status.status_mappings.failed)
-    conditions = (condition for matcher in matchers for condition in matcher.by_conditions)
-    return [condition.type for condition in conditions if condition.status == "True"]
+    return [each.type for matcher in matchers for each in matcher.by_conditions if each.status == "True"]
 
 
 def parse_lua(annotation: AnnotationText) -> Scripts:

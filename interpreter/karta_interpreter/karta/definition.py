@@ -196,8 +196,6 @@ class Definition:
 
 
 _LABELLING: Final = ("labels", "annotations")
-_PLACING: Final = ("nodeSelector", "tolerations")
-_GATING: Final = ("schedulingGates",)
 
 
 class Queued:
@@ -213,10 +211,9 @@ class Queued:
         for component in self._components:
             for nodes, missing, while_held in _queued_nodes(component.pods):
                 # What reads another object has no place in this one.
-                own = [node for node in nodes if not variables_in(node) and not is_computed(node)]
-                query = Query.compile(render(reduce(Comma, own)), owner=component.definition) if own else None
-                if query is not None and query.is_plain:
-                    found.append(QueuedFields(query, missing, while_held))
+                if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
+                    query = Query.compile(render(reduce(Comma, own)), owner=component.definition)
+                    found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
         return tuple(found)
 
 
@@ -234,5 +231,5 @@ def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int,
             return
     if metadata is not None:
         yield [field_of(metadata, name) for name in _LABELLING], 2, False
-    yield [field_of(spec, name) for name in _PLACING], 1, False
-    yield [field_of(spec, name) for name in _GATING], 1, True
+    yield [field_of(spec, name) for name in ("nodeSelector", "tolerations")], 1, False
+    yield [field_of(spec, "schedulingGates")], 1, True

@@ -76,8 +76,7 @@ def objects_in(text: str, source: str) -> list[tuple[Document, Path, JSON]]:
 
     Raises ManifestError for text that cannot be read.
     """
-    documents = read_documents(text, source)
-    found = [(document, at, value) for document in documents for at, value in _items(document)]
+    found = [(document, *item) for document in read_documents(text, source) for item in _items(document)]
     if len(found) > MOST_DOCUMENTS:
         raise ManifestError(f"more than {MOST_DOCUMENTS} objects in one text")
     return found

@@ -143,12 +143,10 @@ def _values(rule: LabelRule, obj: Object) -> Iterator[str]:
 def _follows(rule: LabelRule, obj: Object) -> bool:
     labels = edit.get(obj, ("metadata", "labels"))
     value = labels.get(rule.key) if isinstance(labels, dict) else None
-    match rule.operator:
-        case LabelOperator.IN:
-            return value in rule.values
-        case LabelOperator.NOT_IN:
-            return value not in rule.values
-        case LabelOperator.EXISTS:
-            return value is not None
-        case LabelOperator.DOES_NOT_EXIST:
-            return value is None
+    follows = {
+        LabelOperator.IN: value in rule.values,
+        LabelOperator.NOT_IN: value not in rule.values,
+        LabelOperator.EXISTS: value is not None,
+        LabelOperator.DOES_NOT_EXIST: value is None,
+    }
+    return follows[rule.operator]

@@ -42,7 +42,9 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
         specs = read_pods(component, "podSpecPath", pods.query, obj, ids)
         if pods.metadata is None:
             return [None if spec is None else {"spec": spec} for spec in specs]
-        return list(map(_joined, specs, read_pods(component, "metadataPath", pods.metadata, obj, ids)))
+        found = read_pods(component, "metadataPath", pods.metadata, obj, ids)
+        pairs = zip(specs, found, strict=True)
+        return [None if spec is None else _present(metadata=metadata) | {"spec": spec} for spec, metadata in pairs]
     return _assembled(component, pods, obj, ids)
 
 
@@ -69,12 +71,6 @@ def _whole(component: Component, query: Query, template: JSON) -> Object | None:
         raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {type_name(spec)}")
     whole: Object = template
     return whole
-
-
-def _joined(spec: JSON, metadata: JSON) -> Object | None:
-    if spec is None:
-        return None
-    return {"metadata": metadata, "spec": spec} if metadata else {"spec": spec}
 
 
 _LISTS = ("initContainers", "containers")
@@ -121,18 +117,13 @@ Pieces = dict[str, JSON]
 
 def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
     """One pod template per instance; an instance with an id, and the root, exist even without a piece."""
-    pieces = _pieces(component, fragments, obj, ids)
-    exists = component.instance_ids is not None or component.owner is None
-    return [_template(component.name, found) if found or exists else None for found in pieces]
-
-
-def _pieces(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Pieces]:
     found: list[Pieces] = [{} for _ in ids]
     for field, query in fragments.queries:
         for pieces, value in zip(found, read_pods(component, field, query, obj, ids), strict=True):
             if value is not None:
                 pieces[field] = value
-    return found
+    exists = component.instance_ids is not None or component.owner is None
+    return [_template(component.name, pieces) if pieces or exists else None for pieces in found]
 
 
 def _template(name: str, pieces: Pieces) -> Object:

@@ -39,29 +39,27 @@ def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) 
     try:
         return judge(case, interpret(definition, case.call, options, reader=Known.of(case.references)))
     except InterpretationError as error:
-        return judge_refusal(case, str(error))
+        return judge(case, None, str(error))
 
 
-def judge(case: Case, results: Results) -> Outcome:
-    """Compare an answer with what a case expects; as in Karmada's harness, results that it leaves out do not count."""
+def judge(case: Case, results: Results | None, error: str = "") -> Outcome:
+    """Compare an answer, or the message of an error, with what a case expects.
+
+    As in Karmada's harness, every expected result must be there, and others do not count.
+    """
+    expects_error = f'expected an error that says "{case.error}", got '
+    if results is None:
+        failure = f"error: {error}" if case.error is None else f"{expects_error}the error: {error}"
+        return Outcome(case, () if case.error is not None and case.error in error else (failure,))
     names, failures = ", ".join(results) or "nothing", list[str]()
     if case.error is not None:
-        failures.append(f'expected an error that says "{case.error}", got {names}')
+        failures.append(f"{expects_error}{names}")
     for name, value in case.expected.items():
         if name in results:
             failures += differences(name, value, results[name])
         else:
             failures.append(f"{name}: expected {value!r}, but there is no such result ({names})")
     return Outcome(case, tuple(failures), results)
-
-
-def judge_refusal(case: Case, message: str) -> Outcome:
-    """Judge an error in place of an answer: a failure, unless the case expects an error with this text."""
-    if case.error is None:
-        return Outcome(case, (f"error: {message}",))
-    if case.error not in message:
-        return Outcome(case, (f'expected an error that says "{case.error}", got the error: {message}',))
-    return Outcome(case)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,14 +158,11 @@ def _replicas(fields: Object, operation: Operation) -> int | None:
 
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:
-    items = enumerate(_typed(fields, "statusItems", list, []))
-    return tuple(_item(item, f"statusItems[{index}]") for index, item in items)
-
-
-def _item(item: JSON, place: str) -> StatusItem:
-    if isinstance(item, dict):
-        _reject_unknown(place, [key for key in item if key not in _HEAD_KEYS], _ITEM_KEYS)
-    return StatusItem.of(item, place)
+    items = [(f"statusItems[{index}]", item) for index, item in enumerate(_typed(fields, "statusItems", list, []))]
+    for place, item in items:
+        if isinstance(item, dict):
+            _reject_unknown(place, [key for key in item if key not in _HEAD_KEYS], _ITEM_KEYS)
+    return tuple(StatusItem.of(item, place) for place, item in items)
 
 
 def _references(fields: Object) -> tuple[Object, ...]:
