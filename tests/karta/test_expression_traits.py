@@ -1,7 +1,7 @@
 import pytest
 
 from karta_interpreter.jq import parse
-from karta_interpreter.karta.expression_traits import selections, several, shared_default
+from karta_interpreter.karta.expressions import selections, several, shared_default
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,23 @@
-"""The jq expressions of a definition: each parsed and vetted where it stands."""
+"""The jq expressions of a definition: each parsed and checked in its place, and what is known of it without an object.
 
+That is how many results it gives, and whether it can be written through. For the latter the expression is evaluated on
+an empty object. Where the result depends on the elements of a list, or cannot be read there, it is accepted.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from karta_interpreter.errors import QuerySyntaxError
+from karta_interpreter.errors import QueryError, QueryEvaluationError, QuerySyntaxError, QueryWriteError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query, Verdict, examine
 from karta_interpreter.jq.analysis import Reason
+from karta_interpreter.jq import Query, Refusal, Verdict, examine, parse
+from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node, Span
-from karta_interpreter.k8s.values import Path
+from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import children
+from karta_interpreter.k8s.values import Object, Path, field_path
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.schema_types import PodQuery, expressions
 
@@ -69,3 +79,162 @@ def judge(path: Path, text: str, variables: frozenset[str] = frozenset()) -> tup
 
 def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Reason, span: Span) -> Finding:
     return replace(error(rule, path, wrong.message, wrong.hint), expression=text, span=span)
+
+
+_GENERATORS = frozenset({"splits", "scan", "match", "limit", "combinations", "getpath", "leaf_paths", "until"})
+_SEVERAL = (ast.Iterate, ast.Comma, ast.Foreach)
+_PICKERS = frozenset({"first", "last", "limit", "nth"})
+
+
+def several(node: Node) -> bool:
+    """Whether an expression may yield more than one result.
+
+    >>> several(parse(".spec.groups[].name")), several(parse("[.spec.groups[].name] | length"))
+    (True, False)
+    """
+    return any(
+        stage.name in _GENERATORS if isinstance(stage, ast.Call) else isinstance(stage, _SEVERAL)
+        for stage in _stages(node)
+    )
+
+
+def selections(node: Node) -> list[str]:
+    """The `select(...)` calls that leave results out, as text.
+
+    >>> selections(parse('.a[] | select(.on) | .b'))
+    ['select(.on)']
+    """
+    found: list[str] = []
+    for stage in _stages(node):
+        match stage:
+            case ast.Call("select", [_]):
+                found.append(render(stage))
+            case ast.Call(name, [*_, picked]) if name in _PICKERS:
+                found += selections(picked)
+    return found
+
+
+def shared_default(node: Node) -> tuple[str, str] | None:
+    """A `//` whose left side yields several results, and how to give each of them the default.
+
+    ``X[].y // 1`` drops every unset y and yields 1 only when all are: one default for the whole list.
+
+    >>> shared_default(parse(".spec.groups[].replicas // 1"))
+    ('.spec.groups[].replicas // 1', '.spec.groups[] | .replicas // 1')
+    """
+    for part in _walk(node, children):
+        if isinstance(part, ast.Alternative) and several(part.left):
+            each, rest = _split(part.left)
+            return render(part), render(ast.Pipe(each, ast.Alternative(rest, part.right)))
+    return None
+
+
+def _split(node: Node) -> tuple[Node, Node]:
+    """A path as the part that yields several results and the part that reads each of them."""
+    match node:
+        case ast.Index(target, key) if several(target):
+            each, rest = _split(target)
+            return each, ast.Index(rest, key)
+        case ast.Pipe(left, right) if several(left) and not several(right):
+            return left, right
+    return node, ast.Identity()
+
+
+def _stages(node: Node) -> Iterator[Node]:
+    """The nodes whose number of results becomes that of the whole expression."""
+    return _walk(node, _flow)
+
+
+def _flow(node: Node) -> tuple[Node, ...]:
+    match node:
+        case ast.Pipe(left, right) | ast.Alternative(left, right) | ast.Binary(_, left, right):
+            return left, right
+        case ast.Index(target, key):
+            return target, key
+        case ast.Slice(target, _, _) | ast.Iterate(target):
+            return (target,)
+        case ast.Try(body, _) | ast.Negate(body) | ast.Label(_, body) | ast.Define(_, _, _, body):
+            return (body,)
+        case ast.Bind(source, _, body):
+            return source, body
+        case ast.If(branches, otherwise):
+            parts = tuple(part for branch in branches for part in branch)
+            return parts if otherwise is None else (*parts, otherwise)
+    return ()
+
+
+def _walk(node: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:  # without recursion, in which every node would come through all above it
+        part = waiting.pop()
+        yield part
+        waiting += reversed(list(below(part)))
+
+
+_BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
+_WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
+
+
+def names_places(query: Query) -> bool:
+    """Whether all results are values at some path.
+
+    >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
+    (True, False)
+    """
+    return all(_have_places(query.paths, value) for value in ({}, _BARE))
+
+
+def takes_number(query: Query) -> bool:
+    """Whether a number can be written so that it becomes the result.
+
+    >>> takes_number(Query.compile("(.spec.n // 1) * 2")), takes_number(Query.compile("1"))
+    (True, False)
+    """
+    return _have_places(query.locate_each, {})
+
+
+def _have_places(places: Callable[[Object], Sequence[object]], value: Object) -> bool:
+    """Whether every result has a place; an expression that cannot be read on this value may have one on another."""
+    try:
+        return None not in places(value)
+    except QueryWriteError:
+        return False
+    except QueryEvaluationError:
+        return True
+
+
+def whole_places(query: Query) -> list[str]:
+    """The results that cannot be meant as a path: the whole object, its metadata, or its spec.
+
+    >>> whole_places(Query.compile(".[]")), whole_places(Query.compile(".spec.n"))
+    (['metadata', 'spec'], [])
+    """
+    try:
+        return [field_path(path) for path in query.paths(_BARE) if path in _WHOLE]
+    except QueryError:
+        return []
+
+
+def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
+    """A path, the literal that stands for its absence at the end, None without one, and whether it is ``empty``.
+
+    >>> split_default("select(.a // 1) | .spec.suspend // false")
+    ('select(.a // 1) | .spec.suspend', False, False)
+    >>> split_default(".spec.gates // empty")
+    ('.spec.gates', None, True)
+    """
+    try:
+        last = parse(text)
+        while isinstance(last, ast.Pipe):
+            last = last.right
+        if isinstance(last, ast.Alternative) and isinstance(last.right, ast.Literal | ast.Call):
+            path = text[: last.left.span.end]
+            parse(path)
+            match last.right:
+                case ast.Literal(value):
+                    return path, value, False
+                case ast.Call("empty", ()):
+                    return path, None, True
+    except QuerySyntaxError:
+        pass  # reported where the whole expression is checked
+    return text, None, False

@@ -6,8 +6,7 @@ from dataclasses import replace
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.compile import action_value
-from karta_interpreter.karta.expression_traits import names_places, selections, several, shared_default, takes_number
-from karta_interpreter.karta.expressions import Parsed
+from karta_interpreter.karta.expressions import Parsed, names_places, selections, several, shared_default, takes_number
 from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, ScaleDefinition, SuspendAction
 from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition, StatusMatcher
 from karta_interpreter.karta.validation import repeated

@@ -9,7 +9,7 @@ from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.values import JSON, type_name
 from karta_interpreter.karta.annotation_parser import AnnotationText
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
-from karta_interpreter.karta.expression_traits import names_places, split_default, whole_places
+from karta_interpreter.karta.expressions import names_places, split_default, whole_places
 from karta_interpreter.suggestion import did_you_mean
 
 Rule: TypeAlias = Retained | Unset | Respelled

@@ -41,19 +41,10 @@ def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> l
 
 def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scale]:
     """The scale of each instance; raises InterpretationError when results and ids do not match."""
-    minimum, maximum = component.min_replicas, component.max_replicas
     replicas = _replicas(component, obj, ids)
-    if minimum is None and maximum is None:
-        return [Scale(count, None, None) for count in replicas]
-    return [
-        Scale(*counts)
-        for counts in zip(
-            replicas,
-            _bounds(component, "minReplicasPath", minimum, obj, ids),
-            _bounds(component, "maxReplicasPath", maximum, obj, ids),
-            strict=True,
-        )
-    ]
+    minimum = _bounds(component, "minReplicasPath", component.min_replicas, obj, ids)
+    maximum = _bounds(component, "maxReplicasPath", component.max_replicas, obj, ids)
+    return list(map(Scale, replicas, minimum, maximum))
 
 
 def _replicas(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int | None]:

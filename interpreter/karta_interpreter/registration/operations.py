@@ -16,7 +16,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.expression_traits import takes_number
+from karta_interpreter.karta.expressions import takes_number
 from karta_interpreter.operations import Operation
 
 CRD = "CustomResourceDefinition"

@@ -64,10 +64,9 @@ class _Field:
     def location(self, position: int, *, unchanged: bool = True) -> Location:
         """The place that an output is the value of, ``unchanged`` or computed from it; errors as `writing`."""
         location = self.locations[position]
-        if location is None or (unchanged and not location.is_unchanged):
-            reason = f"result {position + 1} is computed; there is no place to write it to"
-            raise PathNotWritableError(self.failed(reason))
-        return location
+        if location is not None and (location.is_unchanged or not unchanged):
+            return location
+        raise PathNotWritableError(self.failed(f"result {position + 1} is computed; there is no place to write it to"))
 
     def failed(self, reason: str) -> str:
         return str(failure(self.component, self.name, self.query, reason))

@@ -63,20 +63,14 @@ def _children(definition: Definition, component: Component) -> list[Component]:
 
 
 def _multiplied(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
-    own = _own(component, obj, instance)
-    below = sum(_multiplied(definition, obj, child, None) for child in _children(definition, component))
-    return own * below or own or below
-
-
-def _own(component: Component, obj: Object, instance: str | None) -> int:
-    if not has_scale(component):
-        return 0
-    ids = instance_ids(component, obj)
-    return sum(
+    ids = instance_ids(component, obj) if has_scale(component) else ()
+    own = sum(
         scale.minimum or scale.replicas or 0  # upstream's `getEffectiveMinReplicas`: 0 where an owner has the scale
         for name, scale in zip(ids, scales(component, obj, ids), strict=True)
         if instance in (None, name)
     )
+    below = sum(_multiplied(definition, obj, child, None) for child in _children(definition, component))
+    return own * below or own or below
 
 
 def _counted(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
