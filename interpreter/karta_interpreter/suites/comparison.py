@@ -52,7 +52,7 @@ def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
     [Difference(path=('replica',), expected=3, actual=4)]
     """
     for path, *sides in _compare((name,), *_normalised(name, expected, actual)):
-        yield Difference(path, *(side if side is NOTHING else _written(side) for side in sides))
+        yield Difference(path, *map(_written, sides))
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
@@ -94,23 +94,13 @@ def _compare(path: Path, expected: JSON, actual: JSON) -> Iterator[Difference]:
     if expected == EXCLUDE:
         return
     if isinstance(expected, dict) and isinstance(actual, dict):
-        yield from _compare_objects(path, expected, actual)
+        for key in sorted(expected.keys() | actual.keys()):
+            yield from _compare((*path, key), expected.get(key, NOTHING), actual.get(key, NOTHING))
     elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         for index, pair in enumerate(zip(expected, actual, strict=True)):
             yield from _compare((*path, index), *pair)
     elif not _same(expected, actual):
         yield Difference(path, expected, actual)
-
-
-def _compare_objects(path: Path, expected: dict[str, JSON], actual: dict[str, JSON]) -> Iterator[Difference]:
-    for key in sorted(expected.keys() | actual.keys()):
-        here = (*path, key)
-        if key not in expected:
-            yield Difference(here, NOTHING, actual[key])
-        elif key in actual:
-            yield from _compare(here, expected[key], actual[key])
-        elif expected[key] != EXCLUDE:
-            yield Difference(here, expected[key], NOTHING)
 
 
 def _same(expected: JSON, actual: JSON) -> bool:

@@ -101,8 +101,7 @@ def _read(document: Document, fields: JSON) -> Case:
     if not isinstance(fields, dict):
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}")
     _reject_unknown("case", fields, _KEYS)
-    name = _text(fields, "name")
-    operation = _operation(_text(fields, "operation"))
+    name, operation = _text(fields, "name"), _operation(_text(fields, "operation"))
     expected, error = _output(fields, operation)
     return Case(
         name=name,
