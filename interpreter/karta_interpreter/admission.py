@@ -236,9 +236,8 @@ def mutate(review: Review) -> bytes:
     metadata, labels, gvk = obj.get("metadata"), edit.get(obj, _LABELS), gvk_of(obj)
     if gvk is None or not isinstance(metadata, dict | None) or not isinstance(labels, dict | None):
         return allow(review.uid)  # the API server rejects the object with a better reason
-    parts = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
     # A group may be longer than a label, and such an object could not be stored.
-    ours = {f"run.ai/karta-{part}": text for part, text in parts.items() if len(text) <= _MAX_LABEL_LENGTH}
+    ours = {f"run.ai/karta-{part}": text for part, text in gvk._asdict().items() if len(text) <= _MAX_LABEL_LENGTH}
     stamped = {**(labels or {}), **ours}
     return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)))
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.registration import Endpoint
-from karta_interpreter.registration.endpoint import certificates
+from karta_interpreter.registration.configuration import certificates
 from tests.server.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()

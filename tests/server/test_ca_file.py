@@ -36,7 +36,7 @@ def test_other_certificates_are_told_of_once(path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        pytest.param(None, "cannot be read: No such file or directory", id="away"),
+        pytest.param(None, "cannot be used: No such file or directory", id="away"),
         pytest.param(b"", "is empty", id="empty"),
         pytest.param(NEW[:300], "cannot be used: the CA bundle holds no PEM certificate", id="half of it"),
         pytest.param(key_pem(KEY), "cannot be used: the CA bundle holds no PEM certificate", id="something else"),
@@ -55,5 +55,5 @@ def test_without_a_usable_file_the_last_certificates_stay(path: Path, content: b
 
 
 def test_a_file_that_is_never_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ServeError, match=r"none\.pem cannot be read"):
+    with pytest.raises(ServeError, match=r"none\.pem cannot be used"):
         CaFile(tmp_path / "none.pem")

@@ -6,7 +6,7 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta import loading
-from karta_interpreter.sources import cluster_karta
+from karta_interpreter.sources import cluster
 from karta_interpreter.sources.snapshot import Snapshot
 from tests.sources.running import expressions, quarantined, running_cluster
 from tests.sources.scripted_api import (
@@ -123,7 +123,7 @@ async def test_what_makes_the_loader_fail_harms_one_karta_only(
             raise ZeroDivisionError
         return loading.load_definition(obj, source)
 
-    monkeypatch.setattr(cluster_karta, "load_definition", load)
+    monkeypatch.setattr(cluster, "load_definition", load)
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A"))
     api.put(KARTAS, "b", spec("B", replicas=".b"))
@@ -142,7 +142,7 @@ async def test_only_a_change_of_meaning_is_compiled_and_published(
         loaded.append(source)
         return loading.load_definition(obj, source)
 
-    monkeypatch.setattr(cluster_karta, "load_definition", load)
+    monkeypatch.setattr(cluster, "load_definition", load)
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     async with running_cluster(tmp_path, api) as running:

@@ -35,11 +35,9 @@ _NO_KARTA: Object = {
 def describe(entry: Entry) -> Object:
     """The description of an entry of a snapshot; fields that a definition does not have are empty.
 
-    ``operations`` are those that are registered with Karmada, without and with its feature gate
-    MultiplePodTemplatesScheduling; ``scripts`` those that scripts answer. ``dependencies`` are the kinds of objects
-    that the definition names beside those in pods, ``references`` those that it reads. ``statuses`` has an item for
-    each way to have a status, ``gangScheduling`` one for each pod group. ``healthy`` has the statuses that count as
-    healthy, or the expression that decides. A component has expressions, or numbers, by field.
+    ``operations`` are those that are registered with Karmada, ``scripts`` those that scripts answer; ``dependencies``
+    the kinds that the definition names beside those in pods, ``references`` those that it reads. ``statuses`` has an
+    item for each way to have a status, ``healthy`` the statuses that count, or the expression that decides.
     """
     definition, annotations = entry.definition, entry.definition.annotations
     served = find_served(None, definition.gvk)
@@ -135,7 +133,7 @@ def _of_karta(karta: Karta, annotations: Annotations) -> Object:
 def _component(component: ComponentDefinition, annotations: Annotations) -> Object:
     spec, scale = component.spec_definition, component.scale_definition
     pods = expressions(spec) if spec else ()
-    counts = {str(path[0]): _one_line(text) for path, text in expressions(scale)} if scale else {}
+    counts = expressions(scale) if scale else ()
     added = {each.component: _one_line(each.query.text) for each in annotations.added_containers}
     fields: Object = {
         "name": component.name,
@@ -144,9 +142,7 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
         "instances": _one_line(component.instance_id_path or ""),
         "pods": {str(path[-1]).removesuffix("Path"): _one_line(text) for path, text in pods},
         "addedContainers": added.get(component.name),
-        "replicas": counts.get("replicasPath"),
-        "minReplicas": counts.get("minReplicasPath"),
-        "maxReplicas": counts.get("maxReplicasPath"),
+        **{str(path[0]).removesuffix("Path"): _one_line(text) for path, text in counts},
         "elastic": component.name in (annotations.elastic or ()),
     }
     return {name: value for name, value in fields.items() if value}

@@ -77,12 +77,7 @@ _OPTIONS: list[click.Parameter] = [
     _option("port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
     _option("health_port", click.IntRange(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
     _option("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
-    _option(
-        "overrides",
-        PATH,
-        "Folder or file of Karmada's Lua scripts, which override definitions.",
-        "PATH",
-    ),
+    _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, which override definitions.", "PATH"),
     _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
     _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*".', "KIND"),
     _option("without", str, "A kind to leave out, written in the same way.", "KIND"),
@@ -167,10 +162,7 @@ def startup_text(url: str, snapshot: Snapshot) -> str:
 
 
 def curl(url: str, snapshot: Snapshot) -> str:
-    """A command line that asks the server at ``url`` about one of the kinds that it serves.
-
-    ``--insecure``, because no client trusts a certificate that the server has just signed for itself.
-    """
+    """A command line that asks the server about a kind, and trusts the certificate that it has signed for itself."""
     body = json.dumps(_review(snapshot), separators=(",", ":"))
     insecure = ["--insecure"] if url.startswith("https:") else []
     header = ["--header", "Content-Type: application/json"]
@@ -222,6 +214,5 @@ def _review(snapshot: Snapshot) -> JSON:
         )
         content = {"status": {}}
     obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "sample"}, **content}
-    kind = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
-    request = {"uid": "1", "kind": kind, "name": "sample", "operation": str(operation), "object": obj}
+    request = {"uid": "1", "kind": gvk._asdict(), "name": "sample", "operation": str(operation), "object": obj}
     return {"apiVersion": API_VERSION, "kind": KIND, "request": request}

@@ -32,7 +32,7 @@ _INDENT = "  "
 
 
 def suites_text(report: Report) -> str:
-    """Each failed case with its reason and its differences, suites that cannot be read, and totals per kind."""
+    """Each failed case with its differences, suites that cannot be read, and totals per kind."""
     failed = [_failure(outcome) for outcome in report.outcomes if not outcome.passed]
     errors = [f"{click.style('ERROR', fg='red', bold=True)} {error}\n\n" for error in report.unreadable]
     rows = []

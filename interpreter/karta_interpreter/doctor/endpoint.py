@@ -86,7 +86,7 @@ def call_body(gvk: GVK, operation: Operation) -> bytes:
     metadata = {"name": "doctor", "namespace": "default"}
     request = {
         "uid": _UID,
-        "kind": {"group": gvk.group, "version": gvk.version, "kind": gvk.kind},
+        "kind": gvk._asdict(),
         **metadata,
         "operation": operation,
         "object": {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata},

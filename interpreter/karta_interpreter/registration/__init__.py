@@ -1,11 +1,10 @@
 """Keeps Karmada's ResourceInterpreterWebhookConfiguration in step with the definitions in use.
 
-The object is computed from plain values (`operations`, `endpoint`, `configuration`); `registrar`
+The object is computed from plain values (`operations`, `configuration`); `registrar`
 keeps the one on a Karmada control plane in step with it.
 """
 
-from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
-from karta_interpreter.registration.endpoint import Endpoint
+from karta_interpreter.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 from karta_interpreter.registration.operations import Served, operations_for, served_kinds
 
 __all__ = [

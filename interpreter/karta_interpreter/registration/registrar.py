@@ -14,9 +14,8 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.registration.admission_ca import AdmissionCA
-from karta_interpreter.registration.configuration import NAME, left_out, webhook_configuration
+from karta_interpreter.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 from karta_interpreter.registration.conflicts import Messages, RateLimit, rival
-from karta_interpreter.registration.endpoint import Endpoint
 from karta_interpreter.registration.operations import Served, served_kinds
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.informer import Informer, Pace
@@ -141,10 +140,11 @@ class Registrar:
         desired = webhook_configuration(snapshot, endpoint, served, present=present, **options)
         for finding in left_out(snapshot, served):
             self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
-        if self._is_in_step(present, desired):
-            self.in_step = True
+        # Something on the way may complete what is applied; that is no change by others.
+        expected = self._became if desired == self._applied else _essence(desired)
+        self.in_step = present is not None and _essence(present) == expected
+        if self.in_step:
             return None
-        self.in_step = False
         if desired == self._applied and not self._failures:
             await self._refresh()
             if self._endpoint() != endpoint:
@@ -179,13 +179,6 @@ class Registrar:
         if not self._crds.listed:
             return None
         return {gvk: served for kinds in self._crds.objects.values() for gvk, served in kinds.items()}
-
-    def _is_in_step(self, present: Object | None, desired: Object) -> bool:
-        if present is None:
-            return False
-        # Something on the way may complete what is applied; that is no change by others.
-        expected = self._became if desired == self._applied else _essence(desired)
-        return bool(_essence(present) == expected)
 
     async def _apply(self, desired: Object) -> float | None:
         path = f"{CONFIGURATIONS}/{self._registration.name}"

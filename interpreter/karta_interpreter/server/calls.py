@@ -47,9 +47,8 @@ Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
 class Calls:
     """Answers calls from the snapshot of the moment, and reviews of Kartas.
 
-    Plain definitions are answered at once: their work is bounded by the object. Scripts, and expressions that could
-    run without end, run in other processes. The event loop waits for a script, and a thread for expressions, both under
-    a deadline, so that no other call waits. Large bodies are answered in processes, for the same reason.
+    Plain definitions are answered at once: their work is bounded by the object. Scripts, expressions that could run
+    without end, and large bodies are for other processes. The event loop waits for these, and a thread for expressions.
     """
 
     _reads_by = FastDecoder
@@ -68,10 +67,9 @@ class Calls:
         self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
-        """Return the body that answers a request within that time.
+        """Return the body that answers a request within that time, be it with an error.
 
-        Raises RequestError for a request without a uid, and when the server has too many calls. Nothing else is
-        raised: what goes wrong is an answer too.
+        Raises RequestError for a request without a uid, and when the server has too many calls.
         """
         if self.load.is_spent:
             with self.load.work():
@@ -83,10 +81,7 @@ class Calls:
             return await (self._awaited(question, seconds) if question else self._in_process(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
-        """Return what `answer` would, or how to await it from scripts; None when a thread or another process answers.
-
-        Raises what `answer` raises.
-        """
+        """Return what `answer` would, or how to await it from scripts; None when a thread or a process answers."""
         question = self._read(body)
         if question is None:
             return None

@@ -58,10 +58,7 @@ class CertificateSource(ABC):
 
 
 def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: datetime | None = None) -> Certificate:
-    """Return the pair; raises ServeError when it is none, or Karmada would not accept it.
-
-    ``sources`` names where ``chain`` and ``key`` come from, for the message.
-    """
+    """Return the pair; raises ServeError, which names its ``sources``, when it is none that Karmada would accept."""
     leaf = _leaf(chain, sources["chain"])
     _check_key(leaf, key, sources)
     names = _names(leaf, sources["chain"])
@@ -146,14 +143,11 @@ class Authority:
     @classmethod
     def create(cls, now: datetime, life: timedelta) -> Self:
         """A new CA, which no client trusts yet."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = _name("karta-interpreter authority")
-        builder = _builder(name, name, key.public_key(), now, now + life)
+        key, name = ec.generate_private_key(ec.SECP256R1()), _name("karta-interpreter authority")
+        constraints = x509.BasicConstraints(ca=True, path_length=0)
         identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-        return cls(
-            _signed(builder, key, x509.BasicConstraints(ca=True, path_length=0), _usage("key_cert_sign"), identifier),
-            key,
-        )
+        builder = _builder(name, name, key.public_key(), now, now + life)
+        return cls(_signed(builder, key, constraints, _usage("key_cert_sign"), identifier), key)
 
     @classmethod
     def load(cls, certificate: bytes, key: bytes) -> Self:
@@ -214,8 +208,7 @@ def _builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime, end: datetime
 ) -> x509.CertificateBuilder:
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key)
-    builder = builder.serial_number(x509.random_serial_number())
-    return builder.not_valid_before(now - _CLOCK_SKEW).not_valid_after(end)
+    return builder.serial_number(x509.random_serial_number()).not_valid_before(now - _CLOCK_SKEW).not_valid_after(end)
 
 
 def _signed(

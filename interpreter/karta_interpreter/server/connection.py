@@ -28,9 +28,8 @@ class Connection(RequestHandler):
     """A connection with deadlines for all that its client does, except idling between requests.
 
     One is for its headers, from their first byte, or from connecting. Another one is for its body and for taking the
-    answer; it is checked at intervals, so it may last twice as long. A client that misses one is disconnected without
-    an answer. The next answer on an old connection has ``Connection: close``: a load balancer cannot move the calls of
-    an open connection to another replica, and the client loses no call.
+    answer; it is checked at intervals, so it may last twice as long. A client that misses one is disconnected. The next
+    answer on an old connection has ``Connection: close``, for a load balancer moves no calls of an open one.
     """
 
     __slots__ = ("_application", "_expected", "_settings", "_timers", "is_old")

@@ -9,7 +9,7 @@ from pathlib import Path
 from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.registration import Endpoint
-from karta_interpreter.registration.endpoint import certificates
+from karta_interpreter.registration.configuration import certificates
 from karta_interpreter.registration.registrar import Registrar, Registration
 from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
@@ -34,10 +34,9 @@ class CaFile:
         self.problem = ""
 
     def look(self) -> bool:
-        """Read the file again; return whether something has changed: the certificates, or the `problem`.
+        """Read the file again; return whether the certificates, or the `problem`, are others.
 
-        A file that is away, or holds nothing that can be used, is a problem and changes nothing else: Kubernetes
-        and people replace files in more than one step.
+        A file that is away or broken changes no certificates: Kubernetes and people replace files in several steps.
         """
         before = self.pem, self.problem
         try:
@@ -49,10 +48,9 @@ class CaFile:
     def _read(self) -> bytes:
         try:
             found = certificates(self._path.read_bytes())
-        except OSError as error:
-            raise ServeError(f"the CA file {self._path} cannot be read: {error.strerror}") from error
-        except ServeError as error:
-            raise ServeError(f"the CA file {self._path} cannot be used: {error}") from error
+        except (OSError, ServeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ServeError(f"the CA file {self._path} cannot be used: {reason}") from error
         if not found:
             raise ServeError(f"the CA file {self._path} is empty")
         return found

@@ -27,8 +27,8 @@ _LONGEST_HEAD: Final = 8192
 class Readiness:
     """Why requests should not be sent to this server now, and whether its event loop runs.
 
-    ``not_after`` returns until when the certificate is valid, in seconds since 1970, and None while there is none;
-    ``settled`` returns whether all sources were read. The event loop records a beat each second; any thread reads it.
+    ``not_after`` returns the end of the certificate in seconds since 1970, None while there is none; ``settled``
+    whether all sources were read. The event loop records a beat each second; any thread reads it.
     """
 
     def __init__(

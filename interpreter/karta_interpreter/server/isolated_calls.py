@@ -43,10 +43,9 @@ PROCESSES: Final = 3
 """How many there are at once: two for calls and one for reviews, or the other way round."""
 
 # A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
-# nanoseconds for each byte: 30 ms. Objects have one every eight bytes or so, and an ordinary one of 100 KB takes 1 to
-# 2 ms here. But no cheap test separates it from one that takes ten times that, and a kept process adds 5 ms.
-# Most calls do not get here: what they need of an object is less, and read in part. Those with two objects do: Retain
-# reads much of both, and little of it is dear.
+# nanoseconds for each byte: 30 ms. An ordinary object of 100 KB takes 1 to 2 ms, but no cheap test separates it from
+# one that takes ten times that, and a kept process adds 5 ms. Retain reads much of two objects, and little of it is
+# dear.
 _MOST_BYTES: Final = 2 * 2**20
 _SECOND_OBJECT: Final = b'"observedObject":'
 _IDLE_SECONDS: Final = 30.0

@@ -91,17 +91,14 @@ class Metrics:
                 self._scripts.labels(script.operation, kind_label(gvk)).inc()
 
     def page(self) -> bytes:
-        """Return all metrics in the text format of Prometheus, as they were at most a second ago.
-
-        Every client that reaches the port may scrape, so that many of them must cost no more than one.
-        """
+        """Return all metrics as they were at most a second ago: many clients that scrape cost no more than one."""
         now = self._clock()
         if now >= self._stale_at:
             self._page, self._stale_at = self.render(), now + _PAGE_SECONDS
         return self._page
 
     def render(self) -> bytes:
-        """Return all metrics in the text format of Prometheus, as they are now."""
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry) + self._calls.text().encode(errors="replace")
 
     def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
@@ -114,8 +111,7 @@ class Metrics:
 class CallMetrics:
     """Counts of answers in plain numbers, and the text that Prometheus reads of them. For one thread.
 
-    Recording an answer takes 0.8 µs. A counter and a histogram of prometheus_client take 3 µs and, with 45 kinds, its
-    rendering ten times as long as this one.
+    A counter and a histogram of prometheus_client take four times as long to record, and ten times to render.
     """
 
     def __init__(self) -> None:

@@ -8,32 +8,12 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of one server; durations are in seconds.
+    """The settings of one server; `karta_interpreter.cli.serve` has a line about each.
 
-    Definitions come from ``folders``, highest precedence first, then from the ``catalogue``; scripts over them from the
-    folders ``overrides``. Those of ``kinds``, or all, are served, but not those of ``without``.
-
-    The certificate comes from ``certificate_file`` and ``key_file``. Without them the server signs one, for
-    ``certificate_names``, its own address and the registered one: for as long as it runs, or with
-    ``certificate_secret`` (``namespace/name``, in-cluster) one that all replicas share and renew, valid for
-    ``certificate_days``, its CA for ``authority_days``. The server looks for another one every
-    ``certificate_interval``. ``plain_http`` turns TLS off.
-
-    A body has at most ``body_limit`` bytes: AggregateStatus has the statuses of hundreds of clusters, and Go may write
-    one character as six. There are at most ``connections``, and at most ``calls_in_work`` that wait for a thread or a
-    process. At ``health_port`` a thread of its own answers probes over plain HTTP.
-
-    A call may take ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A client has
-    ``header_timeout`` to send its headers and ``exchange_timeout`` to send its body and take the answer. After
-    ``connection_age``, a tenth less or more, an answer has ``Connection: close``, so that new replicas get their share
-    of the calls; 0 is no limit.
-
+    Durations are in seconds, those of ``certificate_days`` and ``authority_days`` in days. A call may take
+    ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A body of ``body_limit`` bytes has
+    room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may write one character as six.
     ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.operations.Options`).
-
-    ``cluster`` reads Kartas from the API server of ``kubeconfig`` and ``context``, or in-cluster. ``register`` keeps
-    the configuration ``registration_name`` there in step, by which Karmada asks this server: at ``public_url``, or at
-    ``service`` (``namespace/name:port``), trusting ``ca_file`` or the CA of the certificate, waiting for
-    ``webhook_timeout``. ``multiple_pod_templates_scheduling``: Karmada's feature gate of that name is on.
 
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it;
     then it waits up to ``drain_timeout`` for running calls.

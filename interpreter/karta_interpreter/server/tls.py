@@ -24,9 +24,8 @@ _FIRST_INTERVAL = 1.0
 class Tls:
     """An SSL context with the certificate of a source, which is asked again at intervals.
 
-    Connections that are open keep the certificate they began with; new ones get the one installed last. A certificate
-    that cannot be read or served leaves the present one in place: each failure is counted, and a reason is logged once.
-    ``renewed`` is called when a new certificate is served.
+    A certificate that cannot be read or served leaves the present one in place: each failure is counted, and a reason
+    is logged once. ``renewed`` is called when a new certificate is served.
     """
 
     def __init__(self, source: CertificateSource, metrics: Metrics, renewed: Callable[[], None]) -> None:
@@ -163,8 +162,8 @@ class CertificateFiles(CertificateSource):
 class SelfSignedCertificates(CertificateSource):
     """A CA that lives as long as the process, and certificates for ``names`` signed by it.
 
-    The CA is the ``caBundle`` for Karmada's webhook configuration. Certificates are renewed when two thirds of their
-    life have passed. Nothing is kept on disk. Raises ServeError for a name that no certificate can have.
+    Certificates are renewed when two thirds of their life have passed. Nothing is kept on disk. Raises ServeError for a
+    name that no certificate can have.
     """
 
     def __init__(self, names: Iterable[str] = (), clock: Clock = lambda: datetime.now(UTC)) -> None:

@@ -143,8 +143,7 @@ class ApiServer:
     ) -> AsyncGenerator[tuple[str, Object]]:
         """Yield type and object of what happens in a collection after a version, until the server ends it in time.
 
-        ``BOOKMARK`` is among the types. An ``ERROR`` event is raised, with its code as the status: 410 when the
-        version is too old. Leave the iteration early only inside `contextlib.aclosing`.
+        An ``ERROR`` event is raised, with its code as the status. Leave early only inside `contextlib.aclosing`.
         """
         query = (
             ("watch", "true"),

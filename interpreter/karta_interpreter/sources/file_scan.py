@@ -48,7 +48,8 @@ def list_files(root: Path) -> Listing:
                 continue
             seen.add(identity)
             if stat.S_ISDIR(status.st_mode):
-                waiting += sorted(filter(_is_visible, path.iterdir()), reverse=True)
+                visible = (each for each in path.iterdir() if each.name[0] != "." and each.name != _SKIPPED)
+                waiting += sorted(visible, reverse=True)
                 folders.append(path)
             elif path == root or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES):
                 files.append(path)
@@ -60,12 +61,10 @@ def list_files(root: Path) -> Listing:
 
 
 async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[None]:
-    """Yield once at the start, and then whenever something may have changed below the roots.
+    """Yield once at the start, and then whenever something may have changed below the roots, also meanwhile.
 
-    A change while the caller is busy leads to another turn, so nothing is missed. Every ``rescan`` seconds
-    there is a turn anyway: for file systems without notifications, and for links whose far end changes.
-
-    Each turn watches afresh. So a root may be deleted, created again or be a link that is turned to another folder.
+    Every ``rescan`` seconds there is a turn anyway: for file systems without notifications, and for links whose far end
+    changes. Each turn watches afresh: a root may be deleted, created again or be a link to another folder.
     """
     absolute = [root.absolute() for root in roots]
     places = await asyncio.to_thread(_places, absolute)
@@ -108,7 +107,3 @@ def _places(roots: Sequence[Path]) -> frozenset[Path]:
     inside = {folder for root in roots for folder in list_files(root).folders}
     above = {next(place for place in (root.parent, *root.parents) if place.is_dir()) for root in roots}
     return frozenset(inside | above)
-
-
-def _is_visible(path: Path) -> bool:
-    return not path.name.startswith(".") and path.name != _SKIPPED

@@ -54,11 +54,7 @@ def name_of(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WatchedFile(ABC, Generic[Held]):
-    """A file as it was last read. Only a file that is deleted takes all that it held with it.
-
-    ``loaded`` is everything it holds now; ``last_good`` is what it held before and that its present, broken content
-    stands for.
-    """
+    """A file as it was last read; ``last_good`` is what it held before and that its present, broken content means."""
 
     path: Path
     content: bytes | None = None
@@ -219,8 +215,7 @@ File = TypeVar("File", bound=WatchedFile[Any])
 class Folder(Generic[File]):
     """A folder, or a single file, as it was last read; a new one has not been read yet.
 
-    A deleted file takes what it held with it. A folder that cannot be listed any more (an unmounted volume, a checkout
-    that is being replaced) keeps the files it had.
+    One that cannot be listed any more (an unmounted volume, a checkout that is being replaced) keeps its files.
     """
 
     root: Path

@@ -1,19 +1,12 @@
 """A copy of a collection of objects, kept in step with the API server.
 
-=========================================  ===========================================================================
-Event                                      Reaction
-=========================================  ===========================================================================
-the server is away, or answers 5xx or 429  list again after 0.2 s, doubled up to 30 s; the objects known stay
-404: there is no such collection           the same; the objects known go when it has been missing for 30 s
-401, 403: listing or watching is rejected  the same; the objects known stay; a collection that is forbidden for
-                                           30 s counts as withheld on purpose, and the start does not wait for it
-410: the version to watch from is too old  list again
-a watch breaks, or ends in mid-event       list again
-a watch comes to its end in time           watch on from the last version, which bookmarks keep fresh
-=========================================  ===========================================================================
+After a failure the objects that are known stay, and the collection is listed again after 0.2 s, doubled up to 30 s. So
+it is after a watch that breaks, or whose version is too old (410). One that comes to its end in time goes on from the
+last version, which bookmarks keep fresh.
 
-A 404 removes nothing at once, because a server that is starting may not know its collections yet. When a CRD is
-deleted its objects are deleted first, and the watch reports each.
+A collection that has been missing (404) for 30 s loses its objects. Not at once: a server that is starting may not know
+its collections yet, and when a CRD is deleted, its objects are deleted first and the watch reports each. One that has
+been forbidden for 30 s counts as withheld on purpose, and the start does not wait for it.
 """
 
 import asyncio

@@ -46,7 +46,8 @@ class ReferenceCache:
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """The objects of a kind; raises QueryReferenceError where they are not known."""
         objects = self._objects(gvk)
-        return [obj for key, obj in objects.items() if namespace is None or _is_in(namespace, key)]
+        found = objects.items()
+        return [obj for key, obj in found if namespace is None or key.rpartition("/")[0] in ("", namespace)]
 
     def problem(self, gvk: GVK) -> str:
         """Why the objects of a kind are not known; empty when they are."""
@@ -63,7 +64,8 @@ class ReferenceCache:
             while True:
                 for gvk in followed.keys() - self._wanted.keys():
                     followed.pop(gvk).cancel()
-                    self._forget(gvk)
+                    self._collections = {other: value for other, value in self._collections.items() if other != gvk}
+                    self._problems = {other: value for other, value in self._problems.items() if other != gvk}
                 for gvk in self._wanted.keys() - followed.keys():
                     followed[gvk] = group.create_task(self._follow(gvk))
                 await self._moved.wait()
@@ -96,20 +98,11 @@ class ReferenceCache:
                 return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{name}"
         raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
 
-    def _forget(self, gvk: GVK) -> None:
-        self._collections = {other: value for other, value in self._collections.items() if other != gvk}
-        self._problems = {other: value for other, value in self._problems.items() if other != gvk}
-
     def _objects(self, gvk: GVK) -> Mapping[str, Object]:
         """The objects of a kind by namespace, if any, and name."""
         if problem := self.problem(gvk):
             raise QueryReferenceError(f"{gvk} cannot be looked up: {problem}")
         return self._collections[gvk].objects
-
-
-def _is_in(namespace: str, key: str) -> bool:
-    found, slash, _ = key.rpartition("/")
-    return not slash or found == namespace
 
 
 def _view(gvk: GVK, obj: Object) -> Object:

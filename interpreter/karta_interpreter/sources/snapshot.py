@@ -148,9 +148,7 @@ class Selection:
 
     def takes(self, gvk: GVK) -> bool:
         """Whether a kind is served."""
-        names = _names(gvk)
-        named = not self.kinds or any(kind.lower() in names for kind in self.kinds)
-        return named and not any(kind.lower() in names for kind in self.without)
+        return (not self.kinds or _is_among(gvk, self.kinds)) and not _is_among(gvk, self.without)
 
     def layer(self, layer: Layer) -> Layer:
         """The part of a source that is served; what cannot be read may be of any kind."""
@@ -168,25 +166,25 @@ class Selection:
 
     def findings(self, known: Iterable[GVK]) -> Iterator[Finding]:
         """A warning for each name that matches no kind of the sources."""
-        known = sorted(known)
+        known = list(known)
         for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
             for kind in kinds:
-                if not any(kind.lower() in _names(gvk) for gvk in known):
-                    hint = did_you_mean(kind, _spellings(kind, known))
-                    yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
+                if not any(_is_among(gvk, (kind,)) for gvk in known):
+                    alike = sorted({name for gvk in known for name in _names(gvk) if _form(name) == _form(kind)})
+                    message = f"{flag} {kind}: there is no definition for it"
+                    yield warning("unknown-kind", (), message, did_you_mean(kind, alike))
 
 
 EVERYTHING = Selection()
 
 
-def _names(gvk: GVK) -> frozenset[str]:
-    version = f"{gvk.api_version}/".lower()
-    return frozenset({gvk.kind.lower(), version + gvk.kind.lower(), version + _ALL})
+def _is_among(gvk: GVK, names: Iterable[str]) -> bool:
+    return not {name.lower() for name in names}.isdisjoint(name.lower() for name in _names(gvk))
 
 
-def _spellings(kind: str, known: Iterable[GVK]) -> list[str]:
-    """The known names in the form of a given one."""
-    if "/" not in kind:
-        return sorted({gvk.kind for gvk in known})
-    ending = [_ALL] if kind.endswith(_ALL) else []
-    return list(dict.fromkeys(f"{gvk.api_version}/{name}" for gvk in known for name in ending or [gvk.kind]))
+def _names(gvk: GVK) -> tuple[str, str, str]:
+    return gvk.kind, f"{gvk.api_version}/{gvk.kind}", f"{gvk.api_version}/{_ALL}"
+
+
+def _form(name: str) -> tuple[bool, bool]:
+    return "/" in name, name.endswith(_ALL)

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.findings import Severity, count, escaped
@@ -20,8 +21,10 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.loading import Loaded
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.cluster_karta import ClusterKarta
 from karta_interpreter.sources.informer import Pace
+
+if TYPE_CHECKING:
+    from karta_interpreter.sources.cluster import ClusterKarta
 
 VALIDATED = "Validated"
 CRD_EXISTS = "CRDExists"
@@ -57,7 +60,7 @@ class StatusWriter:
         self._reported: dict[_Identity, tuple[JSON, ...]] = {}
         self._forbidden: dict[str, float] = {}
 
-    async def run(self, kartas: Callable[[], Sequence[ClusterKarta]], changed: asyncio.Event) -> None:
+    async def run(self, kartas: "Callable[[], Sequence[ClusterKarta]]", changed: asyncio.Event) -> None:
         """Report on the Kartas, oldest first, when they have changed and every now and then, until cancelled."""
         while True:
             changed.clear()
@@ -71,7 +74,7 @@ class StatusWriter:
             except TimeoutError:
                 continue
 
-    async def report(self, kartas: Sequence[ClusterKarta]) -> None:
+    async def report(self, kartas: "Sequence[ClusterKarta]") -> None:
         """Report once on the Kartas, oldest first; raises ClusterError when the API server is away."""
         present = {_identity(karta) for karta in kartas}
         self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
@@ -88,7 +91,7 @@ class StatusWriter:
                 hidden_by = winner.source if winner is not karta else ""
                 await self._report(karta, gvk is not None and gvk.kind in served, hidden_by)
 
-    async def _report(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
+    async def _report(self, karta: "ClusterKarta", crd_served: bool, hidden_by: str) -> None:
         now = datetime.now(UTC)
         before = edit.get(karta.obj, _CONDITIONS)
         after = conditions_of(karta.loaded, crd_served, generation(karta.obj), now, before, hidden_by=hidden_by)
@@ -132,7 +135,7 @@ class StatusWriter:
         return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
 
 
-def _identity(karta: ClusterKarta) -> _Identity:
+def _identity(karta: "ClusterKarta") -> _Identity:
     return karta.path, edit.get(karta.obj, ("metadata", "uid"))
 
 

@@ -4,9 +4,8 @@ Karmada reads other fields for each operation and rejects a whole answer over on
 (``pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go``). What it would
 reject is an `InterpretationError` here, so that users read the reason instead of a decoder's complaint.
 
-All keys are sorted, as Go's ``encoding/json`` sorts those of a map. Karmada stores the bytes of ``rawStatus`` in a Work
-and compares them with what the API server returns, which has sorted keys too. With another order each replica, or each
-reflection of the same status, would update the Work.
+All keys are sorted, as Go's ``encoding/json`` sorts those of a map: Karmada stores the bytes of ``rawStatus`` in a Work
+and compares them with what the API server returns. With another order each reflection of a status would update it.
 """
 
 import base64
