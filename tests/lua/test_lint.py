@@ -54,6 +54,16 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             "function retain(a, b) return a end", [(1, "missing-function", "retain")], id="the function is misspelt"
         ),
         pytest.param(
+            "function Retain(a, b)\n  local x = a\n  x = b.spec and b.spec.x\n  return x\nend",
+            [(3, "kept-value", "x")],
+            id="a local that keeps its value in Karmada",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local x = b.spec and b.spec.x\n  a = x and b or a\n  return a\nend",
+            [],
+            id="a new local and a value with or do not",
+        ),
+        pytest.param(
             "function f() function Retain(a, b) return a end end",
             [(1, "missing-function", "Retain")],
             id="the function comes into being too late",

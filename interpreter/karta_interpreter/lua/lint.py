@@ -86,7 +86,8 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         found = names_of(text)
     except LuaSyntaxError as err:
         return [Lint("error", "lua-syntax", str(err), line=err.line, fatal=True)]
-    return _shortened(sorted([*_function(operation, found), *_globals(found), *_rejected(found)], key=_line))
+    lints = (*_function(operation, found), *_globals(found), *_rejected(found), *map(_kept, found.kept))
+    return _shortened(sorted(lints, key=_line))
 
 
 def _line(found: Lint) -> int:
@@ -182,6 +183,12 @@ def _rejected(found: Names) -> Iterator[Lint]:
             meant = closest(name, MODULES)
             hint = f"did you mean {meant}?" if meant else f"there are: {', '.join(MODULES)}"
             yield Lint("error", "unknown-module", f"there is no module {name}", hint, line, name)
+
+
+def _kept(mention: Mention) -> Lint:
+    name, line = mention
+    message = f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada"
+    return _warning("kept-value", message, "write if ... then ... end, or assign to a new local", line, name)
 
 
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:

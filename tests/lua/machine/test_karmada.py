@@ -138,3 +138,48 @@ def test_a_function_that_pcall_calls_has_no_name() -> None:
 )
 def test_results_that_are_easily_missed(expression: str, result: JSON) -> None:
     assert inside(f"return {expression}") == {"results": [result]}
+
+
+@pytest.mark.parametrize(
+    ("assignment", "value"),
+    [
+        pytest.param("x = f(false) and 'new'", "old", id="the left side is false"),
+        pytest.param("x = f(nil) and 'new'", "old", id="the left side is nil"),
+        pytest.param("x = f(1) and 'new'", "new", id="the left side is true"),
+        pytest.param("x = f(1) and f(false)", False, id="the right side is false"),
+        pytest.param("x = f(1) and f(false) and 'new'", "old", id="a side in the middle is false"),
+        pytest.param("x = o.spec.paused and 'new'", "old", id="a field"),
+        pytest.param("x = f(false) or f(false) and 'new'", "old", id="behind an or"),
+        pytest.param("x = (f(false) and 'new')", "old", id="in parentheses"),
+        pytest.param("local function g() for _ = 1, 1 do local y y = 1 x = 'new' end end g()", "new", id="elsewhere"),
+        pytest.param("local function g(x) x = f(nil) and 1 return x end x = g(2)", 2, id="a parameter"),
+        pytest.param("x = f(false) and 'new' or 'other'", "other", id="an or at the end"),
+        pytest.param("x = f(false) or 'new'", "new", id="an or alone"),
+        pytest.param("x = y and 'new'", False, id="the left side is a local"),
+        pytest.param("x = o.kind == 'Y' and 'new'", False, id="the left side is a comparison"),
+        pytest.param("do local x = f(false) and 'new' z = x end x = z", False, id="a new local"),
+        pytest.param("z = f(false) and 'new' x = z", False, id="a global"),
+        pytest.param("local t = {} t.x = f(false) and 'new' x = t.x", False, id="a field of a table"),
+        pytest.param("local function g() x = f(false) and 'new' end g()", False, id="a local of the function around"),
+    ],
+)
+def test_a_local_keeps_its_value_where_karmadas_compiler_forgets_it(assignment: str, value: JSON) -> None:
+    """As gopher-lua v1.1.1 answers in Karmada v1.18.2."""
+    script = f"local function f(v) return v end local x, y = 'old', false {assignment} return x"
+    assert run(script, {"kind": "X", "spec": {"paused": False}}) == [value]
+
+
+@pytest.mark.parametrize(
+    ("script", "value"),
+    [
+        pytest.param("local f = function(n) return n > 2 and n or f(n + 1) end return f(1)", 3, id="it calls itself"),
+        pytest.param("local f = 5 local f = function() return type(f) end return f()", "function", id="a second one"),
+        pytest.param("local f, g = function() return type(f) end, 1 return f()", "nil", id="two locals"),
+        pytest.param("local f = true and function() return type(f) end return f()", "nil", id="a part of the value"),
+        pytest.param("local t = {f = function() return type(t) end} return t.f()", "nil", id="a field"),
+        pytest.param("local x = 1 local x = x and x + 1 return x", 2, id="a value that is no function"),
+    ],
+)
+def test_a_function_knows_the_local_that_it_is_the_value_of(script: str, value: JSON) -> None:
+    """As gopher-lua v1.1.1 answers in Karmada v1.18.2; in Lua the local is not there yet."""
+    assert run(script) == [value]

@@ -34,6 +34,16 @@ def body(text: str) -> str:
             id="what a function in a table assigns is no field",
         ),
         pytest.param(
+            "local f = function(v)\n return f(v) end",
+            "local function f  (v)\n return f(v) end",
+            id="a function of itself",
+        ),
+        pytest.param(
+            "local f = function() end or 1", "local f = function() end or 1", id="not one that is a part of the value"
+        ),
+        pytest.param("local f, g = function() end", "local f, g = function() end", id="nor one for several locals"),
+        pytest.param("f = function() end", "f = function() end", id="nor one for a variable that is there"),
+        pytest.param(
             "function f(...) arg = 1 end", "function f(...) local arg = {n = #{...}, ...}; arg = 1 end", id="arg"
         ),
     ],

@@ -5,11 +5,13 @@ as instructions stand in a row: enough for ``os.getenv`` and for ``local kube = 
 """
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 _HEADER: Final = 18
 _MOVE, _LOADK, _GETUPVAL, _GETTABUP, _GETTABLE, _SETTABUP, _SETTABLE, _SELF = 0, 1, 5, 6, 7, 8, 10, 12
+_TEST, _TESTSET = 27, 28
 _LOADNIL, _CALL, _TAILCALL, _TFORCALL, _CLOSURE, _VARARG = 4, 29, 30, 34, 37, 38
 _MANY: Final = {_CALL: 0, _TAILCALL: 0, _VARARG: 0, _TFORCALL: 3}
 """The instructions that write several registers, and behind how many of their own."""
@@ -41,13 +43,17 @@ class Definition(NamedTuple):
 
 @dataclass(slots=True)
 class Names:
-    """Every name of a script, in the order of its instructions; ``locals`` of all functions, for hints."""
+    """Every name of a script, in the order of its instructions; ``locals`` of all functions, for hints.
+
+    ``kept`` are locals that keep their value in Karmada where they get another one here.
+    """
 
     functions: list[Definition] = field(default_factory=list)
     assigned: list[Mention] = field(default_factory=list)
     read: list[Mention] = field(default_factory=list)
     methods: list[Mention] = field(default_factory=list)
     required: list[Mention] = field(default_factory=list)
+    kept: list[Mention] = field(default_factory=list)
     own_members: set[str] = field(default_factory=set)
     locals: set[str] = field(default_factory=set)
 
@@ -58,11 +64,35 @@ class _Function:
     parameters: int
     is_variadic: bool
     code: tuple[int, ...]
+    code_at: int
     constants: list[str | None]
     functions: "list[_Function]"
-    upvalues: list[tuple[int, int]]
+    upvalues: list[tuple[int, ...]]
     lines: tuple[int, ...]
-    locals: list[tuple[str, int]]
+    locals: list[tuple[str, int, int]]
+
+    def kept(self) -> Iterator[tuple[int, str]]:
+        """The instructions that set a local which keeps its value in Karmada's Lua, and the local's name.
+
+        For ``x = f() and y``, where x is a local that is there, gopher-lua 1.1.1 tests the value of ``f()`` in its own
+        register and goes on behind the assignment if it is false, and x is as it was. It sets x in ``x = y and z`` for
+        another local y, in ``x = f() or y``, and where x is new.
+        """
+        for at, word in enumerate(self.code):
+            if word & 63 == _TESTSET and not word >> 14 & 511:
+                active = [name for name, start, end in self.locals if start <= at < end]
+                if word >> 6 & 255 < len(active) <= word >> 23:
+                    yield at, active[word >> 6 & 255]
+
+
+def as_karmada_compiles(bytecode: bytes) -> bytes:
+    """A compiled script whose locals keep their values where they do in Karmada's Lua."""
+    patched, functions = bytearray(bytecode), [_Dump(bytecode).function()]
+    for function in functions:
+        functions += function.functions
+        for at, _ in function.kept():
+            struct.pack_into("=I", patched, function.code_at + 4 * at, _TEST | function.code[at] >> 23 << 6)
+    return bytes(patched)
 
 
 def names_of(bytecode: bytes) -> Names:
@@ -81,16 +111,18 @@ class _Dump:
     def function(self) -> _Function:
         line, _ = self._unpack("ii")
         parameters, is_variadic, _ = self._unpack("BBB")
-        code = self._array("I")
+        code_at, code = self._at + 4, self._array("I")
         constants = [self._constant() for _ in range(self._count())]
         functions = [self.function() for _ in range(self._count())]
         upvalues = [self._unpack("BB") for _ in range(self._count())]
         self._text()
         lines = self._array("i")
-        locals_ = [self._local() for _ in range(self._count())]
+        known = [self._local() for _ in range(self._count())]
         for _ in range(self._count()):
             self._text()
-        return _Function(line, parameters, bool(is_variadic), code, constants, functions, upvalues, lines, locals_)  # type: ignore[arg-type]
+        return _Function(
+            line, parameters, bool(is_variadic), code, code_at, constants, functions, upvalues, lines, known
+        )
 
     def _unpack(self, form: str) -> tuple[int, ...]:
         values = struct.unpack_from(f"={form}", self._data, self._at)
@@ -116,10 +148,10 @@ class _Dump:
         self._at += {0: 0, 1: 1, 3: 8}[kind]
         return None
 
-    def _local(self) -> tuple[str, int]:
+    def _local(self) -> tuple[str, int, int]:
         name = self._text()
-        start, _ = self._unpack("ii")
-        return name, start
+        start, end = self._unpack("ii")
+        return name, start, end
 
 
 class _Reader:
@@ -133,7 +165,8 @@ class _Reader:
 
     def read(self) -> None:
         function = self._function
-        self._names.locals.update(name for name, _ in function.locals)
+        self._names.locals.update(name for name, _, _ in function.locals)
+        self._names.kept += [Mention(name, function.lines[at]) for at, name in function.kept()]
         for at, (word, line) in enumerate(zip(function.code, function.lines, strict=True)):
             self._step(word & 63, word >> 6 & 255, word >> 23, word >> 14 & 511, line)
             if word & 63 == _CLOSURE:
@@ -219,7 +252,7 @@ class _Reader:
     def _closure(self, a: int, number: int, at: int) -> None:
         function = self._function.functions[number]
         self._registers[a] = ("function", number)
-        name = next((name for name, start in self._function.locals if start in (at, at + 1)), "")
+        name = next((name for name, start, _ in self._function.locals if start in (at, at + 1)), "")
         if name and not self._is_nested:
             self._define(name, function, is_local=True)
         upvalues = tuple(

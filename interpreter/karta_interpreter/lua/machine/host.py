@@ -18,6 +18,7 @@ import orjson
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.machine import dates
+from karta_interpreter.lua.machine.bytecode import as_karmada_compiles
 from karta_interpreter.lua.machine.formatting import sprintf, written
 from karta_interpreter.lua.results import FUNCTION, NoJson
 
@@ -60,6 +61,7 @@ class Host:
         yield "take", self._take
         yield "names", self._names
         yield "rest", self._rest_json
+        yield "as_karmada_compiles", lambda code: as_karmada_compiles(code.encode("latin-1")).decode("latin-1")
         yield "say", self._print
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self.own)

@@ -1,7 +1,8 @@
 """One Lua virtual machine, and a call of a function in a script.
 
 The machine is PUC Lua 5.2 where Karmada's is gopher-lua v1.1.1. What its libraries do differently is made the same
-in ``lua/``, what its language does differently in `source`. These differences are left:
+in ``lua/``, what its language does differently in `source`, and what its compiler does differently in `bytecode`.
+These differences are left:
 
 - ``pairs`` goes through the keys of objects that a script is given in alphabetical order, where Karmada has them in
   random order; tables that a script makes keep gopher-lua's order;
@@ -11,7 +12,9 @@ in ``lua/``, what its language does differently in `source`. These differences a
 - text with leading zeros or underscores in arithmetic (``"010" + 1``) is decimal, as in Lua;
 - integers of more than 64 bits are written with an exponent, which means the same to readers of JSON;
 - functions nest thousands of calls deep instead of 256, and a chain of ``..`` has at most 95 parts instead of 200;
-- messages of runtime errors and of the compiler are those of PUC Lua, which name the variable.
+- messages of runtime errors and of the compiler are those of PUC Lua, which name the variable;
+- ``x = not f() and y`` and ``x, z = f() and y, 1`` set a local x to the value of the left side, where gopher-lua leaves
+  it as it is.
 
 Nothing here limits a script: a machine runs in a process that has limits of its own, and can be killed.
 """

@@ -1,11 +1,11 @@
 """The text of a script as the virtual machine takes it.
 
-Lua 5.2 reads what gopher-lua reads, but for a few tokens, and two things cannot be made equal in a library: how ``..``
-prints numbers, and the order in which ``pairs`` goes through the keys of a table.
+Lua 5.2 reads what gopher-lua reads, but for a few tokens. No library can make three things equal: how ``..``
+prints numbers, the order in which ``pairs`` goes through the keys of a table, and the scope of a local function.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,6 +30,8 @@ _KEYWORDS: Final = frozenset(
         *("nil", "not", "or", "repeat", "return", "then", "true", "until", "while"),
     )
 )
+_GO_ON: Final = frozenset(("and", "or", "==", "~=", "<", ">", "<=", ">=", "..", "+", "-", "*", "/", "%", "^", ","))
+"""What makes a value of more than the function in front of it."""
 _ORDINARY: Final = {"_ENV": "_ENV_"}
 """Names that mean nothing to gopher-lua."""
 _ORDER_MATTERS: Final = re.compile(r"\b(?:pairs|next|_G)\b")
@@ -79,23 +81,30 @@ class _Rewriter:
         self._tables: list[_Table] = []
         self._blocks = 0
         self._is_apart = False
+        self._recursive = frozenset[int]()
         self._last: list[tuple[str, str]] = [("symbol", "")] * 4
 
     def rewrite(self, text: str) -> str:
         """The script with each line in its place."""
         has_arg = re.search(r"\barg\b", text)
-        rewritten = "".join(self._pieces(text))
+        tokens = [(found.lastgroup or "", found.group()) for found in _TOKEN.finditer(text)]
+        self._recursive = _recursive_functions([word for kind, word in tokens if kind != "blank"])
+        rewritten = "".join(self._pieces(tokens))
         return _with_arg(rewritten) if has_arg else rewritten
 
-    def _pieces(self, text: str) -> Iterator[str]:
-        for found in _TOKEN.finditer(text):
-            kind, word = found.lastgroup or "", found.group()
+    def _pieces(self, tokens: Iterable[tuple[str, str]]) -> Iterator[str]:
+        index = 0
+        for kind, word in tokens:
             if kind == "blank":
                 self._is_apart = True
                 yield word
                 continue
-            yield self._piece(kind, word)
+            piece = self._piece(kind, word)
+            if index in self._recursive:
+                piece = "local function"
+            yield "" if self._recursive & {index - 2, index - 3} else piece
             self._last, self._is_apart = [*self._last[1:], (kind, word)], False
+            index += 1
 
     def _piece(self, kind: str, word: str) -> str:
         if kind == "text":
@@ -139,6 +148,20 @@ class _Rewriter:
             return _ESCAPE.sub(_escape, word)
         name_kind, name = self._last[-1]
         return f'"{name}"' if name_kind == "name" and word in ("{", ",", ";") and before != "" else ""
+
+
+def _recursive_functions(words: Sequence[str]) -> frozenset[int]:
+    """The places of ``local`` in ``local name = function ... end``, which means ``local function name ... end``."""
+    found, open_blocks = set[int](), list[int]()
+    for index, word in enumerate(words):
+        if word in _OPENERS:
+            open_blocks.append(index)
+        elif word in _CLOSERS and open_blocks:
+            first = open_blocks.pop()
+            is_value = [*words[max(first - 3, 0) : first + 1 : 2], *words[first : first + 1]]
+            if is_value == ["local", "=", "function"] and not _GO_ON.intersection(words[index + 1 : index + 2]):
+                found.add(first - 3)
+    return frozenset(found)
 
 
 def _escape(found: re.Match[str]) -> str:

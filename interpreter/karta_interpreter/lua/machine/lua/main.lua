@@ -1,6 +1,6 @@
 -- One run: a script in its own environment, and then one function of it.
 
-local machine = ...
+local machine, host = ...
 
 local type, select, unpack, xpcall, load, dump = type, select, table.unpack, xpcall, load, string.dump
 local setupvalue, sub = debug.setupvalue, string.sub
@@ -37,18 +37,22 @@ local function failure(problem)
   return "error", message(problem), place
 end
 
--- A script as a function, or nil and the problem.
-function machine.load(source)
-  return load(source, machine.SOURCE, "t")
-end
-
 -- The bytecode of a script, or nil and the problem.
 function machine.compiled(source)
-  local chunk, problem = machine.load(source)
+  local chunk, problem = load(source, machine.SOURCE, "t")
   if not chunk then
     return nil, problem
   end
   return dump(chunk)
+end
+
+-- A script as a function, or nil and the problem.
+function machine.load(source)
+  local bytecode, problem = machine.compiled(source)
+  if not bytecode then
+    return nil, problem
+  end
+  return load(host.as_karmada_compiles(bytecode), machine.SOURCE, "b")
 end
 
 -- Run a loaded script and call one of its functions for its first results; each argument is a value and its kind.
