@@ -9,6 +9,7 @@ from typing import Final
 
 from karta_interpreter.export.places import Places
 from karta_interpreter.export.traits import (
+    comparison,
     equality,
     field_text,
     is_boolean,
@@ -105,6 +106,8 @@ class Emitter(Places):
             case ast.Slice(target, start, stop):
                 bounds = [self.value(bound, here).text if bound else "nil" for bound in (start, stop)]
                 return Value(f"slice({self.value(target, here).text}, {', '.join(bounds)})")
+            case ast.Pipe(ast.Array() as left, ast.Call("length", ())):
+                return Value(f"#{self.bind(self.value(left, here), 'found').text}")
             case ast.Pipe(left, right):
                 return self.value(right, self.entered(self.value(left, here), left))
             case ast.Alternative():
@@ -223,6 +226,8 @@ class Emitter(Places):
         operator = node.operator
         if operator in ("==", "!="):
             return Value(equality(operator, node, left.text, right.text))
+        if operator in _ORDERS and (text := comparison(operator, node, left.text, right.text)):
+            return Value(text)
         if operator in _ORDERS:
             return Value(_ORDERS[operator].format(left.text, right.text))
         if operator not in _ARITHMETIC:

@@ -77,6 +77,13 @@ class Expressions:
             return ""
         return self._function(query, name, "condition", "obj")
 
+    def inline(self, query: Query) -> str:
+        """An expression with one output as one of Lua; nothing for one that takes a function."""
+        paths = paths_of(query.node)
+        if not paths or len(paths) > 1 or not paths[0].is_single:
+            return ""
+        return self._emitter("", traced=False).value(query.node, Value("obj")).text
+
     def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """A function that gives the outputs of an expression, and the place of each that has one."""
         paths = paths_of(query.node)
@@ -89,7 +96,7 @@ class Expressions:
         key = query.text, "path"
         if key not in self._known:
             self._known[key] = self.new(name)
-            self.add("\n".join([*self._comment(query), f"local {self._known[key]} = {finder}"]))
+            self.add("\n".join([*self.comment_about(query), f"local {self._known[key]} = {finder}"]))
         return self._known[key]
 
     def _function(self, query: Query, name: str, form: str, parameter: str) -> str:
@@ -122,10 +129,10 @@ class Expressions:
                 emitter.line(f"return {placed.text}, {placed.origin or '{parts = {}}'}")
                 if self._makes_null(*emitter.lines):
                     self._null_makers.add(name)
-        self.add("\n".join([*self._comment(query), *emitter.lines]))
+        self.add("\n".join([*self.comment_about(query), *emitter.lines]))
         return name
 
-    def _comment(self, query: Query) -> Iterator[str]:
+    def comment_about(self, query: Query) -> Iterator[str]:
         """Yield the definition's comments about an expression, each once in a script."""
         yield from self._taken(lambda comment: comment.is_about(query.text))
 

@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 _HEAD: Final = re.compile(r"^local (?:function )?(\w+)", re.MULTILINE)
 _WORD: Final = re.compile(r"(?<![.\w])[A-Za-z_]\w*(?!\w| = )")
 _DECLARED: Final = re.compile(r"local function \w+\(([^)]*)\)|function\(([^)]*)\)|local ([\w, ]+)|for ([\w, ]+) in")
+_NULL_MAKERS: Final = frozenset({"append", "list", "some"})
+"""The functions that put a value in the place of null; a script without them meets no such value."""
 _MARK: Final = re.compile(r" -- (with|without) (\w+)$")
 _COMMENT_OR_TEXT: Final = re.compile(r'--[^\n]*|"(?:[^"\\\n]|\\.)*"')
 _ORDER: Final = (
@@ -71,15 +73,21 @@ def used(code: str, features: Iterable[str] = ()) -> str:
     A statement ``-- with NAME`` is left out where the definition does not have that feature, and one ``-- without
     NAME`` where it has.
     """
-    own = frozenset(features)
+    found = _used(code, frozenset(features))
+    if not _NULL_MAKERS.isdisjoint(found):
+        found = _used(code, frozenset(features) | {"null"})
+    return "\n\n".join(found[name].text for name in LIBRARY if name in found)
+
+
+def _used(code: str, features: frozenset[str]) -> dict[str, Function]:
     found: dict[str, Function] = {}
     waiting = list(words_of(code))
     while waiting:
         name = waiting.pop()
         if name in LIBRARY and name not in found:
-            found[name] = _function(name, own)
+            found[name] = _function(name, features)
             waiting += found[name].words
-    return "\n\n".join(found[name].text for name in LIBRARY if name in found)
+    return found
 
 
 @cache

@@ -2,8 +2,8 @@
 
 from json import loads
 
-from karta_interpreter.export.script import Script, lua_value
-from karta_interpreter.export.writer import quoted
+from karta_interpreter.export.script import Script
+from karta_interpreter.export.writer import is_key, quoted
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.status_rules import Matcher, Status, StatusRules
 from karta_interpreter.operations.interpret_health import healthy_statuses
@@ -83,10 +83,20 @@ def matched_status(script: Script) -> str:
         script.add("local function statuses_of(obj)\n  return {Undefined = true}\nend")
         return "statuses_of"
     if rules.phase is not None:
-        lines.append(f"  local phase = first_phase({script.list_of(rules.phase, 'phase')}(obj))")
+        phase = script.inline(rules.phase)
+        lines += [f"  {line}" for line in script.comment_about(rules.phase)] if phase else []
+        found = f"phase_of({phase})" if phase else f"first_phase({script.list_of(rules.phase, 'phase')}(obj))"
+        lines.append(f"  local phase = {found}")
     if rules.conditions is not None:
-        query = script.list_of(rules.conditions.query, "conditions")
-        lines.append(f"  local by_type = conditions_by_type({query}(obj), {quoted(rules.conditions.type_field)})")
+        query, field = rules.conditions.query, quoted(rules.conditions.type_field)
+        conditions = script.inline(query)
+        lines += [f"  {line}" for line in script.comment_about(query)] if conditions else []
+        found = (
+            f"conditions_of({conditions}"
+            if conditions
+            else f"conditions_by_type({script.list_of(query, 'conditions')}(obj)"
+        )
+        lines.append(f"  local by_type = {found}, {field})")
     for status_, matchers in rules.mappings:
         notes = [f"  {line}" for line in script.comment_on(str(status_).lower())]
         ways = [_matcher(script, rules, str(status_), matcher) for matcher in matchers]
@@ -107,7 +117,7 @@ def _matcher(script: Script, rules: StatusRules, status: str, matcher: Matcher) 
         if rules.conditions is None:
             parts.append("false")
             continue
-        one = f"by_type[{quoted(expected.type)}]"
+        one = f"by_type.{expected.type}" if is_key(expected.type) else f"by_type[{quoted(expected.type)}]"
         if not expected.status and not expected.reason:
             parts.append(f"{one} ~= nil")
         if expected.status:
@@ -150,8 +160,10 @@ def health(script: Script) -> None:
         return
     counts = healthy_statuses(definition)
     matched = matched_status(script)
-    healthy = lua_value([str(each) for each in Status if each in counts])
-    trouble = [str(each) for each in _TROUBLE if each not in counts]
+    known = {Status.UNDEFINED, *(dict(definition.status.mappings) if definition.status else ())}
+    stale_ones = {Status.INITIALIZING} if definition.annotations.observes_generation else set()
+    healthy = [each for each in Status if each in counts and each in known | stale_ones]
+    trouble = [each for each in _TROUBLE if each in known - counts]
     lines = ["function InterpretHealth(obj)", f"  local statuses = {matched}(obj)"]
     if definition.annotations.observes_generation:
         lines += [
@@ -160,5 +172,7 @@ def health(script: Script) -> None:
             "    statuses = {Initializing = true, Failed = statuses.Failed, Degraded = statuses.Degraded}",
             "  end",
         ]
-    lines.append(f"  return has_any(statuses, {healthy}) and not has_any(statuses, {lua_value(trouble)})")
+    holds, fails = (" or ".join(f"statuses.{each}" for each in group) for group in (healthy, trouble))
+    lines.append(f"  local is_healthy = {holds or 'false'}")
+    lines.append(f"  return is_healthy == true and not ({fails})" if fails else "  return is_healthy == true")
     script.add("\n".join([*lines, "end"]))

@@ -34,7 +34,7 @@ class Script(Expressions):
             self.add(f"local {self._tables[form]} = {{\n{body}}}")
         return self._tables[form]
 
-    def _component(self, component: Component, *, counted: bool, bounds: bool) -> str:  # noqa: C901, PLR0912 - a line for each field
+    def _component(self, component: Component, *, counted: bool, bounds: bool) -> str:
         name = component.name
         if component.pods is None or isinstance(component.pods, Fragments):
             raise ExportError(f"component {name}: its pods are given in fragments")
@@ -48,15 +48,7 @@ class Script(Expressions):
             if component.pods.metadata:
                 fields["metadata"] = self.list_of(component.pods.metadata, f"{name} metadata")
         if counted:
-            counts = {"replicas": component.replicas, "minimum": component.min_replicas}
-            if bounds:
-                counts["maximum"] = component.max_replicas
-            for field, query in counts.items():
-                if query:  # a function with places gives the numbers, too
-                    read = self.places_of if bounds else self.list_of
-                    fields[field] = read(query, f"{name} {field}")
-        if bounds and _has_default(component):
-            fields["has_default"] = "true"
+            fields |= self._counts(component, bounds=bounds)
         for added in self.definition.annotations.added_containers:
             if added.component == name and not bounds:
                 fields["added"] = self.first_of(added.query, f"{name} added containers")
@@ -66,6 +58,14 @@ class Script(Expressions):
         if component.instance_ids or len(self.definition.leaves) > 1:
             self.features.add("many")
         return f"{{{', '.join(f'{field} = {value}' for field, value in fields.items())}}}"
+
+    def _counts(self, component: Component, *, bounds: bool) -> dict[str, str]:
+        counts = {"replicas": component.replicas, "minimum": component.min_replicas}
+        if bounds:
+            counts["maximum"] = component.max_replicas
+        read = self.places_of if bounds else self.list_of  # a function with places gives the numbers, too
+        fields = {field: read(query, f"{component.name} {field}") for field, query in counts.items() if query}
+        return fields | ({"has_default": "true"} if bounds and _has_default(component) else {})
 
     def text(self) -> str:
         """Return the whole script but for its header."""

@@ -10,6 +10,7 @@ from karta_interpreter.jq.syntax.printer import render
 
 _LARGEST: Final = 2**53
 _ORDERS_OF_JQ: Final = ("<", ">", "<=", ">=")
+_MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 COMPARISONS: Final = frozenset({"==", "!=", *_ORDERS_OF_JQ})
 _BOOLEAN_CALLS: Final = frozenset(
     {"not", "any", "all", "IN", "test", "has", "startswith", "endswith", "contains", "isempty"}
@@ -71,6 +72,20 @@ def equality(operator: str, node: ast.Binary, left: str, right: str) -> str:
     if any(isinstance(side, ast.Literal | ast.Text) for side in sides):
         return f"{left} {'==' if operator == '==' else '~='} {right}"
     return f"{negated}equal({left}, {right})"
+
+
+def comparison(operator: str, node: ast.Binary, left: str, right: str) -> str:
+    """Return the Lua expression of an order between a value and a literal number; nothing for other sides."""
+    for side, other, number, means in (
+        (node.right, left, right, operator),
+        (node.left, right, left, _MIRRORED[operator]),
+    ):
+        if isinstance(side, ast.Literal) and type(side.value) in (int, float):
+            if other.startswith("#"):
+                return f"{other} {means} {number}"
+            function = "is_above" if means in (">", "<=") else "is_below"
+            return f"{'not ' if '=' in means else ''}{function}({bare(other)}, {number})"
+    return ""
 
 
 def is_boolean(node: Node) -> bool:

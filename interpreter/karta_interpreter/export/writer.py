@@ -225,7 +225,12 @@ def key_text(name: str) -> str:
     >>> key_text("name"), key_text("app.kubernetes.io/name")
     ('name', '["app.kubernetes.io/name"]')
     """
-    return name if is_name(name) and name.isascii() and name not in _WORDS_OF_LUA else f"[{quoted(name)}]"
+    return name if is_key(name) else f"[{quoted(name)}]"
+
+
+def is_key(name: str) -> bool:
+    """Whether a key of a table can be written as a name."""
+    return is_name(name) and name.isascii() and name not in _WORDS_OF_LUA
 
 
 def lua_name(text: str) -> str:

@@ -10,10 +10,9 @@ from typing import Final
 
 from karta_interpreter.errors import QueryError, QueryEvaluationError, QuerySyntaxError, QueryWriteError
 from karta_interpreter.findings import Finding, error, warning
-from karta_interpreter.jq import Query, Verdict, examine
-from karta_interpreter.jq.analysis import Reason
-from karta_interpreter.jq import Query, Refusal, Verdict, examine, parse
+from karta_interpreter.jq import Query, Verdict, examine, parse
 from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.analysis import Reason
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import children

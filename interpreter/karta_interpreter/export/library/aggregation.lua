@@ -629,7 +629,7 @@ end
 
 local function is_template_suspended(kind, template)
   local has_place = false
-  for _, action in ipairs(kind.suspend) do
+  for _, action in ipairs(kind.suspend or {}) do
     local values, origins = action.find(template)
     for i = 1, #values do
       has_place = true

@@ -10,7 +10,7 @@ local function get(value, ...)
       error("a " .. type(value) .. " has no field " .. key)
     end
     value = value[key]
-    if value == null then value = nil end
+    if value == null then value = nil end -- with null
   end
   return value
 end
@@ -20,7 +20,7 @@ local function peek(value, ...)
   for i = 1, select("#", ...) do
     if type(value) ~= "table" or value[1] ~= nil then return nil end
     value = value[select(i, ...)]
-    if value == null then value = nil end
+    if value == null then value = nil end -- with null
   end
   return value
 end
@@ -58,7 +58,7 @@ local function each(value)
     if key == nil then return nil end
     local element = value[key]
     if element == nil then return nil end
-    if element == null then element = nil end
+    if element == null then element = nil end -- with null
     return key, element
   end
 end
@@ -208,6 +208,18 @@ end
 
 local function less(a, b)
   return compare(a, b) < 0
+end
+
+-- Whether a value comes behind a number in jq's order, which has texts, lists and objects there.
+local function is_above(value, number)
+  if type(value) == "number" then return value > number end
+  return type(value) == "string" or type(value) == "table"
+end
+
+-- Whether a value comes before a number, as null, false and true do.
+local function is_below(value, number)
+  if type(value) == "number" then return value < number end
+  return value == nil or type(value) == "boolean"
 end
 
 local function equal(a, b)

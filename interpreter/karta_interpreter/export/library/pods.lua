@@ -209,9 +209,10 @@ end
 local function replicas_and_requirements(sets)
   if #sets == 1 then return sets[1].replicas, requirements(sets[1].template) end
   local sum, running = 0, {}
-  for _, set in ipairs(sets) do
+  for _, set in ipairs(sets) do -- with many
     sum = sum + set.replicas
     if set.replicas > 0 then running[#running + 1] = set end
   end
-  return sum, largest_requirements(#running > 0 and running or sets)
+  return sum, nil -- without many
+  return sum, largest_requirements(#running > 0 and running or sets) -- with many
 end

@@ -25,6 +25,23 @@ local function conditions_by_type(lists, type_field)
   return found
 end
 
+-- As conditions_by_type, for the one list that there is.
+local function conditions_of(conditions, type_field)
+  local found = {}
+  for _, condition in each(conditions) do
+    if not is_object(condition) then error("a condition is no object", 0) end
+    local name = condition[type_field]
+    if type(name) == "string" then found[name] = condition end
+  end
+  return found
+end
+
+-- The phase; an empty text for null.
+local function phase_of(value)
+  if value ~= nil and type(value) ~= "string" then error("a phase is a string", 0) end
+  return value or ""
+end
+
 local function first_phase(phases)
   for _, phase in ipairs(limited(phases)) do
     if phase ~= null and type(phase) ~= "string" then error("a phase is a string", 0) end
