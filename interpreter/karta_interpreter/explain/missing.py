@@ -4,6 +4,7 @@ An optional part that is not there is no warning, and neither is a default that 
 when the object has a field of a similar name, which a definition with a typo misses.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -11,7 +12,7 @@ from textwrap import shorten
 from typing import Final
 
 from karta_interpreter.errors import InterpretationError, QueryError
-from karta_interpreter.explain.explanation import Fact
+from karta_interpreter.explain.explanation import Fact, Place
 from karta_interpreter.explain.reading import (
     Reading,
     about,
@@ -24,6 +25,7 @@ from karta_interpreter.explain.reading import (
 )
 from karta_interpreter.findings import Severity
 from karta_interpreter.jq import Query
+from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import Object, field_path
 from karta_interpreter.karta.definition import Component, Definition, PodDefinition, PodSpec, PodTemplate
 from karta_interpreter.karta.evaluation import positions
@@ -45,6 +47,10 @@ NO_PODS: Final = "count-without-pods"
 _MOST: Final = 4
 """How many components one warning names."""
 _LONGEST: Final = 60
+_COUNT: Final = re.compile(
+    r"(?!min|max).*(replicas?|count|instances|size|nodes|workers|members|parallelism)", re.IGNORECASE
+)
+"""How fields are called that hold a number of pods."""
 
 
 def warnings_about(definition: Definition, obj: Object, operation: Operation | None = None) -> tuple[Fact, ...]:
@@ -124,13 +130,23 @@ def _counts(
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
     places = [place for count in counts for place in count.places]
-    if any(found) and places and not any(place.exists and place.value is not None for place in places):
-        hints = [hint for place in places if (hint := misspelt(place.path, obj))]
-        if hints or all(count.value is None for count in counts):
+    if places and not any(place.exists and place.value is not None for place in places):
+        hints = [hint for place in places if (hint := misspelt(place.path, obj) or _other_count(component, place, obj))]
+        if hints or (any(found) and all(count.value is None for count in counts)):
             looked = ", ".join(dict.fromkeys(field_path(place.path) for place in places[:2]))
             means = "which means 1" if counts[0].value is None else f"so the default {counts[0].value} steps in"
             note = f"{component.name}: no count at {looked}, {means}{f'; {hints[0]}' if hints else ''}"
             yield _warn(definition, component, field, query, "count-not-found", note, places=counts[0].places)
+
+
+def _other_count(component: Component, place: Place, obj: Object) -> str:
+    """Return a hint about a count beside a place without one, "" where the definition reads it or there is none."""
+    beside, known = get(obj, place.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
+    texts = " ".join(query.text for query in known if query)
+    for name, value in beside.items() if isinstance(beside, dict) else ():
+        if type(value) is int and _COUNT.fullmatch(name) and name not in texts:
+            return f"is it {field_path((*place.path[:-1], name))}, which is {value}?"
+    return ""
 
 
 def _looked(query: Query, obj: Object) -> str:

@@ -28,11 +28,15 @@ _SLIP = 0.85
 
 
 class Reading(NamedTuple):
-    """One output of an expression; ``location`` is where it is written back, None where it is computed."""
+    """One output of an expression; ``location`` is where it is written back, None where it is computed.
+
+    An expression that runs in another process is not traced.
+    """
 
     value: JSON
     places: tuple[Place, ...]
     location: Location | None
+    is_traced: bool = True
 
     @property
     def writes(self) -> tuple[str, ...]:
@@ -43,6 +47,8 @@ class Reading(NamedTuple):
     def source(self) -> str:
         """Where the value comes from, in words: a field, a default, or a computation."""
         if self.location is None:
+            if not self.is_traced:
+                return "computed in another process, which is not traced"
             return "computed" if self.places else "a constant of the definition"
         place = field_path(self.location.path)
         limits = [f"at least {self.location.floor}"] if self.location.floor is not None else []
@@ -72,7 +78,7 @@ def readings(query: Query | None, obj: Object, source: str = OBJECT) -> list[Rea
         locations = [None] * len(values)
     read = list(islice(paths_read(query, obj), _MOST * max(len(values), 1)))
     return [
-        Reading(value, tuple(_places(location, read, obj, source)), location)
+        Reading(value, tuple(_places(location, read, obj, source)), location, query.is_plain)
         for value, location in zip(values, locations, strict=True)
     ]
 
@@ -116,6 +122,8 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
         yield from _leaves(part, (*path, name), value.get(name) if isinstance(value, dict) else None)
     if projection.elements is not None:
         elements = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+        if not value:
+            yield path
         for key, element in elements:
             yield from _leaves(projection.elements, (*path, key), element)
 

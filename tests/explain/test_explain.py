@@ -1,0 +1,197 @@
+"""The function itself: errors, scripts, expressions in other processes, references; and the forms of its values."""
+
+import json
+from typing import Any
+
+import pytest
+
+from karta_interpreter import Explanation, Karta, WorkloadError
+from karta_interpreter.explain import Place, explain, outline
+from karta_interpreter.operations import Call, Operation
+from tests.explain.conftest import Define, pods, train
+from tests.explain.laws import check_laws
+
+HOT = {"name": "hot", "replicas": 2, "template": pods(resources={"requests": {"cpu": "1"}})}
+SCRIPT = """\
+healthInterpretation:
+  luaScript: |
+    function InterpretHealth(obj)
+      return true
+    end
+"""
+
+
+def rules(found: Explanation) -> list[str]:
+    return [fact.rule for fact in found.facts]
+
+
+def test_an_error_keeps_the_facts_before_it(define: Define) -> None:
+    found = explain(define(), Call(Operation.INTERPRET_REPLICA, train(HOT, {**HOT, "name": "odd", "replicas": "x"})))
+
+    assert found.results is None
+    assert found.error.endswith("gives a string, which is not a whole number")
+    assert found.facts[-1].note == f"the chain ends here: {found.error}"
+
+
+def test_a_number_that_cannot_be_reached_names_what_can_change(define: Define) -> None:
+    fixed = define(scaleDefinition={"replicasPath": ".spec.groups[] | 2"})
+    found = explain(fixed, Call(Operation.REVISE_REPLICA, train(HOT), replicas=3))
+
+    assert (found.results, rules(found)) == (None, ["fixed"])
+    assert found.facts[0].note == "hot has 2 pods: it is the only pod set, but its count is no field to write"
+
+
+def test_what_a_script_reads_is_not_traced(define: Define) -> None:
+    found = explain(define(annotations={"lua": SCRIPT}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready")))
+
+    assert found.results == {"healthy": True}
+    assert rules(found) == ["script"]
+    assert [layer.name for layer in found.layers if layer.answers] == ["script"]
+
+
+def test_an_operation_that_the_definition_leaves_out(define: Define) -> None:
+    definition = define(annotations={"operations": "InterpretHealth"})
+
+    found = explain(definition, Call(Operation.INTERPRET_REPLICA, train(HOT)))
+
+    assert found.facts == ()
+    assert not any(layer.answers for layer in found.layers)
+    assert "does not answer InterpretReplica" in found.error
+
+
+@pytest.mark.parametrize(
+    ("count", "source", "writes"),
+    [
+        pytest.param(".spec.groups[].replicas", "spec.groups[0].replicas", True, id="a field"),
+        pytest.param("[.spec.groups[].replicas] | add | [.] | .[]", "computed; no field to write another count to",
+                     False, id="a computation"),
+        pytest.param(
+            ".spec.groups[] | .replicas | tojson | fromjson",
+            "computed in another process, which is not traced; no field to write another count to",
+            False,
+            id="an expression that runs in another process",
+        ),
+        pytest.param("2", "a constant of the definition; no field to write another count to", False, id="a constant"),
+    ],
+)  # fmt: skip
+def test_where_a_count_comes_from(define: Define, count: str, source: str, writes: bool) -> None:
+    found = check_laws(define(scaleDefinition={"replicasPath": count}), Call(Operation.INTERPRET_REPLICA, train(HOT)))
+
+    (fact,) = [fact for fact in found.facts if fact.rule == "count"]
+    assert fact.note == f"hot: {source}"
+    assert bool(fact.writes) is writes
+
+
+def test_minimum_and_no_count(define: Define) -> None:
+    group = {"name": "hot", "template": pods(), "min": 3}
+    bounded = define(scaleDefinition={"replicasPath": ".spec.groups[].n", "minReplicasPath": ".spec.groups[].min"})
+    unscaled = define(scaleDefinition={})
+
+    notes = [
+        next(
+            fact
+            for fact in check_laws(each, Call(Operation.INTERPRET_REPLICA, train(group))).facts
+            if fact.rule == "count"
+        )
+        for each in (bounded, unscaled)
+    ]
+
+    assert [fact.note for fact in notes] == [
+        "hot: spec.groups[0].min",
+        "hot: the definition has no count for it, which means 1",
+    ]
+    assert [place.pointer for place in notes[0].places] == ["/spec/groups/0/n", "/spec/groups/0/min"]
+
+
+def test_the_layers_are_in_the_order_in_which_karmada_asks(define: Define) -> None:
+    definition = define()
+
+    layers = explain(definition, Call(Operation.INTERPRET_HEALTH, train(HOT)), origin="cluster").layers
+
+    assert [(layer.name, layer.answers) for layer in layers] == [
+        ("customization", False),
+        ("karta", True),
+        ("karmada", False),
+    ]
+    assert layers[1].note == "Karta train (cluster)"
+    assert layers[2].note == "nothing: every object counts as healthy"
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation", "note"),
+    [
+        pytest.param("apps/v1 Deployment", "InterpretHealth", "its own code", id="native code"),
+        pytest.param(
+            "ray.io/v1 RayCluster", "InterpretHealth", "the script that it carries for the kind", id="a script"
+        ),
+        pytest.param(
+            "ray.io/v1 RayCluster", "Retain", "nothing: the template replaces the member's object", id="nothing"
+        ),
+    ],
+)
+def test_what_karmada_takes_without_an_answer(kind: str, operation: str, note: str) -> None:
+    api_version, name = kind.split()
+    obj = {"apiVersion": api_version, "kind": name, "metadata": {"name": "x"}}
+
+    found = Karta.for_object(obj).explain(operation, obj, observed=obj)
+
+    assert found.layers[-1].note == note
+
+
+def test_the_json_has_what_a_view_needs(define: Define) -> None:
+    document = json.loads(json.dumps(explain(define(), Call(Operation.INTERPRET_REPLICA, train(HOT))).to_json()))
+
+    (count,) = [fact for fact in document["facts"] if fact["rule"] == "count"]
+    assert count == {
+        "rule": "count",
+        "note": "hot: spec.groups[0].replicas",
+        "value": 2,
+        "answer": "/replica",
+        "component": "group",
+        "instance": "hot",
+        "field": "spec.structureDefinition.childComponents[0].scaleDefinition.replicasPath",
+        "expression": ".spec.groups[] | .replicas // 1",
+        "places": [{"source": "object", "pointer": "/spec/groups/0/replicas", "exists": True, "value": 2}],
+        "writes": ["/spec/groups/0/replicas"],
+    }
+    assert document["results"]["replica"] == 2
+
+
+def test_a_long_value_is_left_out_of_the_json() -> None:
+    assert "value" not in Place(("spec",), "x" * 1000).to_json()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        pytest.param(("InterpretRepica", {}), "did you mean InterpretReplica?", id="an unknown operation"),
+        pytest.param(("InterpretReplica", "x"), "an object is a dict of JSON values, not str", id="no object"),
+        pytest.param(("InterpretReplica", {"a": {1}}), "which JSON does not have", id="no JSON"),
+    ],
+)
+def test_the_library_refuses_what_is_no_call(arguments: tuple[str, Any], reason: str) -> None:
+    karta = Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"})
+
+    with pytest.raises(WorkloadError, match=reason.replace("?", r"\?")):
+        karta.explain(*arguments)
+
+
+def test_the_library_answers_with_an_error_where_karmada_would_get_one() -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}}
+
+    assert Karta.for_object(job).explain("Retain", job).error == "Retain needs the observed object"
+
+
+def test_an_outline_has_each_expression_and_annotation_that_an_operation_reads(define: Define) -> None:
+    definition = define(annotations={"elastic": "group"})
+
+    read = {operation: [fact.expression for fact in outline(definition, operation).facts] for operation in Operation}
+
+    assert read[Operation.REVISE_REPLICA] == [".spec.groups[] | .replicas // 1", ".spec.groups[].name", "group"]
+    assert read[Operation.INTERPRET_STATUS] == []
+    assert [fact.note for fact in outline(definition, Operation.INTERPRET_HEALTH).facts][2:] == [
+        'Running: phase "ready"',
+        "Running: condition Ready=True",
+        'Degraded: phase "Stalled"',
+        "healthy: Completed, Running, Suspended",
+    ]
