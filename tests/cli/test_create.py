@@ -140,3 +140,55 @@ def test_what_a_draft_lacks_is_said_beside_it(run: Run) -> None:
 
     assert "warning [no-pods]" in result.stderr
     assert [loaded.definition is None for loaded in load_documents(result.stdout, "draft")] == [False]
+
+
+def test_a_suite_has_todays_answers_and_asks_for_reasons(run: Run, files: Path) -> None:
+    result = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+
+    replica = yaml.safe_load((files / "testdata" / "interpretreplica.yaml").read_text())
+    revise = yaml.safe_load((files / "testdata" / "revisereplica.yaml").read_text())
+    assert (result.exit_code, result.stderr) == (0, "7 cases: replace each TODO by the reason\n")
+    assert (replica["output"]["replica"], replica["description"][:5]) == (3, "TODO:")
+    assert (revise["inputReplicas"], revise["output"]["revised"]["spec"]["replicas"]) == (6, 6)
+    assert run("test").stderr.endswith("1 kind, 7 cases: 7 passed, 0 failed\n")
+
+
+def test_a_suite_replaces_no_file(run: Run, files: Path) -> None:
+    (files / "testdata").mkdir()
+    (files / "testdata" / "interprethealth.yaml").write_text("mine")
+
+    result = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+
+    assert (result.exit_code, [file.name for file in (files / "testdata").iterdir()]) == (1, ["interprethealth.yaml"])
+    assert "interprethealth.yaml is there already" in result.stderr
+
+
+def test_a_suite_asks_about_workloads(run: Run, files: Path) -> None:
+    del files
+    result = run("create", "suite", "-f", "karta.yaml")
+
+    assert (result.exit_code, result.stderr) == (2, 'error: give the workloads: --object PATH, "-" for stdin\n')
+
+
+def test_an_update_writes_what_differs_and_nothing_else(run: Run, files: Path) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+    suite = files / "testdata" / "interpretreplica.yaml"
+    good = suite.read_text()
+    suite.write_text("# mine\n" + good.replace("  replica: 3\n", "  replica: 4 # wrong\n"))
+
+    updated = run("test", "--update")
+
+    assert (updated.exit_code, "+replica: 3" in updated.stdout) == (0, True)
+    assert updated.stderr.splitlines()[-1] == "testdata/interpretreplica.yaml: updated 1 output"
+    assert suite.read_text() == "# mine\n" + good
+
+
+def test_an_update_leaves_a_case_that_has_no_answer(run: Run, files: Path) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+    suite = files / "testdata" / "interpretreplica.yaml"
+    text = suite.read_text().replace("replicas: 3", "replicas: many")
+    suite.write_text(text)
+
+    updated = run("test", "--update")
+
+    assert (updated.exit_code, suite.read_text()) == (1, text)

@@ -7,7 +7,8 @@ import pytest
 
 from karta_interpreter.errors import SuiteError
 from karta_interpreter.operations import Operation, StatusItem
-from karta_interpreter.suites.suite import Case, find_suites, load_suite, read_suite
+from karta_interpreter.suites.output import with_outputs
+from karta_interpreter.suites.suite import Case, find_suites, load_suite, read_suite, scan_suite
 
 _JOB = "{apiVersion: batch/v1, kind: Job}"
 
@@ -106,11 +107,11 @@ def test_a_case_that_must_fail() -> None:
     ("text", "message"),
     [
         pytest.param("- a", "a case must be an object, but is a list", id="not an object"),
-        pytest.param("{name: a, ouput: {}}", 'case "a": case has the unknown key "ouput"; did you mean output?',
+        pytest.param("{name: a, ouput: {}}", 'case "a": case has the unknown key "ouput" (did you mean output?)',
                      id="a misspelt key would make a case that checks nothing"),
         pytest.param("{operation: Retain}", "name must be a string that is not empty", id="no name"),
         pytest.param("{name: a}", "operation must be a string", id="no operation"),
-        pytest.param("{name: a, operation: Prune}", 'operation "Prune" is none of InterpretReplica',
+        pytest.param("{name: a, operation: Prune}", 'there is no operation "Prune"; there are: InterpretReplica',
                      id="Prune is never called"),
         pytest.param("{name: a, operation: Retain, desiredObj: {}}", "Retain needs both", id="Retain without observed"),
         pytest.param("{name: a, operation: InterpretHealth}", "needs desiredObj or observedObj", id="no object"),
@@ -175,3 +176,37 @@ def test_suites_are_the_yaml_files_in_testdata(tmp_path: Path) -> None:
     found = ["a.yml", "b.yaml"]
     assert [path.name for path in find_suites(tmp_path)] == found
     assert [path.name for path in find_suites(tmp_path / "Job" / "testdata")] == found
+
+
+def test_each_case_that_cannot_be_read_has_its_error(tmp_path: Path) -> None:
+    text = f"nam: a\n---\n{{name: b, operation: InterpretReplica, desiredObj: {_JOB}}}\n---\nname: c\n"
+    (tmp_path / "suite.yaml").write_text(text)
+
+    first, case, last = scan_suite(tmp_path / "suite.yaml")
+
+    assert isinstance(case, Case)
+    assert [str(each).partition("suite.yaml")[2][:10] for each in (first, last)] == [":1: case h", ':5: case "']
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("name: a\noutput:\n  replica: 1\n", "name: a\noutput:\n  replica: 2\n", id="the last key"),
+        pytest.param(
+            "output: {replica: 1}\n# why\nname: a\n", "output:\n  replica: 2\n# why\nname: a\n", id="the first key"
+        ),
+        pytest.param(
+            "# of all\nname: a # one\noutput:\n  # old\n\n  replica: 1\n\n---\nname: b\noutput: {}\n",
+            "# of all\nname: a # one\noutput:\n  replica: 2\n---\nname: b\noutput: {}\n",
+            id="the lines around it stay",
+        ),
+    ],
+)
+def test_only_the_output_of_a_case_is_written(text: str, expected: str) -> None:
+    line = 2 if text.startswith("#") else 1
+    assert with_outputs(text, "a.yaml", {line: {"replica": 2}}) == expected
+
+
+def test_an_output_within_braces_is_left_to_a_person() -> None:
+    with pytest.raises(SuiteError, match=r"^a\.yaml:1: the output of this case is not a key at the beginning"):
+        with_outputs("{name: a, output: {replica: 1}}", "a.yaml", {1: {"replica": 2}})

@@ -6,6 +6,7 @@ import click
 import yaml
 
 from karta_interpreter.cli.crds import contradictions
+from karta_interpreter.cli.create_suite import suite_command
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import INPUT
 from karta_interpreter.cli.program import UsageProblem
@@ -21,7 +22,10 @@ from karta_interpreter.suggestion import did_you_mean
 
 @click.group("create")
 def command() -> None:
-    """Draft a definition from a CRD."""
+    """Draft definitions and suites."""
+
+
+command.add_command(suite_command)
 
 
 @command.command("karta")

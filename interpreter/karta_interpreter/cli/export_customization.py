@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import definitions_named
+from karta_interpreter.cli.files import write_files
 from karta_interpreter.cli.options import output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, to_json, to_yaml, written
@@ -72,7 +72,7 @@ def customization_command(
     if check:
         click.echo(_table(definitions, chosen, exported), nl=False)
     elif output_dir is not None:
-        _write(output_dir, made, output)
+        write_files(output_dir, {f"{each['metadata']['name']}.{output}": written(each, output) for each in made})
     elif made:
         click.echo(_documents(made, output), nl=False)
     _finish(definitions, exported, quiet=check, asked=bool(kinds or paths))
@@ -127,19 +127,6 @@ def _documents(made: Sequence[Object], form: str) -> str:
     if form == "json":
         return to_json(made[0] if len(made) == 1 else {"apiVersion": "v1", "kind": "List", "items": list(made)})
     return "---\n".join(map(to_yaml, made))
-
-
-def _write(folder: Path, made: Sequence[Object], form: str) -> None:
-    """Write all files, or none: they are moved into the folder when the last one is complete."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder, prefix=".export-") as unfinished:
-            for each in made:
-                Path(unfinished, f"{each['metadata']['name']}.{form}").write_text(written(each, form), encoding="utf-8")
-            for file in sorted(Path(unfinished).iterdir()):
-                file.replace(folder / file.name)
-    except OSError as error:
-        raise Problem(f"error: {error.filename or folder}: {error.strerror}") from error
 
 
 def _finish(definitions: Sequence[Definition], exported: Sequence[Exported], *, quiet: bool, asked: bool) -> None:

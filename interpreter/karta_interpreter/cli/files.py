@@ -1,8 +1,9 @@
 """The input of commands: objects in files, in folders and on standard input."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.errors import InterpretationError, ManifestError
@@ -120,3 +121,16 @@ def read_crds(paths: Sequence[str]) -> list[Object]:
     if not crds:
         raise UsageProblem(f"error: {', '.join(paths)}: there is no {CRD} in it")
     return crds
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write all files, or none: they are moved into the folder when the last one is complete."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
+            for name, text in files.items():
+                Path(unfinished, name).write_text(text, encoding="utf-8")
+            for name in files:
+                Path(unfinished, name).replace(folder / name)
+    except OSError as error:
+        raise Problem(f"error: {error.filename or folder}: {error.strerror}") from error

@@ -21,7 +21,7 @@ COMMANDS = {
     "test": "Run golden suites and show answers that differ from the expected ones.",
     "diff": "Show where two definitions answer differently about the same objects.",
     "catalog": "Show which kinds are interpreted, and how.",
-    "create": "Draft a definition from a CRD.",
+    "create": "Draft definitions and suites.",
     "export": "Print manifests for GitOps, and schemas.",
     "unregister": "Remove a server's registration from Karmada.",
     "doctor": "Find out why Karmada does not get its answers.",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from textwrap import indent
 from xml.etree import ElementTree as ET
@@ -13,6 +14,7 @@ import click
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.explanations import explanations_text, warnings_text, width
+from karta_interpreter.cli.files import write_files
 from karta_interpreter.cli.options import output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, to_yaml, written
@@ -25,7 +27,8 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.suites import Outcome, Report, Totals, by_kind, judge
 from karta_interpreter.suites.comparison import compared
-from karta_interpreter.suites.suite import Case, find_suites, home_of, load_suite
+from karta_interpreter.suites.output import answer_of, with_outputs
+from karta_interpreter.suites.suite import Case, find_suites, home_of, scan_suite
 
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 _INDENT = "  "
@@ -53,7 +56,7 @@ def summary(report: Report) -> str:
     totals = report.totals
     counted = f"{count(len(report.kinds), 'kind')}, {count(totals.cases, 'case')}"
     text = f"{counted}: {totals.passed} passed, {totals.failed} failed"
-    return f"{text}, {count(len(report.unreadable), 'unreadable suite')}" if report.unreadable else text
+    return f"{text}, {count(len(report.unreadable), 'unreadable case')}" if report.unreadable else text
 
 
 def suites_json(report: Report) -> JSON:
@@ -163,9 +166,18 @@ Examples:
     is_flag=True,
     help="Show for each failed case the chain from the answer to the object.",
 )
+@click.option(
+    "--update", is_flag=True, help="Show what differs, then write today's answers into the suites as expected outputs."
+)
 @output("table", "yaml", "json", "junit")
 def command(
-    paths: tuple[Path, ...], names: tuple[str, ...], output: str, *, fail_only: bool, explain_failures: bool
+    *,
+    paths: tuple[Path, ...],
+    names: tuple[str, ...],
+    output: str,
+    fail_only: bool,
+    explain_failures: bool,
+    update: bool,
 ) -> None:
     """Run golden suites and show answers that differ from the expected ones.
 
@@ -184,8 +196,24 @@ def command(
     text = texts[output](report) if output in texts else written(suites_json(report), output)
     click.echo(text, nl=False)
     click.echo(summary(report), err=True)
+    if update:
+        report = _updated(report)
     if not report.passed:
         raise SystemExit(Problem.exit_code)
+
+
+def _updated(report: Report) -> Report:
+    """Write the answers of failed cases into their suites; what has no answer, or cannot be written, stays failed."""
+    left = []
+    for source, outcomes in groupby(report.outcomes, key=lambda outcome: outcome.case.source):
+        changed = [each for each in outcomes if not each.passed]
+        answers = {each.case.line: answer_of(each.case, each.results) for each in changed if each.results is not None}
+        left += [each for each in changed if each.results is None]
+        if answers:
+            text = with_outputs(Path(source).read_text(encoding="utf-8"), source, answers)
+            write_files(Path(source).parent, {Path(source).name: text})
+            click.echo(f"{source}: updated {count(len(answers), 'output')}", err=True)
+    return replace(report, outcomes=tuple(left))
 
 
 def _suites(paths: Sequence[Path]) -> list[Path]:
@@ -199,11 +227,11 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
 def _read(suites: Sequence[Path]) -> tuple[list[Case], list[SuiteError]]:
     cases: list[Case] = []
     unreadable: list[SuiteError] = []
-    for suite in suites:
-        try:
-            cases += load_suite(suite)
-        except SuiteError as error:
-            unreadable.append(error)
+    for each in (each for suite in suites for each in scan_suite(suite)):
+        if isinstance(each, SuiteError):
+            unreadable.append(each)
+        else:
+            cases.append(each)
     return cases, unreadable
 
 

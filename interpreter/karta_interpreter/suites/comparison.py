@@ -62,7 +62,7 @@ def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
     ({'resourceRequest': {'cpu': '500m'}}, {'resourceRequest': {'cpu': '250m'}})
     """
     expected, actual = _normalised(name, expected, actual)
-    return _written(expected), _written(_in_words_of(expected, actual))
+    return _written(expected), _written(in_words_of(expected, actual))
 
 
 def _normalised(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
@@ -70,15 +70,15 @@ def _normalised(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
     return (normalise(expected), normalise(actual)) if normalise else (expected, actual)
 
 
-def _in_words_of(expected: JSON, actual: JSON) -> JSON:
-    """The answer, and in it the expectation's own value wherever that is met or nothing is expected."""
+def in_words_of(expected: JSON, actual: JSON) -> JSON:
+    """Return the answer, and in it the expectation's own value wherever that is met or nothing is expected."""
     if expected == EXCLUDE:
         return expected
     if isinstance(expected, dict) and isinstance(actual, dict):
         excluded = {key: EXCLUDE for key, value in expected.items() if value == EXCLUDE}
-        return excluded | {key: _in_words_of(expected.get(key), value) for key, value in actual.items()}
+        return excluded | {key: in_words_of(expected.get(key), value) for key, value in actual.items()}
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        return [_in_words_of(*pair) for pair in zip(expected, actual, strict=True)]
+        return [in_words_of(*pair) for pair in zip(expected, actual, strict=True)]
     return expected if _same(expected, actual) else actual
 
 

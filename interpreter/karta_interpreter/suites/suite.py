@@ -10,7 +10,7 @@
 ('InterpretReplica', {'replica': 1})
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,33 +68,51 @@ def home_of(suite: Path) -> Path:
 
 
 def load_suite(path: Path) -> tuple[Case, ...]:
-    """The cases of a suite file; SuiteError when it cannot be read."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SuiteError(f"{path}: cannot read the suite: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SuiteError(f"{path}: cannot read the suite: not UTF-8 text, see byte {error.start}") from error
-    return read_suite(text, str(path))
+    """The cases of a suite file; SuiteError when one cannot be read."""
+    return _all_cases(scan_suite(path))
 
 
 def read_suite(text: str, source: str = "suite") -> tuple[Case, ...]:
     """The cases of a suite's text; SuiteError names the file, the document's line and what is wrong."""
+    return _all_cases(_scan(text, source))
+
+
+def scan_suite(path: Path) -> list[Case | SuiteError]:
+    """The cases of a suite file, with an error in the place of each that cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        return [SuiteError(f"{path}: cannot read the suite: {error.strerror}")]
+    except UnicodeDecodeError as error:
+        return [SuiteError(f"{path}: cannot read the suite: not UTF-8 text, see byte {error.start}")]
+    return _scan(text, str(path))
+
+
+def _scan(text: str, source: str) -> list[Case | SuiteError]:
     try:
         documents = read_documents(text, source)
     except ManifestError as error:
-        raise SuiteError(f"{source}:{error.line}: {error}") from error
-    return tuple(_case(document) for document in documents)
+        return [SuiteError(f"{source}:{error.line}: {error}")]
+    return [_case(document) for document in documents]
 
 
-def _case(document: Document) -> Case:
+def _all_cases(found: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
+    cases: list[Case] = []
+    for each in found:
+        if isinstance(each, SuiteError):
+            raise each
+        cases.append(each)
+    return tuple(cases)
+
+
+def _case(document: Document) -> Case | SuiteError:
     fields = document.value
     try:
         return _read(document, fields)
     except InterpretationError as error:
         name = fields.get("name") if isinstance(fields, dict) else None
         case = f'case "{name}": ' if isinstance(name, str) and name else ""
-        raise SuiteError(f"{document.source}:{document.line}: {case}{error}") from error
+        return SuiteError(f"{document.source}:{document.line}: {case}{error}")
 
 
 def _read(document: Document, fields: JSON) -> Case:
@@ -118,7 +136,7 @@ def _read(document: Document, fields: JSON) -> Case:
 def _operation(name: str) -> Operation:
     found = next((operation for operation in Operation if operation.lower() == name.lower()), None)
     if found is None:
-        raise InterpretationError(f'operation "{name}" is none of {", ".join(Operation)}')
+        raise InterpretationError(f'there is no operation "{name}"; {did_you_mean(name, Operation)}')
     return found
 
 
@@ -191,6 +209,6 @@ def _text(fields: Object, key: str, *, default: str | None = None) -> str:
 
 def _reject_unknown(where: str, fields: Collection[str], known: Collection[str]) -> None:
     """A misspelt key would make a case pass that checks nothing."""
-    for key in fields:
-        if key not in known:
-            raise InterpretationError(f'{where} has the unknown key "{key}"; {did_you_mean(key, sorted(known))}')
+    wrong = [f'"{key}" ({did_you_mean(key, sorted(known))})' for key in fields if key not in known]
+    if wrong:
+        raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong)}")

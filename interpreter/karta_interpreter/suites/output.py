@@ -1,0 +1,75 @@
+"""Writes answers into suites: the ``output`` of a case, without touching the lines around it."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import yaml
+
+from karta_interpreter.errors import SuiteError
+from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.operations import Results
+from karta_interpreter.suites.comparison import in_words_of
+from karta_interpreter.suites.suite import Case
+
+_KEY: Final = re.compile(r"output\s*:")
+_WIDTH: Final = 118
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes lists indented below their field, and shared parts in full."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of PyYAML
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - as above
+        super().increase_indent(flow, indentless=False)
+
+
+def to_text(fields: Object) -> str:
+    """Return a case, or a part of one, as YAML in the order of its keys."""
+    text: str = yaml.dump(fields, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    return text
+
+
+def answer_of(case: Case, results: Results) -> Object:
+    """Return the output that a case would have to expect: the results that it names, or all where it names none.
+
+    What is excluded stays excluded, and a value that is met keeps its spelling.
+    """
+    names = [name for name in case.expected if name in results] or [*results]
+    return {name: in_words_of(case.expected.get(name), results[name]) for name in names}
+
+
+def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
+    r"""Return a suite's text with other outputs, each by the line at which the document of its case begins.
+
+    Raises SuiteError for a case whose output is not a key at the beginning of a line.
+
+    >>> suite = "name: a\noutput:\n  replica: 1 # one\n# b\n---\nname: b\n"
+    >>> print(with_outputs(suite, "suite", {1: {"replica": 2}}), end="")
+    name: a
+    output:
+      replica: 2
+    # b
+    ---
+    name: b
+    """
+    lines = text.splitlines(keepends=True)
+    begins = [document.line for document in read_documents(text, source)]
+    for begin, end in reversed([*zip(begins, [*begins[1:], len(lines) + 1], strict=True)]):
+        if begin in outputs:
+            lines = _replaced(lines, source, (begin, end), outputs[begin])
+    return "".join(lines)
+
+
+def _replaced(lines: list[str], source: str, document: tuple[int, int], output: JSON) -> list[str]:
+    begin, end = document
+    at = next((index for index in range(begin - 1, end - 1) if _KEY.match(lines[index])), None)
+    if at is None:
+        raise SuiteError(f"{source}:{begin}: the output of this case is not a key at the beginning of a line: edit it")
+    after = at + 1
+    while after < end - 1 and (not lines[after].strip() or lines[after][0].isspace()):
+        after += 1
+    return [*lines[:at], to_text({"output": output}), *lines[after:]]
