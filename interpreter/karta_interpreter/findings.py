@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from karta_interpreter.k8s.values import Path, field_path
@@ -42,14 +43,8 @@ class Finding:
         return escaped(f"{self.severity}: {where}{self.message}{hint} [{self.rule}]")
 
 
-def error(rule: str, path: Path, message: str, hint: str = "") -> Finding:
-    """A finding that keeps its definition from being used."""
-    return Finding(Severity.ERROR, rule, path, message, hint)
-
-
-def warning(rule: str, path: Path, message: str, hint: str = "") -> Finding:
-    """A finding that only asks for a second look."""
-    return Finding(Severity.WARNING, rule, path, message, hint)
+error = partial(Finding, Severity.ERROR)
+warning = partial(Finding, Severity.WARNING)
 
 
 def format_path(path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.server import listener
-from karta_interpreter.server.connections import Connections
+from karta_interpreter.server.listener import Connections
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.server.client import Client, get, post, question, trusting

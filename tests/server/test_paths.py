@@ -17,8 +17,8 @@ from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.connection import Connection
-from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import Readiness
+from karta_interpreter.server.listener import Connections
 from karta_interpreter.server.log import NAME
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import Settings

@@ -1,7 +1,7 @@
 """Keeps Karmada's ResourceInterpreterWebhookConfiguration in step with the definitions in use.
 
-The object is computed from plain values (`operations`, `configuration`); `registrar`
-keeps the one on a Karmada control plane in step with it.
+The object is computed from plain values (`operations`, `configuration`); `registrar` keeps the one on a Karmada control
+plane in step with it.
 """
 
 from karta_interpreter.registration.configuration import NAME, Endpoint, left_out, webhook_configuration

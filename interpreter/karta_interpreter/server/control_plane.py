@@ -93,7 +93,7 @@ class ControlPlane:
     @property
     def kinds(self) -> Mapping[GVK, str]:
         """The kinds that the cluster's Kartas define, and their names: no other Karta may define them again."""
-        entries = self.cluster.layer().entries if self.cluster else ()
+        entries = self.cluster.layer.entries if self.cluster else ()
         return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
 
     def register(self, store: Store, tls: Tls | None) -> None:

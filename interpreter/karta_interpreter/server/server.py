@@ -17,9 +17,8 @@ from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.certificate import Certificate
-from karta_interpreter.server.connections import Connections
 from karta_interpreter.server.health import HealthListener, Readiness
-from karta_interpreter.server.listener import Listener, cannot_listen, release_memory
+from karta_interpreter.server.listener import Connections, Listener, cannot_listen, release_memory
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import configure_log, flush_log, log
 from karta_interpreter.server.metrics import Metrics

@@ -111,13 +111,10 @@ class Cluster:
         self._reporter = StatusWriter(api, pace)
         self.referenced = ReferenceCache(api, pace)
         self._kartas: Mapping[str, ClusterKarta] = {}
-        self._layer = Layer()
+        self.layer = Layer()
+        """The definitions of the cluster, the oldest Karta first."""
         self.synced = False
         """Whether `layer` has once held all Kartas that may be read, and was published."""
-
-    def layer(self) -> Layer:
-        """The definitions of the cluster, the oldest Karta first."""
-        return self._layer
 
     @property
     def stale_for(self) -> float:
@@ -157,8 +154,8 @@ class Cluster:
             # Compiling takes milliseconds, in which no call would be answered.
             self._kartas = await asyncio.to_thread(self._read)
             layer = self._new_layer()
-            if layer != self._layer:
-                self._layer = layer
+            if layer != self.layer:
+                self.layer = layer
                 changed()
             self.synced = self.synced or known
             settled.set()

@@ -91,7 +91,7 @@ class Store:
 
     def _layers(self) -> Iterator[Layer]:
         if self._cluster:
-            yield self._cluster.layer()
+            yield self._cluster.layer
         yield from map(layer_of, self._folders)
         if self._catalogue:
             yield load_catalogue()
