@@ -11,7 +11,6 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -83,8 +82,11 @@ class IsolatedCalls:
     """Answers in the processes of a pool; a process without a request for ``idle_seconds`` ends."""
 
     def __init__(self, *, idle_seconds: float = _IDLE_SECONDS) -> None:
-        program = Program(child.__file__, child.MEMORY, niceness=child.NICENESS)
-        self.pool: Final = Pool(partial(Process, program), PROCESSES, idle_seconds=idle_seconds)
+        self.pool: Final = Pool(
+            lambda: Process(Program(child.__file__, child.MEMORY, niceness=child.NICENESS)),
+            PROCESSES,
+            idle_seconds=idle_seconds,
+        )
         self._awaited = AsyncPool(self.pool)
 
     async def answer(

@@ -116,10 +116,8 @@ def combine(layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES) -> Sn
 def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
     names = f"{winner.definition.name} from {winner.origin} hides {loser.definition.name} from {loser.origin}"
     message = f"{loser.definition.gvk}: {names}"
-    found = warning("shadowed-kind", (), message)
-    if same_layer:
-        found = error("duplicate-kind", (), message, "keep one definition per kind")
-    return replace(found, source=loser.definition.source)
+    twice = error("duplicate-kind", (), message, "keep one definition per kind")
+    return replace(twice if same_layer else warning("shadowed-kind", (), message), source=loser.definition.source)
 
 
 def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:
