@@ -171,9 +171,7 @@ _WORDS: dict[str, JSON] = {
     **{word: False for name in ("n", "no", "false", "off") for word in (name, name.title(), name.upper())},
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
-_NOT_JSON = frozenset(
-    sign + dot for dot in (".inf", ".Inf", ".INF") for sign in ("", "+", "-")
-) | {".nan", ".NaN", ".NAN"}  # fmt: skip
+_NOT_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _RADIX = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -190,7 +188,7 @@ def resolve(text: str) -> JSON:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
         return text
-    if text in _NOT_JSON:
+    if _NOT_JSON.fullmatch(text):
         raise ValueError(f"{text} is not a JSON number")
     number = _number(text.replace("_", ""))
     return text if number is None else number

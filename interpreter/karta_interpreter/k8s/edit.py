@@ -47,18 +47,14 @@ def remove(document: JSON, path: Path) -> JSON:
     >>> remove({"a": {"b": 1, "c": 2}}, ("a", "b"))
     {'a': {'c': 2}}
     """
-    parents: list[JSON] = []
-    here = document
-    for step in path:
-        if not _has(here, step):
-            return document
-        parents.append(here)
-        here = here[step]
-    if not parents:
+    if not path:
         return None
-    shorter = parents.pop().copy()
+    parent = get(document, path[:-1])
+    if not _has(parent, path[-1]):
+        return document
+    shorter = parent.copy()
     del shorter[path[-1]]
-    return _rebuild(parents, path[:-1], shorter)
+    return set_value(document, path[:-1], shorter)
 
 
 def _rebuild(parents: list[JSON], path: Path, value: JSON) -> JSON:

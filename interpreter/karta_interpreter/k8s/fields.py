@@ -6,6 +6,7 @@ Every function takes the object's own place, so that an error can name the field
 from typing import NoReturn
 
 from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path, type_name
 
 _NOTHING: Object = {}
@@ -71,28 +72,25 @@ def refuse(value: JSON, needed: str, place: Path) -> NoReturn:
 
 def namespace(obj: Object) -> str:
     """Return the object's namespace, ``""`` when it has none."""
-    value = _section(obj, "metadata").get("namespace")
-    return value if isinstance(value, str) else ""
+    return _text_at(obj, "namespace") or ""
 
 
 def generation(obj: Object) -> int | None:
     """Return ``metadata.generation``, None when it is absent or no number."""
-    value = _section(obj, "metadata").get("generation")
+    value = get(obj, ("metadata", "generation"))
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def label(obj: Object, name: str) -> str | None:
     """Return the value of a label."""
-    value = _section(_section(obj, "metadata"), "labels").get(name)
-    return value if isinstance(value, str) else None
+    return _text_at(obj, "labels", name)
 
 
 def annotation(obj: Object, name: str) -> str | None:
     """Return the value of an annotation."""
-    value = _section(_section(obj, "metadata"), "annotations").get(name)
+    return _text_at(obj, "annotations", name)
+
+
+def _text_at(obj: Object, *path: str) -> str | None:
+    value = get(obj, ("metadata", *path))
     return value if isinstance(value, str) else None
-
-
-def _section(obj: Object, name: str) -> Object:
-    value = obj.get(name)
-    return value if isinstance(value, dict) else {}

@@ -9,8 +9,7 @@ from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.analysis import Verdict, Vetting, vet
 from karta_interpreter.jq.analysis.refusals import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
 from karta_interpreter.jq.inprocess.costs import SIZE_LIMIT
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.record import Argument, Function
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument, Function
 from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument, Function
 from karta_interpreter.jq.inprocess.operators import total
-from karta_interpreter.jq.inprocess.record import Argument, Function
 from karta_interpreter.jq.inprocess.values import order_key
 from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.jq.syntax.parser import parse

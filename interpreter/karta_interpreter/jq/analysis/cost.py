@@ -26,8 +26,7 @@ from karta_interpreter.jq.inprocess.costs import (
     written,
 )
 from karta_interpreter.jq.inprocess.emitter import Singles
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.record import Argument
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.traversal import is_merge
 

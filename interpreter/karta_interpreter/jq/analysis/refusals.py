@@ -8,8 +8,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.analysis.cost import Reason
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.record import Argument
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument
 from karta_interpreter.jq.inprocess.regex import compile_pattern
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.traversal import children, nodes_in

@@ -1,19 +1,24 @@
-"""Python for calls of functions; each function here is the ``write`` of some records.
-
-All have the parameters of `karta_interpreter.jq.inprocess.record.Write`.
-"""
+"""Python for calls of functions: a `Write` for each record of a function."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from karta_interpreter.jq.inprocess.record import Write, called
 from karta_interpreter.jq.inprocess.regex import LONGEST_KEPT, RegexCall
 from karta_interpreter.jq.inprocess.writer import INPUT, Sink, untruth
-from karta_interpreter.jq.syntax import Call, Identity, If, Literal, Node
+from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.jq.syntax.traversal import terms_of
 
 if TYPE_CHECKING:
     from karta_interpreter.jq.inprocess.emitter import Emitter
+
+Write: TypeAlias = Callable[["Emitter", Call, str, Sink], None]
+"""Writes the Python of a call for an input, and of what is done with each output."""
+
+
+def called(name: str, arity: int) -> str:
+    """The name of an implementation in the Python of an expression."""
+    return f"jq_{name}_{arity}"
+
 
 _TYPES: Final = {
     "null": "{0} is None",
@@ -23,7 +28,6 @@ _TYPES: Final = {
     "array": "type({0}) is list",
     "object": "type({0}) is dict",
 }
-_EMPTY: Final = Call("empty")
 
 
 def of_input(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
@@ -63,9 +67,9 @@ def negation(emitter: "Emitter", _node: Call, here: str, sink: Sink) -> None:
     sink.write(emitter.bind(untruth(emitter.named(here))))
 
 
-def selection(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
-    """Write ``select(condition)``."""
-    emitter.construct(If(((node.arguments[0], Identity()),), _EMPTY), here, sink)
+def defined(body: Callable[..., Node]) -> Write:
+    """Write what another expression, made of the arguments, gives."""
+    return lambda emitter, node, here, sink: emitter.construct(body(*node.arguments), here, sink)
 
 
 def first(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
@@ -127,20 +131,12 @@ def decision(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
     sink.write(emitter.bind(f"{decider}({here})"))
 
 
-def addition(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
-    """Write ``add(terms)``."""
-    sink.write(emitter.bind(f"{called('add', 1)}({emitter.collected(node.arguments[0], here)})"))
-
-
 def mapping(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
-    """Write ``map(body)``."""
-    sink.write(_mapped(emitter, node.arguments[0], here))
-
-
-def entry_mapping(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
-    """Write ``with_entries(body)``."""
-    entries = _mapped(emitter, node.arguments[0], emitter.bind(f"{called('to_entries', 0)}({here})"))
-    sink.write(emitter.bind(f"{called('from_entries', 0)}({entries})"))
+    """Write ``map(body)``; the elements of null are an error here."""
+    array = emitter.array([], here)
+    append = Sink(lambda output: emitter.append(array, output), short=True)
+    emitter.elements(here, Sink(lambda element: emitter.each(node.arguments[0], element, append)), "elements")
+    sink.write(array)
 
 
 def test(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
@@ -203,11 +199,3 @@ def _return_decision(emitter: "Emitter", node: Call) -> None:
     else:
         emitter.elements(INPUT, Sink(write), "elements")
     emitter.line(f"return {not is_any}")
-
-
-def _mapped(emitter: "Emitter", body: Node, here: str) -> str:
-    """``map(body)``; the elements of null are an error here."""
-    array = emitter.array([], here)
-    append = Sink(lambda output: emitter.append(array, output), short=True)
-    emitter.elements(here, Sink(lambda element: emitter.each(body, element, append)), "elements")
-    return array

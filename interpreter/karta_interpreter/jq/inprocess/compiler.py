@@ -29,6 +29,7 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
+from karta_interpreter.jq.inprocess.calls import called
 from karta_interpreter.jq.inprocess.emitter import Emitter, Singles
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.operators import (
@@ -45,7 +46,6 @@ from karta_interpreter.jq.inprocess.operators import (
     present_elements,
     subtract,
 )
-from karta_interpreter.jq.inprocess.record import called
 from karta_interpreter.jq.inprocess.regex import computed_pattern
 from karta_interpreter.jq.inprocess.values import equal, less, to_text
 from karta_interpreter.jq.inprocess.writer import Origin

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.inprocess.calls import called
 from karta_interpreter.jq.inprocess.choices import (
     MERGE,
     Choices,
@@ -13,8 +14,7 @@ from karta_interpreter.jq.inprocess.choices import (
     is_integer,
     is_text,
 )
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.record import Outputs, called
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Outputs
 from karta_interpreter.jq.inprocess.values import is_number, normal
 from karta_interpreter.jq.inprocess.writer import Sink, is_empty, truth
 from karta_interpreter.jq.syntax import Node

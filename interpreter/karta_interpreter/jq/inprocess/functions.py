@@ -1,4 +1,4 @@
-"""The functions that run in process, one record each.
+"""The functions that run in process, one record each: all that the compiler and the analyses know of them.
 
 Their work grows with the size of their input, apart from sorting; none of them loops by itself. To add one, write its
 record: the compiler, the analyses and the tests take it from `FUNCTIONS`.
@@ -6,15 +6,90 @@ record: the compiler, the analyses and the tests take it from `FUNCTIONS`.
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any, Final
 
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.inprocess import calls, collection, costs, regex, strings
+from karta_interpreter.jq.inprocess.calls import Write
 from karta_interpreter.jq.inprocess.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.jq.inprocess.operators import at_path, elements, item, split, total
-from karta_interpreter.jq.inprocess.record import Argument, Function, Outputs, Reads, Write
 from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json, to_text, truthy
+from karta_interpreter.jq.syntax import Array, Call, Identity, If, Node, Pipe
 from karta_interpreter.k8s.values import JSON, type_name
+
+
+class Argument(Enum):
+    """What an argument has to be, and how often it runs."""
+
+    ONCE = auto()
+    """Any expression; runs once for the input of the call."""
+    EACH = auto()
+    """Any expression; runs for each element, or for each output of another argument."""
+    PATTERN = auto()
+    """Any expression that gives regular expressions; runs once."""
+    SINGLE = auto()
+    """An expression with exactly one output; runs for each match."""
+    FLAGS = auto()
+    """A literal text with the flags of a regular expression, or null."""
+    TEXT = auto()
+    """A literal text."""
+
+
+class Outputs(Enum):
+    """How many outputs a call has, unless it fails."""
+
+    ONE = auto()
+    EACH = auto()
+    """One for each combination of outputs of its arguments, at most."""
+    ANY = auto()
+
+
+class Reads(Enum):
+    """What a call reads of its input, and which parts of that its outputs are; mostly none."""
+
+    ALL = auto()
+    """All of it, to compute new values."""
+    NOTHING = auto()
+    """Its type at most."""
+    SELF = auto()
+    """The input is the output, if there is one. Arguments are conditions."""
+    FIRST = auto()
+    """What the argument reads; the outputs are among its outputs."""
+    PRESENCE = auto()
+    """What the argument reads to have outputs."""
+    OUTPUTS = auto()
+    """All outputs of the argument, to compute a new value."""
+    ELEMENTS = auto()
+    """All outputs of the argument for each element, to put them into a new value."""
+    TRUTH = auto()
+    """Whether the last argument is true for each element, or for each output of the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of jq.
+
+    ``implementation`` is the Python function that the written code calls as `called`; None if the code of the call
+    needs none. ``origin`` is Python for where the output is read from, with ``{origin}`` and ``{here}`` of the input
+    and ``{result}``; None if there is no such place, or if ``write`` hands on values that have origins of their own.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    outputs: Outputs
+    implementation: Callable[..., Any] | None
+    cost: Cost
+    reads: Reads
+    origin: str | None
+    write: Write
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Name and number of arguments."""
+        return self.name, len(self.arguments)
+
 
 _SAME: Final = Growth()
 
@@ -104,6 +179,18 @@ def _rounded(number: Number) -> Number:
     return math.copysign(whole + (abs(number) - whole >= 0.5), number)  # noqa: PLR2004 - a half
 
 
+def _selection(condition: Node) -> Node:
+    return If(((condition, Identity()),), Call("empty"))
+
+
+def _addition(terms: Node) -> Node:
+    return Pipe(Array(terms), Call("add"))
+
+
+def _entry_mapping(body: Node) -> Node:
+    return Pipe(Pipe(Call("to_entries"), Call("map", (body,))), Call("from_entries"))
+
+
 _ALL: Final = (
     # of the input
     _of_number("abs", abs),
@@ -164,9 +251,9 @@ _ALL: Final = (
     _by_key("sort_by", collection.sort_by, costs.per_element),
     _by_key("unique_by", collection.unique_by, costs.per_element),
     _written("map", (_EACH,), Outputs.ONE, None, costs.mapped, Reads.ELEMENTS, calls.mapping),
-    _written("with_entries", (_EACH,), Outputs.ONE, None, costs.with_entries, Reads.ALL, calls.entry_mapping),
+    _written("with_entries", (_EACH,), Outputs.ONE, None, costs.with_entries, Reads.ALL, calls.defined(_entry_mapping)),
     # of outputs
-    _written("add", (_ONCE,), Outputs.ONE, total, costs.summed, Reads.OUTPUTS, calls.addition),
+    _written("add", (_ONCE,), Outputs.ONE, None, costs.summed, Reads.OUTPUTS, calls.defined(_addition)),
     _written("all", (_EACH,), Outputs.ONE, None, costs.decided, Reads.TRUTH, calls.decision),
     _written("all", (_ONCE, _EACH), Outputs.ONE, None, costs.decided, Reads.TRUTH, calls.decision),
     _written("any", (_EACH,), Outputs.ONE, None, costs.decided, Reads.TRUTH, calls.decision),
@@ -179,7 +266,7 @@ _ALL: Final = (
     _written("empty", (), Outputs.ANY, None, CONSTANT, Reads.NOTHING, calls.nothing),
     _written("error", (Argument.TEXT,), Outputs.ONE, None, CONSTANT, Reads.NOTHING, calls.failure),
     _written("not", (), Outputs.ONE, None, CONSTANT, Reads.NOTHING, calls.negation),
-    _written("select", (_ONCE,), Outputs.ANY, None, costs.selected, Reads.SELF, calls.selection),
+    _written("select", (_ONCE,), Outputs.ANY, None, costs.selected, Reads.SELF, calls.defined(_selection)),
     # of regular expressions
     *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, costs.TEST, calls.test),
     *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, costs.MATCH, calls.matches),

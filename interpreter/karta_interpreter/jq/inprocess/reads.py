@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 from karta_interpreter.jq import Query
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.record import Reads
+from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Reads
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.projection import Projection, take_each
 
