@@ -4,7 +4,7 @@ Decoded parts are what orjson would make of them. Skipped parts are checked to b
 larger than any double, and nesting deeper than orjson allows.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Self, TypeAlias, TypedDict, Union
 
 import msgspec
@@ -85,12 +85,6 @@ class Projection:
     def take_all(self) -> None:
         """Read all of the value."""
         self.is_whole = True
-
-
-def take_each(parts: Iterable[Projection]) -> None:
-    """Read all of several values."""
-    for part in parts:
-        part.take_all()
 
 
 def values_in(text: bytes) -> int:

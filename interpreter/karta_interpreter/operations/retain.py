@@ -10,12 +10,12 @@ from typing import Literal, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Location, Query
-from karta_interpreter.jq.inprocess.reads import reach, take_outputs
+from karta_interpreter.jq.inprocess.reads import reach, take_outputs, taken
 from karta_interpreter.jq.inprocess.values import truthy
 from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.edit import get, remove, set_value
 from karta_interpreter.k8s.fields import label
-from karta_interpreter.k8s.projection import Projection, take_each
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import Component, Definition, ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
@@ -78,7 +78,7 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     for rule in definition.annotations.retain:
         take_outputs(projection, rule.place)
         if isinstance(rule, Unset) and rule.value and (owner := owner_of(rule.place.node)):
-            take_each(reach(rule.value.node, reach(owner, (projection,))))
+            taken(reach(rule.value.node, reach(owner, (projection,))))
     matching_reads(definition, projection)
 
 

@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import example, given
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess.reads import reach
+from karta_interpreter.jq.inprocess.reads import reach, taken
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.projection import Projection, take_each
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON
 from tests.jq.expressions import objects, plain_expressions
 from tests.jq.oracle import compile_many
@@ -16,7 +16,7 @@ from tests.jq.oracle import compile_many
 
 def projection_of(node: Node) -> Projection:
     projection = Projection()
-    take_each(reach(node, (projection,)))
+    taken(reach(node, (projection,)))
     return projection
 
 

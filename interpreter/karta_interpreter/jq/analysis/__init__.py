@@ -1,11 +1,8 @@
 """The verdict on an expression: how it may be run, if at all.
 
 *Plain*
-    runs in this process. Each of its constructs and functions takes a time that grows with its input, and they
-    are put together so that this stays true for the whole: of the operands of a combination at most one has a
-    number of outputs that depends on the input, and then the others are light; all outputs together are at most
-    256 times as large as the input; there are at most 1024 steps for every element of it. So a plain expression
-    cannot loop, and it cannot explode. `karta_interpreter.jq.inprocess.costs` has these rules in full.
+    runs in this process. Each of its constructs and functions takes a time that grows with its input, and so does the
+    whole: a plain expression cannot loop, and it cannot explode. `karta_interpreter.jq.inprocess.costs` has the rules.
 *Bounded*
     is everything else that Karta accepts: ``reduce``, ``def``, variables, regular expressions, …. It runs in a
     process that can be stopped. The notes have the reasons why it is not plain.

@@ -163,7 +163,8 @@ def sources(node: Node) -> Node | None:
         case ast.Literal() | ast.Call("empty"):
             return _NOTHING
         case ast.Comma(left, right) | ast.Alternative(left, right) | ast.Binary("*", left, right):
-            return _joined(sources(left), sources(right))
+            first, rest = sources(left), sources(right)
+            return ast.Comma(first, rest) if first and rest else None
         case ast.Array(Node() as body) | ast.Pipe(body, ast.Call("max" | "min" | "tonumber", ())):
             return sources(body)
         case ast.Pipe(left, right) if _is_path(left):
@@ -187,7 +188,3 @@ def _is_path(node: Node) -> bool:
         case ast.Pipe(left, right):
             return _is_path(left) and _is_path(right)
     return False
-
-
-def _joined(left: Node | None, right: Node | None) -> Node | None:
-    return ast.Comma(left, right) if left and right else None

@@ -15,6 +15,7 @@ from karta_interpreter.jq.inprocess import calls, collection, costs, regex, stri
 from karta_interpreter.jq.inprocess.calls import Write
 from karta_interpreter.jq.inprocess.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.jq.inprocess.operators import at_path, elements, item, split, total
+from karta_interpreter.jq.inprocess.strings import text_of
 from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json, to_text, truthy
 from karta_interpreter.jq.syntax import Array, Call, Identity, If, Node, Pipe
 from karta_interpreter.k8s.values import JSON, type_name
@@ -116,12 +117,12 @@ def _of_values(
 
 def _of_text(name: str, function: Callable[[str], str]) -> Function:
     """A function of a string alone, which gives one of the same size."""
-    return _of_input(name, strings.of_text(name, function), _SAME, None)
+    return _of_input(name, lambda value: function(text_of(name, value)), _SAME, None)
 
 
 def _of_texts(name: str, function: Callable[[str, str], JSON], cost: Callable[[Growth], Growth | str]) -> Function:
     """A function of a string and the string that is the value of one argument."""
-    return _of_values(name, strings.of_texts(name, function), cost)
+    return _of_values(name, lambda value, other: function(text_of(name, value), text_of(name, other)), cost)
 
 
 def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
@@ -268,7 +269,7 @@ _ALL: Final = (
     _written("not", (), Outputs.ONE, None, CONSTANT, Reads.NOTHING, calls.negation),
     _written("select", (_ONCE,), Outputs.ANY, None, costs.selected, Reads.SELF, calls.defined(_selection)),
     # of regular expressions
-    *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, costs.TEST, calls.test),
+    *_regex("test", (_PATTERN,), Outputs.EACH, lambda value, pattern: pattern.found(value), costs.TEST, calls.test),
     *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, costs.MATCH, calls.matches),
     *_regex("capture", (_PATTERN,), Outputs.ANY, regex.capture, costs.CAPTURE, calls.matches),
     *_regex("scan", (_PATTERN,), Outputs.ANY, regex.scan, costs.SCAN, calls.matches),

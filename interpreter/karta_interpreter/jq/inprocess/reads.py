@@ -11,7 +11,7 @@ from karta_interpreter.jq import Query
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Reads
 from karta_interpreter.jq.syntax import Node
-from karta_interpreter.k8s.projection import Projection, take_each
+from karta_interpreter.k8s.projection import Projection
 
 Projections: TypeAlias = tuple[Projection, ...]
 
@@ -95,7 +95,8 @@ def _called(reads: Reads, arguments: Sequence[Node], inputs: Projections) -> Pro
 
 def taken(parts: Iterable[Projection]) -> Projections:
     """Mark all of some parts as read. What is computed from them is no part of the input."""
-    take_each(parts)
+    for part in parts:
+        part.take_all()
     return ()
 
 

@@ -95,11 +95,6 @@ def computed_pattern(pattern: JSON, flags: str) -> Pattern:
     return compiled
 
 
-def test(value: JSON, pattern: Pattern) -> bool:
-    """``test(pattern)``."""
-    return pattern.found(value)
-
-
 def match(value: JSON, pattern: Pattern) -> Iterator[JSON]:
     """``match(pattern)``; offsets and lengths count characters."""
     for found in _matches(text_of("match", value), pattern):

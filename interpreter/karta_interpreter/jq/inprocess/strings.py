@@ -1,7 +1,6 @@
 """jq's functions of strings."""
 
 import re
-from collections.abc import Callable
 from typing import Final
 
 from karta_interpreter.errors import QueryEvaluationError
@@ -23,16 +22,6 @@ def text_of(name: str, value: JSON) -> str:
     if isinstance(value, str):
         return value
     raise QueryEvaluationError(f"{name} needs a string, not {type_name(value)}")
-
-
-def of_text(name: str, function: Callable[[str], str]) -> Callable[[JSON], str]:
-    """A function of a string as one of any value, which fails for other values."""
-    return lambda value: function(text_of(name, value))
-
-
-def of_texts(name: str, function: Callable[[str, str], JSON]) -> Callable[[JSON, JSON], JSON]:
-    """A function of two strings as one of any two values."""
-    return lambda value, other: function(text_of(name, value), text_of(name, other))
 
 
 def join(value: JSON, separator: JSON) -> str:

@@ -1,7 +1,7 @@
 """Walking a syntax tree, and deriving trees from it."""
 
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from typing import Any, Final
 
 from msgspec import Struct
@@ -137,9 +137,7 @@ def field_of(node: Node, *names: str) -> Node:
     >>> render(field_of(parse(".pods | {metadata, spec: (.spec + {containers: []})}"), "spec", "tolerations"))
     '.pods | .spec.tolerations'
     """
-    for name in names:
-        node = _field(node, name)
-    return node
+    return reduce(_field, names, node)
 
 
 def owner_of(node: Node) -> Node | None:
