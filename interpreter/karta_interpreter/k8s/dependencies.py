@@ -111,7 +111,7 @@ def _of_volumes(spec: Object) -> list[_Found]:
     found: list[_Found] = []
     for index, volume in enumerate(objects_field(spec, "volumes", _SPEC)):
         place = ("spec", "volumes", index)
-        for sources in (_SECRET_SOURCES, _CONFIG_MAP_SOURCES, _CLAIM_SOURCES):
+        for sources in _SOURCES:
             if sources.keys().isdisjoint(volume):
                 continue  # before looking for each of many kinds: a volume has one source
             for source, read in sources.items():
@@ -144,24 +144,21 @@ def _name_in(parent: Object, field: str, place: Path) -> str:
     return text_field(reference, "name", (*place, field)) if reference else ""
 
 
-# A volume has one source. Where it has several, Karmada looks at the first one in this order for each kind.
-_SECRET_SOURCES: dict[str, _Reader] = {
-    "azureFile": _named("Secret", "secretName"),
-    "cephfs": _secret_in("secretRef"),
-    "cinder": _secret_in("secretRef"),
-    "flexVolume": _secret_in("secretRef"),
-    "projected": _projected("Secret", "secret"),
-    "rbd": _secret_in("secretRef"),
-    "secret": _named("Secret", "secretName"),
-    "scaleIO": _secret_in("secretRef"),
-    "iscsi": _secret_in("secretRef"),
-    "storageos": _secret_in("secretRef"),
-    "csi": _secret_in("nodePublishSecretRef"),
-}
-_CONFIG_MAP_SOURCES: dict[str, _Reader] = {
-    "projected": _projected("ConfigMap", "configMap"),
-    "configMap": _named("ConfigMap", "name"),
-}
-_CLAIM_SOURCES: dict[str, _Reader] = {
-    "persistentVolumeClaim": _named("PersistentVolumeClaim", "claimName"),
-}
+_SOURCES: tuple[dict[str, _Reader], ...] = (
+    {
+        "azureFile": _named("Secret", "secretName"),
+        "cephfs": _secret_in("secretRef"),
+        "cinder": _secret_in("secretRef"),
+        "flexVolume": _secret_in("secretRef"),
+        "projected": _projected("Secret", "secret"),
+        "rbd": _secret_in("secretRef"),
+        "secret": _named("Secret", "secretName"),
+        "scaleIO": _secret_in("secretRef"),
+        "iscsi": _secret_in("secretRef"),
+        "storageos": _secret_in("secretRef"),
+        "csi": _secret_in("nodePublishSecretRef"),
+    },
+    {"projected": _projected("ConfigMap", "configMap"), "configMap": _named("ConfigMap", "name")},
+    {"persistentVolumeClaim": _named("PersistentVolumeClaim", "claimName")},
+)
+"""A volume has one source. Where it has several, Karmada looks at the first one in this order for each kind."""

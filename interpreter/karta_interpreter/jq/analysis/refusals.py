@@ -77,7 +77,7 @@ class Scope:
 
     def bind(self, *patterns: ast.Pattern) -> "Scope":
         """The scope with the variables of patterns; those that only one alternative binds are null otherwise."""
-        return replace(self, variables=self.variables.union(*map(_variables, patterns)))
+        return replace(self, variables=self.variables.union(_variables(patterns)))
 
     def define(self, define: ast.Define) -> "Scope":
         """The scope behind a definition, which is also that of a function that calls itself."""
@@ -91,18 +91,14 @@ class Scope:
         return replace(own, functions=functions, variables=own.variables.union(values))
 
 
-def _variables(pattern: ast.Pattern) -> Iterator[str]:
-    match pattern:
+def _variables(part: object) -> Iterator[str]:
+    """The names that a pattern binds, or that the parts of one bind."""
+    match part:
         case ast.VariablePattern(name):
             yield name
-        case ast.ArrayPattern(elements):
-            for element in elements:
-                yield from _variables(element)
-        case ast.ObjectPattern(entries):
-            for key, value in entries:
-                if isinstance(key, ast.VariablePattern):
-                    yield key.name
-                yield from _variables(value)
+        case ast.ArrayPattern(parts) | ast.ObjectPattern(parts) | (tuple() as parts):
+            for each in parts:
+                yield from _variables(each)
 
 
 def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:

@@ -1,7 +1,7 @@
 """Walking a syntax tree, and deriving trees from it."""
 
 from collections.abc import Iterator
-from functools import cache, lru_cache, reduce
+from functools import lru_cache, reduce
 from typing import Any, Final
 
 from msgspec import Struct
@@ -15,12 +15,8 @@ _SHARED: Final = 512
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below one, in the order of the text; keys inside of patterns are among them."""
-    for name in _fields(type(node)):
-        value = getattr(node, name)
-        if isinstance(value, Node):
-            yield value
-        else:
-            yield from nodes_in(value)
+    for name in type(node).__match_args__:
+        yield from nodes_in(getattr(node, name))
 
 
 def nodes_in(value: object) -> Iterator[Node]:
@@ -35,12 +31,6 @@ def nodes_in(value: object) -> Iterator[Node]:
             yield from (key, inner)
         case ast.ArrayPattern(parts) | ast.ObjectPattern(parts):
             yield from nodes_in(parts)
-
-
-@cache
-def _fields(kind: type[Node]) -> tuple[str, ...]:
-    """What of a kind of node may hold nodes."""
-    return tuple(name for name in kind.__match_args__ if kind.__annotations__[name] is not str)
 
 
 def terms_of(node: Node) -> list[Node]:
