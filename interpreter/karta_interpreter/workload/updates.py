@@ -10,7 +10,7 @@ from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_directives, check_json, named
 from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec, pod_queries
-from karta_interpreter.workload.merging import SHAPES, Shape, merge, name_of, patch
+from karta_interpreter.workload.merging import TYPES, merge, name_of, patch
 from karta_interpreter.workload.writing import Change, WritePlan, check_pods_exist
 
 
@@ -21,7 +21,7 @@ class _Target:
     component: Component
     field: str
     type: type = dict
-    shape: Shape = None
+    go_type: str = ""
 
     def stage(self, plan: WritePlan, changes: Mapping[str, Change], below: Path = ()) -> None:
         """Plan changes, if there are any; raises PathNotWritableError where the definition has no expression."""
@@ -46,7 +46,7 @@ class _Target:
     def merging(self, values: Mapping[str, JSON]) -> Mapping[str, Change]:
         """The changes that merge values into what is there, where there is one; errors as `checked`."""
         return {
-            name: partial(merge, new=self.checked(value), shape=self.shape)
+            name: partial(merge, new=self.checked(value), go_type=self.go_type)
             for name, value in values.items()
             if value is not None
         }
@@ -57,7 +57,7 @@ class _Target:
 
 def update_field(field: str, component: Component, obj: Object, values: Mapping[str, Object | None]) -> Object:
     """The object with new values for what the expression of one field gives."""
-    plan, target = WritePlan(component, obj), _Target(component, field, shape=SHAPES[field])
+    plan, target = WritePlan(component, obj), _Target(component, field, go_type=TYPES[field])
     target.stage(plan, target.merging(values))
     return plan.commit()
 
@@ -66,7 +66,7 @@ def update_fragments(component: Component, obj: Object, specs: Mapping[str, Frag
     """The object with new pieces of pods."""
     plan = WritePlan(component, obj)
     for field, (piece, kind) in PIECES.items():
-        target = _Target(component, field, kind, SHAPES.get(field))
+        target = _Target(component, field, kind, TYPES.get(field, ""))
         target.stage(plan, target.merging({name: getattr(spec, piece) for name, spec in specs.items()}))
     return plan.commit()
 
@@ -131,7 +131,7 @@ def _target(component: Component, thing: str) -> tuple[_Target, Path]:
             field, below = "podSpecPath" if place[0] == "spec" else "metadataPath", place[1:]
         case _:
             field, below = piece, ()
-    return _Target(component, field, kind, SHAPES.get(piece)), below
+    return _Target(component, field, kind, TYPES.get(piece, "")), below
 
 
 def _changes(target: _Target, thing: str, given: Mapping[str, JSON]) -> Mapping[str, Change]:

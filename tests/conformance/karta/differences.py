@@ -11,7 +11,7 @@ from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.quantity import Quantity
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.workload.gang.attribution import go_text
-from karta_interpreter.workload.merging import POD_SPEC
+from karta_interpreter.workload.merging import fields_of
 from tests.conformance.karta.facts import Fact
 
 _NULL_ITERATED = re.compile(r"cannot iterate over: null$")
@@ -185,9 +185,8 @@ def typed(pod: Object) -> Object:
     >>> typed({"spec": {"hostNetwork": False, "mine": 1, "containers": [{"resources": {"limits": {"cpu": "1000m"}}}]}})
     {'spec': {'containers': [{'resources': {'limits': {'cpu': '1'}}}]}}
     """
-    spec = {
-        field: value for field, value in pod.get("spec", {}).items() if field in POD_SPEC.fields and value is not False
-    }
+    known = fields_of("PodSpec")
+    spec = {field: value for field, value in pod.get("spec", {}).items() if field in known and value is not False}
     return {**pod, "spec": {**spec, "containers": [_typed(container) for container in spec.get("containers", ())]}}
 
 

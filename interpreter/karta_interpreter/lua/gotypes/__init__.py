@@ -6,6 +6,6 @@ scalars that Kubernetes reads in its own way.
 
 from karta_interpreter.lua.gotypes.decode import decode, rewrite
 from karta_interpreter.lua.gotypes.scalars import MismatchError
-from karta_interpreter.lua.gotypes.structs import encode
+from karta_interpreter.lua.gotypes.structs import declarations, encode
 
-__all__ = ["MismatchError", "decode", "encode", "rewrite"]
+__all__ = ["MismatchError", "declarations", "decode", "encode", "rewrite"]
