@@ -5,22 +5,21 @@ out. An empty table inside a value is no value: Karmada deletes it before it rea
 object are the same in Lua (``convertEmptySliceToEmptyStructPartly`` of ``luavm/lua_convert.go``).
 """
 
-from collections.abc import Mapping
-from functools import cache
 from itertools import zip_longest
+from typing import TypeVar
 
 import msgspec
 
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.empties import mend_empties
-from karta_interpreter.lua.gotypes.scalars import SCALARS, MismatchError, Reader, mismatch
+from karta_interpreter.lua.gotypes.scalars import SCALARS, MismatchError, mismatch
 from karta_interpreter.lua.gotypes.structs import convert, declarations, encode
 
-_NOTHING = object()
+T = TypeVar("T")
 
 
 def decode(go_type: str, value: JSON) -> JSON:
-    """A value with the fields of the type, under their own names; what needs no change is shared.
+    """A value with the fields of the type, under their own names; one that needs no change is given back itself.
 
     Raises MismatchError for the first field that does not fit.
 
@@ -31,7 +30,7 @@ def decode(go_type: str, value: JSON) -> JSON:
     try:
         convert(go_type, value)
     except msgspec.ValidationError:
-        return _reader(go_type)(value)
+        return _read(go_type, value)
     return value
 
 
@@ -45,95 +44,46 @@ def rewrite(go_type: str, value: JSON) -> JSON:
     try:
         return encode(go_type, value)
     except msgspec.ValidationError:
-        return encode(go_type, _reader(go_type)(value))
+        return encode(go_type, _read(go_type, value))
 
 
-@cache
-def _reader(go_type: str) -> Reader:
-    pointed = go_type.removeprefix("*")
-    if pointed in SCALARS:
-        return SCALARS[pointed]
-    if pointed.startswith("[]"):
-        return _list(pointed, pointed.removeprefix("[]"))
-    if pointed.startswith("map[string]"):
-        return _map(pointed, pointed.removeprefix("map[string]"))
-    return _struct(pointed)
+def _read(go_type: str, value: JSON) -> JSON:
+    """Read a value that has to be changed or is wrong: most need neither, so that time does not matter here."""
+    name = go_type.removeprefix("*")
+    if name in SCALARS:
+        return SCALARS[name](value)
+    if name.startswith("[]"):
+        element = name.removeprefix("[]")
+        return [_within(index, "", element, item) for index, item in enumerate(_expect(list, value, name))]
+    found = _expect(dict, value, name)
+    if name.startswith("map[string]"):
+        return {key: _within(key, "", name.removeprefix("map[string]"), item) for key, item in found.items()}
+    return _read_struct(name, found)
 
 
-def _struct(name: str) -> Reader:
-    fields = {field.name: _reader(field.type) for field in declarations()[name]}
-    folded = {_fold(field): field for field in fields}
-
-    def read(value: JSON) -> JSON:
-        if type(value) is not dict:
-            raise mismatch(value, name)
-        if any(key not in fields and _fold(key) in folded for key in value):
-            return _read_spelled(value, folded, read)
-        result = value
-        for key, item in value.items():
-            one = _within(key, name, fields[key], item) if key in fields else _NOTHING
-            result = _changed(value, result, key, one)
-        return result
-
-    return read
+def _expect(kind: type[T], value: JSON, go_type: str) -> T:
+    if isinstance(value, kind):
+        return value
+    raise mismatch(value, go_type)
 
 
-def _within(step: str | int, struct: str, read: Reader, item: JSON) -> JSON:
+def _within(step: str | int, struct: str, go_type: str, item: JSON) -> JSON:
     try:
-        return read(item)
+        return _read(go_type, item)
     except MismatchError as err:
         err.within(step, struct)
         raise
 
 
-def _read_spelled(value: dict[str, JSON], folded: Mapping[str, str], read: Reader) -> JSON:
-    """Read fields that may have several spellings, one after the other as Karmada has them: by their bytes."""
+def _read_struct(name: str, value: dict[str, JSON]) -> JSON:
+    """Read fields in their order, but where one has another spelling all by their bytes, as Karmada has them."""
+    fields = {field.name: field.type for field in declarations()[name]}
+    folded = {_fold(field): field for field in fields}
+    is_spelled_otherwise = any(key not in fields and _fold(key) in folded for key in value)
     result: dict[str, JSON] = {}
-    for key, item in sorted(value.items()):
-        field = folded.get(_fold(key))
-        if field:
-            result = _over(read({field: item}), result)
-    return result
-
-
-def _list(go_type: str, element_type: str) -> Reader:
-    read_element = _reader(element_type)
-
-    def read(value: JSON) -> JSON:
-        if type(value) is not list:
-            raise mismatch(value, go_type)
-        result = value
-        for index, item in enumerate(value):
-            result = _changed(value, result, index, _within(index, "", read_element, item))
-        return result
-
-    return read
-
-
-def _map(go_type: str, value_type: str) -> Reader:
-    read_value = _reader(value_type)
-
-    def read(value: JSON) -> JSON:
-        if type(value) is not dict:
-            raise mismatch(value, go_type)
-        result = value
-        for key, item in value.items():
-            result = _changed(value, result, key, _within(key, "", read_value, item))
-        return result
-
-    return read
-
-
-def _changed(value: JSON, result: JSON, key: str | int, item: JSON) -> JSON:
-    """The result so far with another item, or without it; it is a copy of the value from the first change on."""
-    if item is value[key] or item == value[key]:
-        return result
-    if result is value:
-        result = value.copy()
-    if item is _NOTHING:
-        del result[key]
-    else:
-        result[key] = item
+    for key, item in sorted(value.items()) if is_spelled_otherwise else value.items():
+        if field := folded.get(_fold(key)):
+            result = _over({field: _within(field, name, fields[field], item)}, result)
     return result
 
 

@@ -23,11 +23,6 @@ class Field(NamedTuple):
     type: str
     always: bool
 
-    @property
-    def is_pointer(self) -> bool:
-        """Whether an empty value differs from none."""
-        return self.type.startswith("*")
-
 
 @cache
 def declarations() -> Mapping[str, tuple[Field, ...]]:
@@ -44,13 +39,12 @@ def declarations() -> Mapping[str, tuple[Field, ...]]:
         words = line.split()
         if not line.startswith(" "):
             name = words.pop(0)
-        declared[name] = (*declared.get(name, ()), *(_field(word) for word in words))
+        fields = (word.split(":") for word in words)
+        declared[name] = (
+            *declared.get(name, ()),
+            *(Field(field.removesuffix("!"), go_type, field.endswith("!")) for field, go_type in fields),
+        )
     return declared
-
-
-def _field(word: str) -> Field:
-    name, go_type = word.split(":")
-    return Field(name.removesuffix("!"), go_type, name.endswith("!"))
 
 
 def convert(go_type: str, value: JSON) -> Any:  # noqa: ANN401 - a struct, or a list or mapping of some
@@ -106,12 +100,8 @@ def _type(go_type: str) -> Any:  # noqa: ANN401 - a type as msgspec takes it
         return GenericAlias(list, (_type(name.removeprefix("[]")),))
     if name.startswith("map[string]"):
         return GenericAlias(dict, (str, _type(name.removeprefix("map[string]"))))
-    fields = [(field.name, _optional(field), _default(field)) for field in declarations()[name]]
+    fields = [(field.name, _type(field.type), _default(field)) for field in declarations()[name]]
     return msgspec.defstruct(name, fields, omit_defaults=True, forbid_unknown_fields=True, gc=False)
-
-
-def _optional(field: Field) -> Any:  # noqa: ANN401
-    return _type(field.type) | None if field.is_pointer else _type(field.type)
 
 
 def _default(field: Field) -> Any:  # noqa: ANN401

@@ -81,8 +81,6 @@ _GO_TYPES: Final = {
     "function": "*lua.LFunction",
 }
 _WIDEST: Final = 1_000_000
-_WIDEST_CHARACTER: Final = 12  # of a character: ``% x`` writes three for each of its bytes
-_SMALLEST_INTEGER: Final = -(2**63)
 _INTEGER_BASES: Final = {"b": "b", "d": "d", "i": "d", "o": "o", "x": "x", "X": "X"}
 
 
@@ -104,11 +102,6 @@ class _Directive:
         sign = text[:1] if text[:1] in "+- " else ""
         return sign + text[len(sign) :].rjust(self.width - len(sign), "0")
 
-    def most(self, value: JSON) -> int:
-        """How long a value may become, but for the few hundred characters of a number."""
-        length = len(value) if isinstance(value, str) else 0
-        return self.width + (self.precision or 0) + length * (1 if self.verb in "sv" else _WIDEST_CHARACTER)
-
     def signed(self, text: str) -> str:
         """A number with the sign that the flags ask for."""
         if text.startswith(("-", "+")):
@@ -116,10 +109,8 @@ class _Directive:
         return ("+" if "+" in self.flags else " " if " " in self.flags else "") + text
 
 
-def sprintf(form: str, *arguments: JSON, longest: float = math.inf) -> str | None:
+def sprintf(form: str, *arguments: JSON) -> str:
     """A form with its values filled in; ``arguments`` are pairs of a Lua type's name and a value.
-
-    None where a part that is still to be made could make it longer than ``longest``.
 
     >>> sprintf("%s-%03d %.1f%% %s", "string", "a", "number", 7.9, "number", 2.25, "nil", None)
     'a-007 2.2% nil'
@@ -130,7 +121,6 @@ def sprintf(form: str, *arguments: JSON, longest: float = math.inf) -> str | Non
     values = values[: max(form.count("%") - form.count("%%"), 0)]
     pieces: list[str] = []
     place = used = 0
-    room = longest - len(form)
     while (found := _VERB.search(form, place)) is not None:
         pieces.append(form[place : found.start()])
         place, verb = found.end(), found[4]
@@ -145,12 +135,8 @@ def sprintf(form: str, *arguments: JSON, longest: float = math.inf) -> str | Non
         elif used >= len(values):
             pieces.append(f"%!{verb}(MISSING)")
         else:
-            directive, (kind, value) = _directive(found), values[used]
-            if directive.most(value) > room:
-                return None
-            pieces.append(_value(directive, kind, value))
+            pieces.append(_value(_directive(found), *values[used]))
             used += 1
-            room -= len(pieces[-1])
     return "".join((*pieces, form[place:], _extra(values[used:])))
 
 
@@ -199,9 +185,10 @@ def _number(directive: _Directive, value: float) -> str:
         return _string(directive, number_text(value), "string")
     if verb in "eEfFgG":
         return _float(directive, value, "f" if verb == "F" else verb)
-    is_integral = value.is_integer() and abs(value) < -_SMALLEST_INTEGER
+    is_small = abs(value) < _FIRST_BEYOND
     if verb in "bcdioxXU":
-        return _integer(directive, int(value) if abs(value) < -_SMALLEST_INTEGER else _SMALLEST_INTEGER, verb)
+        return _integer(directive, int(value) if is_small else _SMALLEST, verb)
+    is_integral = is_small and value.is_integer()
     if verb != "v":
         return f"%!{verb}({'int64' if is_integral else 'float64'}={number_text(value)})"
     directive = replace(directive, flags=directive.flags.replace("+", ""))
@@ -215,11 +202,10 @@ def _integer(directive: _Directive, value: int, verb: str) -> str:
         return directive.padded(f"U+{value & 0xFFFFFFFFFFFFFFFF:04X}")
     base = _INTEGER_BASES[verb]
     prefix = {"b": "0b", "o": "0", "x": "0x", "X": "0X"}.get(base, "") if "#" in directive.flags else ""
-    digits = format(abs(value), base)
-    if directive.precision is not None:
-        digits = "" if directive.precision == 0 and value == 0 else digits.rjust(directive.precision, "0")
-        return directive.padded(directive.signed(("-" if value < 0 else "") + prefix + digits))
-    return directive.padded(directive.signed(("-" if value < 0 else "") + prefix + digits), zeros=True)
+    digits, precision = format(abs(value), base), directive.precision
+    if precision is not None:
+        digits = "" if precision == 0 and value == 0 else digits.rjust(precision, "0")
+    return directive.padded(directive.signed(("-" if value < 0 else "") + prefix + digits), zeros=precision is None)
 
 
 def _float(directive: _Directive, value: float, verb: str) -> str:
