@@ -9,7 +9,6 @@ from typing import Final, TypeVar
 
 import orjson
 
-from karta_interpreter.lua.answers import answer
 from karta_interpreter.lua.customization import load_customizations
 from karta_interpreter.lua.machine.worker import WORKERS
 from karta_interpreter.lua.script import Scripts
@@ -20,6 +19,7 @@ from tests.benchmarks.report import Part, Plot, number, table
 from tests.benchmarks.rounds import Effort
 from tests.benchmarks.servers import SERVICE, Server
 from tests.benchmarks.workload import Make, ray_cluster, sized, variant, workload
+from tests.scripts import answer
 
 T = TypeVar("T")
 

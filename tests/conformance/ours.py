@@ -4,8 +4,8 @@ from functools import partial
 from traceback import format_exception
 
 from karta_interpreter.errors import LuaError
-from karta_interpreter.lua.answers import answer
 from tests.conformance.question import Outcome, Question
+from tests.scripts import answer
 
 
 def ask(question: Question) -> Outcome:

@@ -6,9 +6,9 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export.patterns import lua_pattern
 from karta_interpreter.export.script import Script as Compiler
 from karta_interpreter.jq import Query
-from karta_interpreter.lua.answers import answer
 from karta_interpreter.lua.script import Script
 from tests.catalogue.entries import entries
+from tests.scripts import answer
 
 
 def _compiler() -> Compiler:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import LuaRunError, LuaSyntaxError
-from karta_interpreter.lua.answers import answer
 from karta_interpreter.lua.script import SLOTS, Script
+from tests.scripts import answer
 
 _JOB: Any = {
     "apiVersion": "batch.example.com/v1",

@@ -11,18 +11,18 @@ import pytest
 
 from karta_interpreter.errors import InterpretationError, LuaLimitError, LuaRunError, LuaSyntaxError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua import close_workers
-from karta_interpreter.lua.answers import Own, answer
+from karta_interpreter.lua.answers import Own
 from karta_interpreter.lua.machine import worker
 from karta_interpreter.lua.machine.worker import WORKERS
 from karta_interpreter.lua.script import Script
 from karta_interpreter.sandbox.deadline import deadline
+from tests.scripts import answer
 
 
 @pytest.fixture(scope="module", autouse=True)
 def workers() -> Iterator[None]:
     yield
-    close_workers()
+    WORKERS.close()
 
 
 def ask(text: str, own: Own | None = None, on_print: Callable[[str], None] | None = None, name: str = "demo") -> JSON:
@@ -280,7 +280,7 @@ def test_many_threads() -> None:
 
 def test_one_customization_does_not_keep_every_process_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "SECONDS", 60)
-    close_workers()  # so that each process there is works for the loops
+    WORKERS.close()  # so that each process there is works for the loops
     ended: list[str] = []
 
     def loop() -> None:
@@ -298,14 +298,14 @@ def test_one_customization_does_not_keep_every_process_to_itself(monkeypatch: py
         ask(health("return true"), name="hostile")
     assert ended == []
     while any(thread.is_alive() for thread in threads):
-        close_workers()
+        WORKERS.close()
         time.sleep(0.01)
 
 
 def test_importing_starts_nothing_and_leaving_stops_everything() -> None:
     program = """
 import sys
-from karta_interpreter.lua.answers import answer
+from tests.scripts import answer
 from karta_interpreter.lua.machine.worker import WORKERS
 from karta_interpreter.lua.script import Script
 assert not WORKERS.processes

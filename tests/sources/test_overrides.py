@@ -28,9 +28,9 @@ spec:
 
 
 def _slot(operation: str, script: str) -> str:
-    field, function, _ = SLOTS[operation]
+    field, function, expected, _ = SLOTS[operation]
     if "function" not in script:
-        parameters = "a, b" if operation in {_RETAIN, "ReviseReplica", "AggregateStatus"} else "a"
+        parameters = "a, b"[: 3 * len(expected) - 2]
         script = f"function {function}({parameters}) return a end -- {script}"
     return f"    {field}: {{luaScript: '{script}'}}\n"
 

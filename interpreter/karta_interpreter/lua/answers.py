@@ -1,31 +1,17 @@
 """One operation, answered by its scripts in another process."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from orjson import Fragment
 
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.dependencies import united
-from karta_interpreter.lua.machine.worker import Job, run_job
+from karta_interpreter.lua.machine.worker import Job
 from karta_interpreter.lua.script import Script
 
 Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 """What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
-
-
-def answer(scripts: Sequence[Script], **about: Any) -> dict[str, JSON]:  # noqa: ANN401 - as `jobs` takes them
-    """The answer of the scripts of one operation, by Karmada's result names; requirements may be None.
-
-    ``about`` are the arguments of `jobs`. Raises LuaSyntaxError, LuaRunError with the line of the script, and
-    LuaLimitError.
-
-    >>> answer(
-    ...     [Script("InterpretHealth", "function InterpretHealth(obj) return obj.ok end", "demo")], object={"ok": True}
-    ... )
-    {'healthy': True}
-    """
-    return together([run_job(job) for job in jobs(scripts, **about)])
 
 
 def jobs(

@@ -174,13 +174,9 @@ def _target_findings(value: Object) -> Iterator[Finding]:
     for field in wrong:
         found = type_name(target[field]) if target.get(field) else "missing or empty"
         yield error("no-target", (*_TARGET, field), f"{field} must be a string, but is {found}")
-    if not wrong:
-        yield from _kind_findings(target)
-
-
-def _kind_findings(target: Object) -> Iterator[Finding]:
     try:
-        GVK.of(target)
+        if not wrong:
+            GVK.of(target)
     except InterpretationError as err:
         yield error("no-target", (*_TARGET, "apiVersion"), str(err))
 
@@ -197,13 +193,10 @@ def _pair_findings(scripts: Scripts) -> Iterator[Finding]:
 
 
 def _conflict(gvk: GVK, winner: Script, loser: Script) -> Finding:
-    return Finding(
-        severity=Severity.ERROR,
-        rule="conflicting-scripts",
-        path=("spec", "customizations", SLOTS[loser.operation].field, "luaScript"),
-        message=f"{gvk}: {loser.operation} is answered by {winner.name} from {winner.source}, not by {loser.name}",
-        hint="Karmada refuses a second script for an operation; remove one of them",
-        source=loser.source,
-        line=loser.line,
-        column=1 if loser.line else 0,
+    finding = error(
+        "conflicting-scripts",
+        (*_CUSTOMIZATIONS, SLOTS[loser.operation].field, "luaScript"),
+        f"{gvk}: {loser.operation} is answered by {winner.name} from {winner.source}, not by {loser.name}",
+        "Karmada refuses a second script for an operation; remove one of them",
     )
+    return replace(finding, source=loser.source, line=loser.line, column=1 if loser.line else 0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from karta_interpreter.errors import LuaSyntaxError
@@ -48,18 +49,6 @@ _FOREIGN: Final = {
     "True": "true",
     "False": "false",
 }
-_PARAMETERS: Final = {
-    "InterpretReplica": ("desiredObj",),
-    "InterpretComponent": ("desiredObj",),
-    "ReviseReplica": ("desiredObj", "desiredReplica"),
-    "Retain": ("desiredObj", "observedObj"),
-    "AggregateStatus": ("desiredObj", "statusItems"),
-    "InterpretStatus": ("observedObj",),
-    "InterpretHealth": ("observedObj",),
-    "InterpretDependency": ("desiredObj",),
-}
-"""What a function is called with, by the names in the comments of Karmada's API."""
-
 _MOST_SHOWN: Final = 50
 _MOST_GUESSES: Final = 20
 
@@ -87,11 +76,7 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     except LuaSyntaxError as err:
         return [Lint("error", "lua-syntax", str(err), line=err.line, fatal=True)]
     lints = (*_function(operation, found), *_globals(found), *_rejected(found), *map(_kept, found.kept))
-    return _shortened(sorted(lints, key=_line))
-
-
-def _line(found: Lint) -> int:
-    return found.line
+    return _shortened(sorted(lints, key=attrgetter("line")))
 
 
 def _shortened(found: list[Lint]) -> list[Lint]:
@@ -105,7 +90,7 @@ def _shortened(found: list[Lint]) -> list[Lint]:
 
 
 def _function(operation: str, found: Names) -> Iterator[Lint]:
-    name, parameters = SLOTS[operation].function, _PARAMETERS[operation]
+    _, name, parameters, _ = SLOTS[operation]
     function = next((each for each in reversed(found.functions) if each.name == name and _is_there(each)), None)
     if function and not function.is_variadic and function.parameters != len(parameters):
         message = f"{name} has {function.parameters} parameters, and is called with {len(parameters)} arguments"

@@ -1,8 +1,8 @@
 """A script and the operation that it answers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final, NamedTuple, Self
 
@@ -10,23 +10,25 @@ from typing import Final, NamedTuple, Self
 class Slot(NamedTuple):
     """Where a customization keeps the script of an operation, and the function that is called in it.
 
-    ``results`` is how many results of the function count; Karmada takes no others (``luavm/lua.go``).
+    ``parameters`` are named as in the comments of Karmada's API, and ``results`` is how many results of the function
+    count; Karmada takes no others (``luavm/lua.go``).
     """
 
     field: str
     function: str
+    parameters: tuple[str, ...] = ("desiredObj",)
     results: int = 1
 
 
 SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
     {
-        "InterpretReplica": Slot("replicaResource", "GetReplicas", 2),
+        "InterpretReplica": Slot("replicaResource", "GetReplicas", results=2),
         "InterpretComponent": Slot("componentResource", "GetComponents"),
-        "ReviseReplica": Slot("replicaRevision", "ReviseReplica"),
-        "Retain": Slot("retention", "Retain"),
-        "AggregateStatus": Slot("statusAggregation", "AggregateStatus"),
-        "InterpretStatus": Slot("statusReflection", "ReflectStatus"),
-        "InterpretHealth": Slot("healthInterpretation", "InterpretHealth"),
+        "ReviseReplica": Slot("replicaRevision", "ReviseReplica", ("desiredObj", "desiredReplica")),
+        "Retain": Slot("retention", "Retain", ("desiredObj", "observedObj")),
+        "AggregateStatus": Slot("statusAggregation", "AggregateStatus", ("desiredObj", "statusItems")),
+        "InterpretStatus": Slot("statusReflection", "ReflectStatus", ("observedObj",)),
+        "InterpretHealth": Slot("healthInterpretation", "InterpretHealth", ("observedObj",)),
         "InterpretDependency": Slot("dependencyInterpretation", "GetDependencies"),
     }
 )
@@ -70,47 +72,22 @@ class Script:
         >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine").line_text(2)
         'return a'
         """
-        lines = _lines(self.text)
+        lines = self.text.split("\n")
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
-@lru_cache(1)
-def _lines(text: str) -> list[str]:
-    return text.split("\n")
-
-
-class Scripts:
+class Scripts(tuple[Script, ...]):  # noqa: SLOT001 - what is computed once is kept in its dictionary
     """The scripts of one kind: for each operation one, for InterpretDependency perhaps several."""
 
-    __slots__ = ("_by_operation", "operations")
-
-    def __init__(self, scripts: Iterable[Script] = ()) -> None:
-        found: dict[str, tuple[Script, ...]] = {}
-        for script in scripts:
-            found[script.operation] = (*found.get(script.operation, ()), script)
-        self._by_operation: Mapping[str, tuple[Script, ...]] = MappingProxyType(found)
-        self.operations: Final = frozenset(found)
+    @cached_property
+    def operations(self) -> frozenset[str]:
         """The operations that have a script."""
+        return frozenset(script.operation for script in self)
 
     def of(self, operation: str) -> tuple[Script, ...]:
         """The scripts that answer an operation, none when it has none."""
-        return self._by_operation.get(operation, ())
+        return tuple(script for script in self if script.operation == operation)
 
     def over(self, weaker: Self) -> "Scripts":
         """These scripts, and the weaker ones for the operations that have none here."""
-        return Scripts((*self, *(script for script in weaker if script.operation not in self._by_operation)))
-
-    def __iter__(self) -> Iterator[Script]:
-        return (script for scripts in self._by_operation.values() for script in scripts)
-
-    def __bool__(self) -> bool:
-        return bool(self._by_operation)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scripts) and self._by_operation == other._by_operation
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return f"Scripts({list(self)!r})"
+        return Scripts((*self, *(script for script in weaker if script.operation not in self.operations)))

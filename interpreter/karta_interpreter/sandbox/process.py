@@ -31,6 +31,11 @@ _DEATHS: Final = {
     -signal.SIGKILL: StopCause.KILLED,
     -signal.SIGXCPU: StopCause.PROCESSOR_TIME,
 }
+_REASONS: Final = {
+    StopCause.MEMORY: "it needs more than {} MiB of memory",
+    StopCause.KILLED: "its process was killed, perhaps for want of memory",
+    StopCause.PROCESSOR_TIME: "it takes too much processor time",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +229,8 @@ class Process:
             status = 0
         self.stop()
         cause = _DEATHS.get(status, StopCause.DEFECT)
-        reasons = {
-            StopCause.MEMORY: f"it needs more than {self._memory >> 20} MiB of memory",
-            StopCause.KILLED: "its process was killed, perhaps for want of memory",
-            StopCause.PROCESSOR_TIME: "it takes too much processor time",
-        }
-        return SandboxError(reasons.get(cause, f"its process ended with status {status}"), cause)
+        reason = _REASONS.get(cause, f"its process ended with status {status}")
+        return SandboxError(reason.format(self._memory >> 20), cause)
 
 
 def _start(program: Program, stream: int) -> "subprocess.Popen[bytes]":

@@ -3,35 +3,17 @@
 import re
 import time
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Final
 
 from karta_interpreter.errors import LuaRunError
 
-_PYTHON: Final = MappingProxyType(
-    {
-        "a": "mon",  # not a layout of Go's, so it stays as it is
-        "A": "%A",
-        "b": "%b",
-        "B": "%B",
-        "c": "%d %b %y %H:%M %Z",
-        "d": "%d",
-        "F": "%Y-%m-%d",
-        "H": "%H",
-        "I": "%I",
-        "m": "%m",
-        "M": "%M",
-        "p": "%p",
-        "S": "%S",
-        "w": "%w",
-        "x": "%H/%M/%S",
-        "X": "%H:%M:%S",
-        "y": "%y",
-        "Y": "%Y",
-        "z": "%z",
-        "Z": "%Z",
-    }
-)
+_PYTHON: Final = {letter: f"%{letter}" for letter in "AbBdHImMpSwyYzZ"} | {
+    "a": "mon",  # not a layout of Go's, so it stays as it is
+    "c": "%d %b %y %H:%M %Z",
+    "F": "%Y-%m-%d",
+    "x": "%H/%M/%S",
+    "X": "%H:%M:%S",
+}
 _DIRECTIVE: Final = re.compile("%(.)", re.DOTALL)
 
 

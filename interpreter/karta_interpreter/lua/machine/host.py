@@ -8,7 +8,8 @@ it: most scripts read a small part of what they get. The argument itself is JSON
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -43,7 +44,7 @@ class Host:
     def __init__(self, kube: Kube, to_lua: ToLua) -> None:
         self.own: Own = {}
         self.say: Say | None = None
-        self._kube = {name: _as_several(function) for name, function in kube.items()}
+        self._kube = kube
         self._to_lua = to_lua
         self._said = 0
         self._lent: list[bytes | Object] = []
@@ -65,8 +66,8 @@ class Host:
         yield "say", self._print
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self.own)
-        yield "call_kube", lambda name, *given: self._call(self._kube[name], given)
-        yield "call_own", lambda name, *given: self._call(_without_null_results(self.own[name]), given)
+        yield "call_kube", lambda name, *given: self._call(lambda *values: [self._kube[name](*values)], given)
+        yield "call_own", lambda name, *given: self._call(partial(self._ask, name), given)
 
     def begin(self, own: Own, say: Say | None) -> None:
         """Begin a run."""
@@ -136,13 +137,16 @@ class Host:
             text = orjson.dumps(_without_nulls_of(text))
         return text[1:-1].decode("latin-1")
 
-    def _call(self, function: Callable[..., Sequence[JSON]], given: Sequence[Any]) -> tuple[Any, ...]:
+    def _call(self, function: Callable[..., Iterable[JSON]], given: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function: true and its results, or false and a message."""
         try:
             results = function(*self.given_values(given, {}))
         except InterpreterError as error:
             return False, spelled(str(error))
         return True, *chain.from_iterable(map(self.give, results))
+
+    def _ask(self, name: str, *values: JSON) -> Iterator[JSON]:
+        return map(without_nulls, self.own[name](*values))
 
     def _print(self, text: str) -> None:
         """Pass on what a script prints, up to a length."""
@@ -191,21 +195,14 @@ def without_nulls(value: JSON) -> JSON:
     return value
 
 
-def _without_null_results(function: Callable[..., Sequence[JSON]]) -> Callable[..., Sequence[JSON]]:
-    return lambda *values: list(map(without_nulls, function(*values)))
-
-
-def _as_several(function: Callable[..., JSON]) -> Callable[..., tuple[JSON, ...]]:
-    return lambda *values: (function(*values),)
-
-
 def upper(text: str) -> str:
     """A string in capitals, as Go has it: character by character, one that has no single capital stays.
 
     >>> upper("straße é")
     'STRAßE É'
     """
-    return "".join(map(_upper, text))
+    capitals = ((character.upper(), character.title(), character) for character in text)
+    return "".join(next(each for each in several if len(each) == 1) for several in capitals)
 
 
 def lower(text: str) -> str:
@@ -215,13 +212,6 @@ def lower(text: str) -> str:
     'ié'
     """
     return "".join(small if len(small := character.lower()) == 1 else small[0] for character in text)
-
-
-def _upper(character: str) -> str:
-    for capital in (character.upper(), character.title()):
-        if len(capital) == 1:
-            return capital
-    return character
 
 
 def _on_text(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,6 @@ text that it printed; ``C`` a function of ``karta`` and its arguments, to which 
 its results or message.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +23,9 @@ from karta_interpreter.lua.script import SLOTS
 
 if TYPE_CHECKING:
     from karta_interpreter.sandbox.child import Answer, Channel
+
+_REFERENCES: Final = {"Retain": 2, "ReviseReplica": 1}
+"""How many of the arguments decide which empty tables of the result are lists."""
 
 LONGEST: Final = 16 * 2**20
 """The longest message, in bytes."""
@@ -58,7 +60,8 @@ class Service:
         slot, arguments = SLOTS[operation], list(map(bytes, request.arguments))
         say = partial(conversation.send, b"P") if request.prints else None
         call = Call(request.text, slot.function, arguments, slot.results, own, say)
-        return read_results(operation, self._runtime.run(call), _references(operation, arguments))
+        references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
+        return read_results(operation, self._runtime.run(call), list(references))
 
 
 class _Request(msgspec.Struct, array_like=True):
@@ -98,12 +101,6 @@ class _Conversation:
         self._channel.send(letter, data)
         if letter == b"P":
             self._channel.flush()  # what was printed is there even if the process is killed
-
-
-def _references(operation: str, arguments: Sequence[bytes]) -> Sequence[JSON]:
-    """The objects that decide which empty tables of the result are lists; Karmada gives them for two operations."""
-    count = {"Retain": 2, "ReviseReplica": 1}.get(operation, 0)
-    return list(map(orjson.loads, arguments[:count]))
 
 
 def start() -> "Answer":

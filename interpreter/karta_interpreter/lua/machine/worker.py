@@ -106,11 +106,6 @@ WORKERS: Final = Pool(start, PROCESSES)
 """The processes that scripts use."""
 
 
-def close_workers() -> None:
-    """Stop the processes of all scripts; those that run fail, later ones start new processes."""
-    WORKERS.close()
-
-
 def _json(value: JSON) -> bytes:
     try:
         return orjson.dumps(value, default=dict)
