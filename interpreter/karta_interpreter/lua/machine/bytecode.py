@@ -78,11 +78,14 @@ class _Function:
         register and goes on behind the assignment if it is false, and x is as it was. It sets x in ``x = y and z`` for
         another local y, in ``x = f() or y``, and where x is new.
         """
+        coming, active = self.locals[::-1], list[tuple[str, int, int]]()
         for at, word in enumerate(self.code):
             if word & 63 == _TESTSET and not word >> 14 & 511:
-                active = [name for name, start, end in self.locals if start <= at < end]
+                while coming and coming[-1][1] <= at:
+                    active.append(coming.pop())
+                active = [each for each in active if each[2] > at]
                 if word >> 6 & 255 < len(active) <= word >> 23:
-                    yield at, active[word >> 6 & 255]
+                    yield at, active[word >> 6 & 255][0]
 
 
 def as_karmada_compiles(bytecode: bytes) -> bytes:
