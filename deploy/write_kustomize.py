@@ -48,7 +48,7 @@ def template(chart: str, values: str, *options: str) -> list[Resource]:
     command = [helm, "template", "karta-interpreter", str(HERE / "helm" / chart), *options]
     command += ["--namespace", "karmada-system", "--kube-version", KUBERNETES, "--set", values]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603 - our own words
-    return [resource for resource in yaml.safe_load_all(text) if resource]
+    return [resource for resource in yaml.load_all(text, yaml.CSafeLoader) if resource]
 
 
 def render(chart: str, values: str) -> list[Resource]:

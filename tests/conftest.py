@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from karta_interpreter.jq.bounded import evaluation
+from tests.examples import EXAMPLES
 from tests.waiting import Clock
 
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
 # Hypothesis' own, as for CI, stays what it is otherwise.
 _MATTERS_OF_CHANCE = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
-_EXAMPLES = int(os.environ.get("EXAMPLES", "50"))
 settings.register_profile(
-    "suite", settings.default, deadline=None, max_examples=_EXAMPLES, suppress_health_check=_MATTERS_OF_CHANCE
+    "suite", settings.default, deadline=None, max_examples=EXAMPLES, suppress_health_check=_MATTERS_OF_CHANCE
 )
 settings.load_profile("suite")
 

@@ -14,8 +14,9 @@ from karta_interpreter.operations import Operation
 from karta_interpreter.suites.suite import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
+from tests.examples import EXAMPLES
 
-_MADE = 60
+_MADE = EXAMPLES // 2
 _KARTAS = Path(__file__).parents[2] / "kartas"
 
 

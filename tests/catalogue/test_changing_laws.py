@@ -16,9 +16,10 @@ from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.operations.retain import RETAIN_REPLICAS, is_queued
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
+from tests.examples import EXAMPLES
 
-_PAIRS = 100
-_ROUNDS = 40
+_PAIRS = EXAMPLES
+_ROUNDS = EXAMPLES // 2
 _COUNTS = (0, 1, 2, 3, 5, 8)
 
 

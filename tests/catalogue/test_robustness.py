@@ -12,6 +12,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, interpret
 from karta_interpreter.suites.suite import Case
 from tests.catalogue.knowledge import knowing
+from tests.examples import EXAMPLES
 
 JUNK = [
     None,
@@ -32,7 +33,7 @@ JUNK = [
     {"name": "x"},
     [{"type": "Ready"}],
 ]
-ROUNDS = 1000
+ROUNDS = EXAMPLES * 10
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -179,7 +179,7 @@ def test_a_kind_that_is_not_there_is_a_mistake(run: Callable[..., Result]) -> No
 def test_exported_definitions_are_as_they_were_written(run: Callable[..., Result]) -> None:
     files = {path.parent.name: path for path in catalogue_files()}
     assert run("catalog", "export", "JobSet").stdout == files["JobSet"].read_text()
-    documents = list(yaml.safe_load_all(run("catalog", "export").stdout))
+    documents = list(yaml.load_all(run("catalog", "export").stdout, yaml.CSafeLoader))
     assert [document["metadata"]["name"] for document in documents] == [
         entry.definition.name for entry in load_catalogue().entries
     ]

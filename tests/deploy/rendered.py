@@ -97,7 +97,7 @@ def of_kind(resources: list[Resource], kind: str) -> list[Resource]:
 def committed(folder: str) -> list[Resource]:
     """The resources of a folder of deploy/kustomize."""
     files = sorted((DEPLOY / "kustomize" / folder).glob("*.yaml"))
-    return [yaml.safe_load(file.read_text()) for file in files if file.name != "kustomization.yaml"]
+    return [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files if file.name != "kustomization.yaml"]
 
 
 def openapi() -> Path | None:

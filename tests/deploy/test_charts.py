@@ -21,6 +21,10 @@ def text_of(chart: str, file: str) -> str:
     return (DEPLOY / "helm" / chart / file).read_text()
 
 
+def values_of(chart: str) -> dict[str, Any]:
+    return dict(yaml.load(text_of(chart, "values.yaml"), yaml.CSafeLoader))
+
+
 @pytest.mark.parametrize("chart", CHARTS)
 def test_readme_has_the_values_as_they_are(chart: str) -> None:
     shown = text_of(chart, "README.md").partition(BEGIN)[2].partition(END)[0]
@@ -44,7 +48,7 @@ def test_version_is_that_of_the_program(chart: str) -> None:
 def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
     schema = json.loads(text_of(chart, "values.schema.json"))
     schema["properties"].pop("global")
-    assert differences(yaml.safe_load(text_of(chart, "values.yaml")), schema) == []
+    assert differences(values_of(chart), schema) == []
 
 
 def differences(values: dict[str, Any], schema: dict[str, Any], at: str = "") -> list[str]:
@@ -119,7 +123,7 @@ def paths_of(values: dict[str, Any], above: str = "") -> set[str]:
 
 @pytest.mark.parametrize("page", ["docs/install.md", "docs/runbook.md"])
 def test_pages_speak_of_values_that_there_are(page: str) -> None:
-    known = set[str]().union(*(paths_of(yaml.safe_load(text_of(chart, "values.yaml"))) for chart in CHARTS))
+    known = set[str]().union(*(paths_of(values_of(chart)) for chart in CHARTS))
     sections = {path.partition(".")[0] for path in known}
     words = re.findall(r"(?<![\w/.$\"])([a-z]\w*(?:\.[a-zA-Z]\w*)+)\b(?!\()", (ROOT / page).read_text())
     spoken = {word for word in words if word.partition(".")[0] in sections and word not in OTHERS}

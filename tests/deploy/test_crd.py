@@ -15,7 +15,7 @@ from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT
 
 FILE = DEPLOY / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"
-CRD = yaml.safe_load(FILE.read_text())
+CRD = yaml.load(FILE.read_text(), yaml.CSafeLoader)
 (VERSION,) = CRD["spec"]["versions"]
 SCHEMA: dict[str, Any] = VERSION["schema"]["openAPIV3Schema"]
 KARTAS = [*sorted((ROOT / "kartas").rglob("karta.yaml")), ROOT / "docs" / "examples" / "trainjob.yaml"]
@@ -96,7 +96,7 @@ def test_it_is_what_is_installed_and_helm_never_takes_it_away(case: str) -> None
 
 @pytest.mark.parametrize("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in KARTAS])
 def test_definitions_are_accepted(file: Path) -> None:
-    assert of_karta(yaml.safe_load(file.read_text())) == []
+    assert of_karta(yaml.load(file.read_text(), yaml.CSafeLoader)) == []
 
 
 @pytest.mark.parametrize(

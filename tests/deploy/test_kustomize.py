@@ -16,7 +16,7 @@ def build(folder: Path) -> list[Resource]:
     kustomize = tool("kustomize")
     assert kustomize
     built = subprocess.run([kustomize, "build", folder], check=True, stdout=subprocess.PIPE, text=True)
-    return sorted(yaml.safe_load_all(built.stdout), key=identity)
+    return sorted(yaml.load_all(built.stdout, yaml.CSafeLoader), key=identity)
 
 
 @rendered.needs_helm

@@ -17,6 +17,7 @@ from karta_interpreter.lua.machine.worker import WORKERS
 from karta_interpreter.lua.script import Script
 from karta_interpreter.sandbox.deadline import deadline
 from tests.scripts import answer
+from tests.waiting import HANG
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -153,10 +154,10 @@ def test_text_that_is_no_script(text: str, line: int) -> None:
 )  # fmt: skip
 def test_limits(body: str, message: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     # What is too large has time to become so, however busy the computer is; what takes too long need not take it.
-    monkeypatch.setattr(worker, "SECONDS", 0.3 if message and "longer" in message else 60)
+    monkeypatch.setattr(worker, "SECONDS", 0.1 if message and "longer" in message else HANG)
     with pytest.raises((LuaLimitError, LuaRunError), match=message or "type 0 is not bool"):
         ask(health(body), {"take": lambda _: ()})
-    monkeypatch.setattr(worker, "SECONDS", 60)
+    monkeypatch.setattr(worker, "SECONDS", HANG)
     assert ask(health("return true")) is True
 
 
@@ -168,7 +169,7 @@ def test_a_string_that_is_too_long_for_the_string_library() -> None:
 
 
 def test_the_deadline_of_expressions_is_that_of_scripts() -> None:
-    with deadline(0.7), pytest.raises(LuaLimitError, match="longer than 0"):
+    with deadline(0.3), pytest.raises(LuaLimitError, match="longer than 0"):
         ask(health("while true do end"))
     with deadline(0), pytest.raises(LuaLimitError, match="no time left"):
         ask(health("while true do end"))
@@ -279,7 +280,7 @@ def test_many_threads() -> None:
 
 
 def test_one_customization_does_not_keep_every_process_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "SECONDS", 60)
+    monkeypatch.setattr(worker, "SECONDS", HANG)
     WORKERS.close()  # so that each process there is works for the loops
     ended: list[str] = []
 

@@ -4,9 +4,10 @@ import sys
 from functools import cache
 from typing import Any
 
-PROGRAM = """
+from tests.server.log_alone import LOG_ALONE
+
+PROGRAM = f"""{LOG_ALONE}
 import logging, sys
-from karta_interpreter.server.log import configure_log, log
 
 def fail(secret):
     raise ValueError("no luck")
@@ -21,9 +22,10 @@ log.debug("details", uid="1")
 log.info("call failed", uid="1", code=422)
 logging.getLogger("a.library").info("chatter")
 """
-HOSTILE = """
+HOSTILE = (
+    LOG_ALONE
+    + """
 import logging
-from karta_interpreter.server.log import configure_log, log
 
 class Broken:
     def __str__(self):
@@ -39,6 +41,7 @@ log.info("f", **{"half \\ud800": 1})
 log.info("g", value="a\\nb\\x7f\\x9b2J\\u2028 \\xe4")
 logging.getLogger("a.library").warning("half \\ud800")
 """
+)
 
 
 @cache

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.server.client import Client, post, question
+from tests.server.log_alone import LOG_ALONE
 from tests.server.process import KARTAS, PROGRAM
 from tests.waiting import HANG
 
-LOGGING = """
+LOGGING = f"""{LOG_ALONE}
 import logging, sys, threading, warnings
-from karta_interpreter.server.log import configure_log, log
 configure_log("info")
 """
 MANY = 5000
@@ -94,7 +94,6 @@ sys.stdin.read(1)
 def test_lines_that_cannot_be_written_are_counted(tmp_path: Path) -> None:
     program = f"""{LOGGING}
 import os
-from karta_interpreter.server.log import flush_log
 full = os.open("/dev/full", os.O_WRONLY)
 file = os.dup(2)
 os.dup2(full, 2)

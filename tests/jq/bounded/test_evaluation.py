@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
+from karta_interpreter.jq.bounded import child
 from karta_interpreter.jq.bounded.evaluation import (
     EXPRESSION_SECONDS,
     PROCESSES,
@@ -23,6 +24,10 @@ from karta_interpreter.jq.bounded.evaluation import (
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.sandbox import Pool, Process
 from karta_interpreter.sandbox.deadline import deadline
+from tests.waiting import HANG
+
+SMALL = 192 * 2**20
+"""Bytes of memory: less than in production, so that it is full sooner, and more than any result may have."""
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ def exists(pid: int) -> bool:
     ],
 )
 def test_results(pool: Pool, program: str, value: str, expected: list[JSON]) -> None:
-    assert evaluate(program, value, 5, pool=pool) == expected
+    assert evaluate(program, value, HANG, pool=pool) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,31 +61,34 @@ def test_results(pool: Pool, program: str, value: str, expected: list[JSON]) -> 
     [
         pytest.param("[range(1e12)] | length", 0.1, "longer than 0.1 s", id="a long loop"),
         pytest.param("def f: f; f", 0.1, "longer than 0.1 s", id="endless recursion"),
-        pytest.param('"x" * 1e9', 5, "more than 512 MiB of memory", id="a huge string"),
-        pytest.param("def f: [f, f]; f", 5, "more than 512 MiB of memory", id="recursion that fills the memory"),
-        pytest.param("range(1e12)", 5, "more than 999 results", id="endless results"),
-        pytest.param("range(1000)", 5, "more than 999 results", id="one result too many"),
-        pytest.param('"x" * 2e7', 5, "too large", id="a large result"),
+        pytest.param('"x" * 1e9', HANG, f"more than {SMALL >> 20} MiB of memory", id="a huge string"),
+        pytest.param("def f: [f, f]; f", HANG, f"more than {SMALL >> 20} MiB of memory", id="memory that fills"),
+        pytest.param("range(1e12)", HANG, "more than 999 results", id="endless results"),
+        pytest.param("range(1000)", HANG, "more than 999 results", id="one result too many"),
+        pytest.param('"x" * 2e7', HANG, "too large", id="a large result"),
     ],
 )
-def test_runaway_expressions_are_stopped(pool: Pool, program: str, seconds: float, message: str) -> None:
+def test_runaway_expressions_are_stopped(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch, program: str, seconds: float, message: str
+) -> None:
+    monkeypatch.setattr(child, "MEMORY", SMALL)
     with pytest.raises(QueryLimitError, match=message):
         evaluate(program, "null", seconds, pool=pool)
-    assert evaluate("1", "null", 5, pool=pool) == [1]
+    assert evaluate("1", "null", HANG, pool=pool) == [1]
     assert len(pool.processes) == 1
 
 
 def test_an_error_of_the_expression_leaves_the_process_alone(pool: Pool) -> None:
-    evaluate("1", "null", 5, pool=pool)
+    evaluate("1", "null", HANG, pool=pool)
     before = pool.processes
     with pytest.raises(QueryEvaluationError, match=r"^object and number cannot be added$"):
-        evaluate(". + 1", '{"password":"s) ecret"}', 5, pool=pool)
-    assert evaluate("1", "null", 5, pool=pool) == [1]
+        evaluate(". + 1", '{"password":"s) ecret"}', HANG, pool=pool)
+    assert evaluate("1", "null", HANG, pool=pool) == [1]
     assert pool.processes == before
 
 
 def test_a_stopped_process_is_gone_and_reaped(pool: Pool) -> None:
-    evaluate("1", "null", 5, pool=pool)
+    evaluate("1", "null", HANG, pool=pool)
     (before,) = pool.processes
     with pytest.raises(QueryLimitError):
         evaluate("last(range(1e12))", "null", 0.1, pool=pool)
@@ -88,20 +96,20 @@ def test_a_stopped_process_is_gone_and_reaped(pool: Pool) -> None:
 
 
 def test_a_process_that_died_while_idle_is_replaced(pool: Pool) -> None:
-    evaluate("1", "null", 5, pool=pool)
+    evaluate("1", "null", HANG, pool=pool)
     (before,) = pool.processes
     os.kill(before, signal.SIGKILL)
     os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)
-    assert evaluate("2", "null", 5, pool=pool) == [2]
+    assert evaluate("2", "null", HANG, pool=pool) == [2]
     assert not exists(before)
 
 
 def test_a_process_that_is_killed_at_work_is_a_limit(pool: Pool) -> None:
-    with pool.process("a", 5) as (process, _):
+    with pool.process("a", HANG) as (process, _):
         pass
     threading.Timer(0.1, os.kill, (process.pid, signal.SIGKILL)).start()
     with pytest.raises(QueryLimitError, match="was killed"):
-        evaluate("last(range(1e12))", "null", 10, pool=pool)
+        evaluate("last(range(1e12))", "null", HANG, pool=pool)
     assert not process.is_alive
 
 
@@ -109,7 +117,7 @@ def test_many_threads_share_few_processes(pool: Pool) -> None:
     results: list[tuple[int, list[JSON]]] = []
 
     def work(number: int) -> None:
-        results.extend((number, evaluate(f"{number} + .", "1", 10, str(number), pool)) for _ in range(10))
+        results.extend((number, evaluate(f"{number} + .", "1", HANG, str(number), pool)) for _ in range(10))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -127,7 +135,7 @@ def test_programs_without_end_of_two_owners_keep_no_third_one_waiting(pool: Pool
 
     def loop(owner: str) -> None:
         with pytest.raises(QueryLimitError):
-            evaluate("last(range(1e12))", "null", 60, owner, pool)
+            evaluate("last(range(1e12))", "null", HANG, owner, pool)
         ended.append(owner)
 
     threads = [threading.Thread(target=loop, args=(f"hostile-{number % 2}",)) for number in range(4)]
@@ -138,7 +146,7 @@ def test_programs_without_end_of_two_owners_keep_no_third_one_waiting(pool: Pool
     for thread in threads[2:]:
         thread.start()
     for number in range(5):
-        assert evaluate(str(number), "null", 60, "other", pool) == [number]
+        assert evaluate(str(number), "null", HANG, "other", pool) == [number]
     with pytest.raises(QueryLimitError, match="every process is busy"):
         evaluate("1", "null", 0.1, "hostile-0", pool)
     assert ended == []
@@ -170,7 +178,7 @@ def test_a_process_has_little_memory_and_no_packages() -> None:
 
 def test_a_broken_program_is_an_error_not_a_death(pool: Pool) -> None:
     with pytest.raises(QueryEvaluationError, match="ended in an error"):
-        evaluate("(", "null", 5, pool=pool)
+        evaluate("(", "null", HANG, pool=pool)
 
 
 @pytest.mark.parametrize(
@@ -212,9 +220,9 @@ def test_an_interrupted_request_leaves_no_answer_for_the_next_one(pool: Pool, mo
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    evaluate("1", "null", 5, pool=pool)
+    evaluate("1", "null", HANG, pool=pool)
     with monkeypatch.context() as patched:
         patched.setattr(Process, "receive", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            evaluate('"late"', "null", 5, pool=pool)
-    assert evaluate("2", "null", 5, pool=pool) == [2]
+            evaluate('"late"', "null", HANG, pool=pool)
+    assert evaluate("2", "null", HANG, pool=pool) == [2]
