@@ -1,4 +1,4 @@
-"""How many examples a law is tried on; other numbers of objects and rounds follow it. `EXAMPLES=200 make test` takes more."""
+"""How many examples a law is tried on: `EXAMPLES=200 make test` takes so many, and other numbers go by it."""
 
 import os
 
