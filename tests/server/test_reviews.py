@@ -178,14 +178,15 @@ async def test_a_karta_that_is_being_deleted_is_let_go_even_so(program: Callable
 
 
 async def test_a_review_without_end_delays_no_call_and_ends_when_its_client_leaves(
-    program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(application, "REVIEW_SECONDS", HANG * 20)
-    path = program(f"{KNOWS}{ENDLESS}")
+    asked = tmp_path / "asked"
+    path = program(f"{KNOWS}open({str(asked)!r}, 'w').close(); {ENDLESS}")
     async with serving() as client:
         reviewing = await Client.connect(client.writer.get_extra_info("peername")[1], None)
         await reviewing.send(post(review(karta()), f"/admission/validate?timeout={HANG * 10:.0f}s"))
-        await until(lambda: len(running(path)) == 1)
+        await until(asked.exists)  # before that the process would be kept, for another review
         [pid] = running(path)
         for request in (post(question()), get("/healthz"), get("/metrics"), post(question("Treadmill", "Retain"))):
             assert (await client.ask(request)).status == 200
