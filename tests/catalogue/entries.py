@@ -16,7 +16,7 @@ from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
 from tests.examples import EXAMPLES
 
-_MADE = EXAMPLES // 2
+_MADE = EXAMPLES * 2 // 3
 _KARTAS = Path(__file__).parents[2] / "kartas"
 
 

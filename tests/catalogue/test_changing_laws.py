@@ -18,8 +18,8 @@ from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 from tests.examples import EXAMPLES
 
-_PAIRS = EXAMPLES
-_ROUNDS = EXAMPLES // 2
+_PAIRS = EXAMPLES * 3 // 2
+_ROUNDS = EXAMPLES
 _COUNTS = (0, 1, 2, 3, 5, 8)
 
 

@@ -33,7 +33,7 @@ JUNK = [
     {"name": "x"},
     [{"type": "Ready"}],
 ]
-ROUNDS = EXAMPLES * 10
+ROUNDS = EXAMPLES * 15
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
