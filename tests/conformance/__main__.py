@@ -1,7 +1,7 @@
 """``python -m tests.conformance``: our Lua engine beside Karmada's, our library beside gojq, our statuses to GitOps.
 
 ``--mutants N`` says how many changed copies are made of each case's object. ``--bench`` measures instead, and writes
-the table into docs/conformance.md.
+the tables into docs/conformance.md.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from tests.conformance import customizations, ours
-from tests.conformance.benchmark import benchmark, write
+from tests.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.conformance.bundle import Bundled, load_bundle
 from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
 from tests.conformance.differential import compare, generated_questions
@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument(
         "--bench",
         action="store_true",
-        help="measure instead of comparing, and write the table into docs/conformance.md",
+        help="measure instead of comparing, and write the tables into docs/conformance.md",
     )
     parser.add_argument("--mutants", type=int, default=_MUTANTS, help="changed copies per case (%(default)s)")
     options = parser.parse_args()
@@ -63,9 +63,10 @@ def main() -> int:
     bundle = load_bundle(folder)
     with Peer(program) as peer:
         if options.bench:
-            measured = benchmark(peer, bundle)
-            _say(measured)
-            write(measured, PAGE)
+            for measure, place in ((benchmark, "bench"), (benchmark_exported, "bench-exported")):
+                measured = measure(peer, bundle)
+                _say(measured)
+                write(measured, PAGE, place)
             return 0
         found = list(_all(peer, bundle, version, options.mutants))
     found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))

@@ -1,16 +1,26 @@
-"""What a scripted answer costs beside Karmada's Lua VM: processor time on the same objects, in one run."""
+"""What a scripted answer costs beside Karmada's Lua VM: processor time on the same objects, in one run.
+
+And what an exported script costs there, beside the one that Karmada bundles for the same question.
+"""
 
 import gc
 import platform
 import statistics
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 import orjson
 
+from karta_interpreter.errors import ExportError
+from karta_interpreter.export.customization import script_of
 from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.script import Script
+from karta_interpreter.operations import Operation
+from karta_interpreter.sources.files import find_in_catalogue
 from tests.benchmarks.workload import ray_cluster, request_body
 from tests.conformance import ours
 from tests.conformance.bundle import Bundled
@@ -18,9 +28,11 @@ from tests.conformance.peer import Peer
 from tests.conformance.question import Question
 
 _SIZES = {"5 KB": 5 * 1024, "20 KB": 20 * 1024, "100 KB": 100 * 1024}
-_BEGIN, _END = "<!-- bench: begin -->\n", "<!-- bench: end -->\n"
+_BEGIN, _END = "<!-- {}: begin -->\n", "<!-- {}: end -->\n"
 _ROUNDS = 5
 _SECONDS = 0.6
+_ROUNDS_OF_EXPORTED = 5
+_SECONDS_OF_EXPORTED = 0.1
 _COPIES = 16
 
 
@@ -46,11 +58,76 @@ def benchmark(peer: Peer, bundle: list[Bundled]) -> str:
     return "\n".join([setting, "", *heads, *rows, ""])
 
 
-def write(table: str, page: Path) -> None:
-    """Put the table into its place on a page."""
-    head, rest = page.read_text().split(_BEGIN)
-    _, tail = rest.split(_END)
-    page.write_text(f"{head}{_BEGIN}{table}{_END}{tail}")
+def benchmark_exported(peer: Peer, bundle: list[Bundled]) -> str:
+    """Give Markdown tables of the processor time of exported scripts beside those that Karmada bundles.
+
+    The first is about RayClusters of several sizes, the second about the first case of each bundled script.
+    """
+    heads = ["| function | object | Karmada's script, µs | exported, µs | ratio |", "|---|---|---|---|---|"]
+    return "\n".join([*heads, *_by_size(peer, bundle), "", *_by_operation(peer, bundle), ""])
+
+
+def _by_size(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
+    (bundled,) = (each for each in bundle if each.gvk.kind == "RayCluster")
+    entry = find_in_catalogue(bundled.gvk)
+    assert entry
+    for operation in (Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH):
+        exported = Script(operation, script_of(entry.definition, operation), entry.definition.name)
+        for size, length in _SIZES.items():
+            cluster = _cluster(length)
+            ways = [Question(scripts, cluster) for scripts in (bundled.scripts.of(operation), (exported,))]
+            theirs, here = _in_turns(peer, ways)
+            yield f"| `{exported.function}` | RayCluster, {size} | {theirs:.0f} | {here:.0f} | {here / theirs:.1f} |"
+
+
+def _in_turns(peer: Peer, ways: Sequence[Question]) -> list[float]:
+    rounds = [[peer.microseconds(way, _SECONDS_OF_EXPORTED) for way in ways] for _ in range(_ROUNDS_OF_EXPORTED)]
+    return [statistics.median(each) for each in zip(*rounds, strict=True)]
+
+
+def _by_operation(peer: Peer, bundle: list[Bundled]) -> list[str]:
+    pairs = [(bundled, entry.definition) for bundled in bundle if (entry := find_in_catalogue(bundled.gvk))]
+    rows = []
+    for operation in Operation:
+        measured = [found for pair in pairs if (found := _beside_bundled(peer, operation, *pair))]
+        ratios = sorted((here / theirs, kind) for kind, theirs, here in measured)
+        if measured:
+            theirs, here = (statistics.median(times) for times in zip(*(each[1:] for each in measured), strict=True))
+            ratio, (largest, kind) = statistics.median(each for each, _ in ratios), ratios[-1]
+            rows.append(
+                f"| {operation} | {len(measured)} | {theirs:.0f} | {here:.0f} | {ratio:.1f} | {largest:.1f} ({kind}) |"
+            )
+    heads = [
+        "| operation | kinds | Karmada's script, µs | exported, µs | median ratio | largest ratio |",
+        "|---|---|---|---|---|---|",
+    ]
+    return [*heads, *rows]
+
+
+def _beside_bundled(
+    peer: Peer, operation: Operation, bundled: Bundled, definition: Definition
+) -> tuple[str, float, float] | None:
+    """Measure the first case of a bundled script that both scripts answer; None where there is none."""
+    if not (bundled.scripts.of(operation) and definition.answers(operation)):
+        return None
+    try:
+        script = Script(operation, script_of(definition, operation), definition.name)
+    except ExportError:
+        return None
+    for case in bundled.cases:
+        ways = [case.question, replace(case.question, scripts=(script,))]
+        if case.question.operation == operation and all(each.results is not None for each in peer.ask(ways)):
+            theirs, here = _in_turns(peer, ways)
+            return bundled.gvk.kind, theirs, here
+    return None
+
+
+def write(table: str, page: Path, place: str = "bench") -> None:
+    """Put a table into its place on a page."""
+    begin, end = _BEGIN.format(place), _END.format(place)
+    head, rest = page.read_text().split(begin)
+    _, tail = rest.split(end)
+    page.write_text(f"{head}{begin}{table}{end}{tail}")
 
 
 def _cluster(length: int) -> JSON:

@@ -55,6 +55,7 @@ def _pairing(script: Script) -> list[str]:
             if isinstance(part.pods, PodTemplate):
                 fields.append(f"pods = {script.places_of(part.pods.query, f'{part.name} templates')}")
             finders.append(f"{{{', '.join(fields)}}}")
+    script.features |= {"instances"} if finders else set()
     return [f"  local pairing = pairing_of({{{', '.join(finders)}}}, desired, observed)"]
 
 

@@ -51,7 +51,8 @@ end
 
 -- A template and the member's object, and how their lists match.
 local function pairing_of(finders, desired, observed)
-  local is_right, instances = pcall(matched_instances, finders, desired, observed)
+  local is_right, instances = true, {taken = {}, moves = {}, is_known = {}}
+  is_right, instances = pcall(matched_instances, finders, desired, observed) -- with instances
   return {desired = desired, observed = observed, is_right = is_right, instances = instances}
 end
 

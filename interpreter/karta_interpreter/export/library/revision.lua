@@ -52,15 +52,17 @@ end
 local function scales_of(components, obj)
   local scales = {}
   for _, component in ipairs(components) do
-    local ids = instance_ids(component, obj)
+    local ids = {""} -- without ids
+    local ids = instance_ids(component, obj) -- with ids
     local found = templates(component, obj, #ids)
     if next(found) ~= nil then
       local replicas = counts(component, component.replicas and component.replicas(obj), #ids, false)
-      local minimum = counts(component, component.minimum and component.minimum(obj), #ids, true)
-      local maximum = counts(component, component.maximum and component.maximum(obj), #ids, true)
       local replicas_places = places(component.replicas, obj)
-      local minimum_places = places(component.minimum, obj)
-      local maximum_places = places(component.maximum, obj)
+      local minimum, minimum_places, maximum, maximum_places = {}, {}, {}, {}
+      minimum = counts(component, component.minimum and component.minimum(obj), #ids, true) -- with minimum
+      minimum_places = places(component.minimum, obj) -- with minimum
+      maximum = counts(component, component.maximum and component.maximum(obj), #ids, true) -- with maximum
+      maximum_places = places(component.maximum, obj) -- with maximum
       for i = 1, #ids do
         if found[i] then
           scales[#scales + 1] = {
@@ -92,7 +94,8 @@ end
 
 local function has_incomplete_pods(component, obj)
   if is_complete(component.replicas, obj) and is_complete(component.minimum, obj) then return {}, {} end
-  local ids = instance_ids(component, obj)
+  local ids = {""} -- without ids
+  local ids = instance_ids(component, obj) -- with ids
   return ids, templates(component, obj, #ids)
 end
 
@@ -323,16 +326,8 @@ local function settled(total_pods, classes, unit)
   return chosen and chosen.units
 end
 
--- The units of each target, so that their pods add up to the total; nil when nothing does.
-local function shares_of(total_pods, targets)
-  local least, most = 0, 0
-  for _, target in ipairs(targets) do
-    least, most = least + target.least * target.step, most + target.most * target.step
-  end
-  if total_pods < least or total_pods > most then return nil end
-  if #targets == 1 then
-    return total_pods % targets[1].step == 0 and {total_pods / targets[1].step} or nil
-  end
+-- The units of several targets; `share` divides what targets with the same step have together.
+local function divided(total_pods, targets, share)
   local ideals, unit = ideal_shares(total_pods, targets)
   local found = rounded_shares(total_pods, targets, ideals, unit)
   if found then return found end
@@ -357,10 +352,23 @@ local function shares_of(total_pods, targets)
       local target = targets[index]
       alike[i] = {step = 1, units = target.units, least = target.least, most = target.most}
     end
-    local own = shares_of(units_of[number], alike)
+    local own = share(units_of[number], alike)
     for i, index in ipairs(class.members) do units[index] = own[i] end
   end
   return units
+end
+
+-- The units of each target, so that their pods add up to the total; nil when nothing does.
+local function shares_of(total_pods, targets)
+  local least, most = 0, 0
+  for _, target in ipairs(targets) do
+    least, most = least + target.least * target.step, most + target.most * target.step
+  end
+  if total_pods < least or total_pods > most then return nil end
+  if #targets == 1 then
+    return total_pods % targets[1].step == 0 and {total_pods / targets[1].step} or nil
+  end
+  return divided(total_pods, targets, shares_of) -- with many
 end
 
 local function write_target(target, obj, units)
@@ -368,7 +376,7 @@ local function write_target(target, obj, units)
   local number = units * scale.place.factor
   if scale.replicas_place then
     write_place(scale.replicas_place, obj, number)
-    if scale.component.has_default then write_default(scale.place, obj) end
+    if scale.component.has_default then write_default(scale.place, obj) end -- with has_default
     return
   end
   if scale.minimum_place then write_place(scale.minimum_place, obj, number) end
@@ -387,7 +395,7 @@ local function revised(components, elastic, obj, replicas)
   local targets, rest = targets_of(scales), replicas
   if is_reached then
     for _, target in ipairs(targets) do
-      if target.first.component.has_default then write_default(target.first.place, obj) end
+      if target.first.component.has_default then write_default(target.first.place, obj) end -- with has_default
     end
     return obj
   end
