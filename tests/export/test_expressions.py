@@ -17,9 +17,10 @@ def _compiler() -> Compiler:
     return Compiler(definition)
 
 
-def _outputs(expression: str, obj: Any) -> Any:
+def _outputs(expression: str, obj: Any, *, has_paths: bool) -> Any:
     """All outputs of an expression, computed by its Lua."""
     compiler = _compiler()
+    compiler.has_paths = has_paths
     name = compiler.list_of(Query.compile(expression), "found")
     compiler.add(f"function ReflectStatus(obj)\n  return {{found = {name}(obj)}}\nend")
     script = Script("InterpretStatus", compiler.text(), "toy")
@@ -32,6 +33,9 @@ def _outputs(expression: str, obj: Any) -> Any:
         pytest.param(".a.b", {"a": {"b": 1}}, [1], id="a path"),
         pytest.param(".a[].n", {"a": [{"n": 1}, {"n": 2}]}, [1, 2], id="a loop keeps its order"),
         pytest.param(".a[]", {"a": {"y": 1, "x": 2}}, [2, 1], id="an object goes by its sorted keys"),
+        pytest.param(".a | .b[].n // 3", {"a": {"b": [{}, {"n": 0}]}}, [0], id="a default for all outputs of a path"),
+        pytest.param(".a[] | .n // 3", {"a": [{"n": False}, {"n": 0}]}, [3, 0], id="a default for each element"),
+        pytest.param(".a[].b[]", {"a": [{"b": [1, 2]}, {}, {"b": [3]}]}, [1, 2, 3], id="lists in lists"),
         pytest.param(".a // 7", {}, [7], id="a default for what is missing"),
         pytest.param(".a // 7", {"a": False}, [7], id="a default for false"),
         pytest.param(".a // 7", {"a": 0}, [0], id="zero is true in jq, so it has no default"),
@@ -41,6 +45,19 @@ def _outputs(expression: str, obj: Any) -> Any:
         pytest.param("if .a then .b else empty end", {"b": 2}, [], id="null is a false condition"),
         pytest.param(".a[] | select(.n > 1) | .n", {"a": [{"n": 1}, {"n": 2}]}, [2], id="a filter"),
         pytest.param('.a == "x" and (.b | not)', {"a": "x"}, [True], id="logic"),
+        pytest.param(
+            ".a[] | . > 1",
+            {"a": [2, 1, 0, True, "x", {"y": 1}]},
+            [True, False, False, False, True, True],
+            id="values above a number",
+        ),
+        pytest.param(
+            ".a[] | 1 > .", {"a": [2, 1, 0, True, "x"]}, [False, False, True, True, False], id="values below a number"
+        ),
+        pytest.param(
+            ".a[].n | . >= 1, . <= 1", {"a": [{"n": 1}, {}]}, [True, True, False, True], id="a number and null"
+        ),
+        pytest.param("[.a[]?] | length > 1", {"a": [4, 5]}, [True], id="the length of a list"),
         pytest.param("null < false, 1 < {}", {}, [True, True], id="jq's order of types"),
         pytest.param("[.a[].n] | add", {"a": [{"n": 1}, {"n": 2}]}, [3], id="a sum"),
         pytest.param(".a | length", {"a": [1, 2]}, [2], id="a length"),
@@ -54,13 +71,16 @@ def _outputs(expression: str, obj: Any) -> Any:
         pytest.param("first(.a[])", {"a": [4, 5]}, [4], id="the first output"),
         pytest.param('.a | test("^x[0-9]+$")', {"a": "x12"}, [True], id="a regular expression that Lua has"),
         pytest.param('.a | IN("x", "y")', {"a": "y"}, [True], id="one of several"),
+        pytest.param(".a | any(. > 1), all(. > 1)", {"a": [1, 2]}, [True, False], id="any and all of a list"),
+        pytest.param(".a | any(. > 1) | not", {"a": [3, "x"]}, [False], id="any ends at the first"),
         pytest.param("any(.a[]; . > 1)", {"a": [1, 2]}, [True], id="any"),
         pytest.param("all(.a[]; . > 1)", {"a": [1, 2]}, [False], id="all"),
     ],
 )
 def test_the_lua_of_an_expression_gives_its_outputs(expression: str, obj: Any, outputs: Any) -> None:
     assert list(Query.compile(expression).evaluate(obj)) == outputs
-    assert _outputs(expression, obj) == outputs
+    assert _outputs(expression, obj, has_paths=False) == outputs
+    assert _outputs(expression, obj, has_paths=True) == outputs
 
 
 @pytest.mark.parametrize(

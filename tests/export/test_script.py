@@ -172,3 +172,27 @@ def test_a_variable_does_not_bring_the_function_of_its_name() -> None:
 )
 def test_the_opposite_of_a_condition(condition: str, opposite: str) -> None:
     assert negated(condition) == opposite
+
+
+@pytest.mark.parametrize(
+    ("features", "is_there", "is_left_out"),
+    [
+        pytest.param(
+            {"ids", "added"}, ["instance_ids(component, obj)", "with_added("], ['local ids = {""}'], id="with both"
+        ),
+        pytest.param(set(), ['local ids = {""}'], ["instance_ids", "with_added", "minimum[i] = "], id="with neither"),
+    ],
+)
+def test_a_script_has_no_code_for_what_the_definition_lacks(
+    features: set[str], is_there: list[str], is_left_out: list[str]
+) -> None:
+    text = used("pod_sets(components, obj)", features)
+
+    assert [part for part in is_there if part not in text] == []
+    assert [part for part in is_left_out if part in text] == []
+    assert " -- with" not in text
+
+
+def test_values_in_the_place_of_null_are_known_only_where_some_function_makes_them() -> None:
+    assert "null" not in used('get(obj, "a")').replace("null inside of null", "")
+    assert "local null = {}" in used('append(found, get(obj, "a"))')

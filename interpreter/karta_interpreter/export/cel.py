@@ -5,12 +5,22 @@ where a list takes them all: in ``[...]``, ``any`` and ``all``. A field that is 
 as an optional (``status.?phase.orValue(null)``), and fails when the first field of the object is missing.
 """
 
-import json
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from karta_interpreter.errors import ExportError
+from karta_interpreter.export.cel_text import (
+    CHOICE,
+    COMPARISON,
+    NOT,
+    SUM,
+    Cel,
+    is_name,
+    joined,
+    literal,
+    negation,
+    truth,
+)
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
@@ -18,32 +28,9 @@ from karta_interpreter.jq.syntax.printer import render
 OBJECT = ""
 """The input that is the object itself, whose fields are variables of CEL."""
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORDS = "as break const continue else false for function if import in let loop namespace null package return true var"
-_RESERVED = frozenset([*_WORDS.split(), "void", "while"])
 _ELEMENTS = ("e", "f", "g")
 _TEXT_TESTS = {"startswith": "startsWith", "endswith": "endsWith", "contains": "contains", "test": "matches"}
 _QUANTIFIERS = {"any": "exists", "all": "all"}
-
-# How strongly the outermost operator of a text binds.
-_CHOICE, OR, _AND, COMPARISON, _SUM, NOT, _ATOM = range(7)
-
-
-class Cel(NamedTuple):
-    """A text in CEL; ``binds`` is the strength of its outermost operator, ``boolean`` whether it is true or false.
-
-    ``optional`` is the same value before its default, where there is one; ``default`` is that, if a literal.
-    """
-
-    text: str
-    binds: int = _ATOM
-    boolean: bool = False
-    optional: str = ""
-    default: Node | None = None
-
-    def within(self, binds: int) -> str:
-        """Return the text as an operand of an operator of that strength."""
-        return self.text if self.binds > binds else f"({self.text})"
 
 
 def cel(node: Node, given: str = OBJECT) -> Cel:
@@ -54,44 +41,6 @@ def cel(node: Node, given: str = OBJECT) -> Cel:
     "status.?conditions.orValue([]).exists(e, e.?type.orValue(null) == 'Ready')"
     """
     return _Writer(given, _ELEMENTS).value(node)
-
-
-def truth(value: Cel) -> Cel:
-    """Return whether jq takes a value for true: everything but null and false."""
-    return value if value.boolean else Cel(f"!({value.text} in [null, false])", NOT, boolean=True)
-
-
-def _not(value: Cel) -> Cel:
-    return Cel(f"!{value.within(NOT - 1)}", NOT, boolean=True)
-
-
-def joined(operator: str, parts: list[Cel]) -> Cel:
-    """Return the conjunction or disjunction of truth values; of none it is what changes nothing.
-
-    >>> joined("||", [Cel("a"), Cel("b && c", _AND)]).text
-    'a || (b && c)'
-    """
-    if not parts:
-        return Cel("true" if operator == "&&" else "false", boolean=True)
-    if len(parts) == 1:
-        return parts[0]
-    # CEL reads && before ||; parentheses spare people the thought.
-    return Cel(
-        f" {operator} ".join(part.within(_AND) for part in parts), _AND if operator == "&&" else OR, boolean=True
-    )
-
-
-def literal(value: object) -> str:
-    """Return a JSON value without objects in CEL.
-
-    >>> literal(["ready", 1, None])
-    "['ready', 1, null]"
-    """
-    if isinstance(value, str):
-        return "'" + json.dumps(value)[1:-1].replace("'", "\\'").replace('\\"', '"') + "'"
-    if isinstance(value, list):
-        return f"[{', '.join(map(literal, value))}]"
-    return json.dumps(value)
 
 
 class _Writer(NamedTuple):
@@ -135,7 +84,7 @@ class _Writer(NamedTuple):
         def read(node: Node) -> Cel:
             match node:
                 case ast.Call("not", ()):
-                    return _not(truth(value))
+                    return negation(truth(value))
                 case ast.Call("any" | "all" as name, (ast.Try(ast.Iterate(ast.Identity())), condition)) | ast.Call(
                     "any" | "all" as name, (ast.Iterate(ast.Identity()), condition)
                 ):
@@ -163,11 +112,11 @@ class _Writer(NamedTuple):
         start = self.given
         if start == OBJECT:
             start = keys.pop(0)
-            if not _is_name(start):
+            if not is_name(start):
                 raise ExportError(f'the field "{start}" is no name in CEL')
         if not keys:
             return Cel(start)
-        optional = start + "".join(f".?{key}" if _is_name(key) else f"[?{literal(key)}]" for key in keys)
+        optional = start + "".join(f".?{key}" if is_name(key) else f"[?{literal(key)}]" for key in keys)
         return Cel(f"{optional}.orValue(null)", optional=optional)
 
     def _alternative(self, node: Node, left: Node, right: Node) -> Cel:
@@ -181,8 +130,8 @@ class _Writer(NamedTuple):
                 text = f"{first.optional}.orValue({second.text})"
                 return Cel(text, boolean=isinstance(value, bool), optional=first.optional, default=right)
         return Cel(
-            f"{first.within(COMPARISON)} in [null, false] ? {second.within(_CHOICE)} : {first.within(_CHOICE)}",
-            _CHOICE,
+            f"{first.within(COMPARISON)} in [null, false] ? {second.within(CHOICE)} : {first.within(CHOICE)}",
+            CHOICE,
             boolean=first.boolean and second.boolean,
         )
 
@@ -193,11 +142,11 @@ class _Writer(NamedTuple):
         if operator in ("<", "<=", ">", ">="):
             return self._ordered(node, operator, left, right)
         if operator in ("+", "-") and _is_number(left) and _is_number(right):
-            return Cel(f"{self.value(left).within(_SUM)} {operator} {self.value(right).within(_SUM)}", _SUM)
+            return Cel(f"{self.value(left).within(SUM)} {operator} {self.value(right).within(SUM)}", SUM)
         if operator not in ("==", "!="):
             raise _unsupported(node)
         if equal := self._among(self.value(left), [right]):
-            return equal if operator == "==" else _not(equal)
+            return equal if operator == "==" else negation(equal)
         first, second = (self.value(side).within(COMPARISON) for side in (left, right))
         return Cel(f"{first} {operator} {second}", COMPARISON, boolean=True)
 
@@ -238,8 +187,8 @@ class _Writer(NamedTuple):
         result = self.value(otherwise)
         for condition, then in reversed(branches):
             chosen = self.value(then)
-            text = f"{truth(self.value(condition)).within(_CHOICE)} ? {chosen.within(_CHOICE)} : "
-            result = Cel(text + result.within(_CHOICE), _CHOICE, boolean=chosen.boolean and result.boolean)
+            text = f"{truth(self.value(condition)).within(CHOICE)} ? {chosen.within(CHOICE)} : "
+            result = Cel(text + result.within(CHOICE), CHOICE, boolean=chosen.boolean and result.boolean)
         return result
 
     def _call(self, node: Node, name: str, arguments: tuple[Node, ...]) -> Cel:
@@ -249,7 +198,7 @@ class _Writer(NamedTuple):
             case "ascii_downcase", () if self.given:
                 return Cel(f"{self.given}.lowerAscii()")
             case "not", () if self.given:
-                return _not(truth(Cel(self.given)))
+                return negation(truth(Cel(self.given)))
             case "IN", (choices,) if self.given:
                 return Cel(f"{self.given} in {self._list(ast.Array(choices))}", COMPARISON, boolean=True)
             case (("any" | "all"), (source, condition)):
@@ -339,10 +288,6 @@ def _is_number(node: Node) -> bool:
         case ast.Call("length", ()):
             return True
     return False
-
-
-def _is_name(text: str) -> bool:
-    return _NAME.fullmatch(text) is not None and text not in _RESERVED
 
 
 def _unsupported(node: Node) -> ExportError:

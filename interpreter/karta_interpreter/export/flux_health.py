@@ -7,7 +7,8 @@ Flux reads them in the order inProgress, failed, current; what is none of them i
 from collections.abc import Iterable
 
 from karta_interpreter.errors import ExportError
-from karta_interpreter.export.cel import COMPARISON, NOT, OBJECT, OR, Cel, cel, joined, literal, truth
+from karta_interpreter.export.cel import OBJECT, cel
+from karta_interpreter.export.cel_text import COMPARISON, NOT, OR, Cel, joined, literal, truth
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
