@@ -71,7 +71,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             train(HOT),
             [
                 (
-                    "group: no count at spec.groups[0].replcias, so the default 1 steps in; "
+                    "group: no count at spec.groups[0].replcias, so a default makes it 1; "
                     "did you mean spec.groups[0].replicas?"
                 )
             ],
@@ -82,7 +82,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             train({"name": "hot", "count": 3, "template": pods()}),
             [
                 (
-                    "group: no count at spec.groups[0].replicas, so the default 1 steps in; "
+                    "group: no count at spec.groups[0].replicas, so a default makes it 1; "
                     "is it spec.groups[0].count, which is 3?"
                 )
             ],

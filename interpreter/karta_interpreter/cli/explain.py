@@ -11,7 +11,7 @@ from karta_interpreter.cli.definitions import Interpreter, definitions_named, in
 from karta_interpreter.cli.explanations import explanations_markdown, explanations_text, width
 from karta_interpreter.cli.files import STDIN, check_stdin, read_items, read_object, read_objects
 from karta_interpreter.cli.options import inputs, output
-from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, written
 from karta_interpreter.explain import Explanation, Fact, explain, outline
 from karta_interpreter.k8s.gvk import GVK
@@ -63,6 +63,8 @@ def command(
     """
     asked = operation_named(operation) if operation else None
     is_file = target == STDIN or Path(target).exists()
+    if not is_file and Path(target).suffix in (".yaml", ".yml", ".json"):
+        raise UsageProblem(f"error: {target}: there is no such file")
     files = [given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
     check_stdin([path for path in (*files, target if is_file else None) if path])
     if not is_file or _is_definition(target):

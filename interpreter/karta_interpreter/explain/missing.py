@@ -129,12 +129,14 @@ def _counts(
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
-    places = [place for count in counts for place in count.places]
+    places = [count.places[0] for count in counts if count.location] or [
+        each for count in counts for each in count.places
+    ]
     if places and not any(place.exists and place.value is not None for place in places):
         hints = [hint for place in places if (hint := misspelt(place.path, obj) or _other_count(component, place, obj))]
         if hints or (any(found) and all(count.value is None for count in counts)):
             looked = ", ".join(dict.fromkeys(field_path(place.path) for place in places[:2]))
-            means = "which means 1" if counts[0].value is None else f"so the default {counts[0].value} steps in"
+            means = "which means 1" if counts[0].value is None else f"so a default makes it {counts[0].value}"
             note = f"{component.name}: no count at {looked}, {means}{f'; {hints[0]}' if hints else ''}"
             yield _warn(definition, component, field, query, "count-not-found", note, places=counts[0].places)
 
@@ -144,7 +146,7 @@ def _other_count(component: Component, place: Place, obj: Object) -> str:
     beside, known = get(obj, place.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
     texts = " ".join(query.text for query in known if query)
     for name, value in beside.items() if isinstance(beside, dict) else ():
-        if type(value) is int and _COUNT.fullmatch(name) and name not in texts:
+        if type(value) is int and value and _COUNT.fullmatch(name) and name not in texts:
             return f"is it {field_path((*place.path[:-1], name))}, which is {value}?"
     return ""
 

@@ -143,10 +143,13 @@ def misspelt(path: Path, obj: Object) -> str:
 
 
 def almost(name: str, known: Iterable[str]) -> str:
-    """Return the known name that differs by a slip of the hand, "" for none."""
-    by_lower = {each.lower(): each for each in known}
-    found = get_close_matches(name.lower(), by_lower, n=1, cutoff=_SLIP)
-    return by_lower[found[0]] if found else ""
+    """Return the known name that differs by a slip of the hand, "" for none; the prefixes of keys have to be equal."""
+    prefix, slash, own = name.lower().rpartition("/")
+    by_own = {
+        each.lower().removeprefix(prefix + slash): each for each in known if each.lower().startswith(prefix + slash)
+    }
+    found = get_close_matches(own, by_own, n=1, cutoff=_SLIP)
+    return by_own[found[0]] if found else ""
 
 
 _STRUCTURE = "spec.structureDefinition"

@@ -11,6 +11,7 @@ from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import Definition
+from karta_interpreter.karta.annotations import Unset
 from karta_interpreter.operations import Call, Options, Results
 from karta_interpreter.operations.list_matching import Correspondence
 from karta_interpreter.operations.retain import RETAIN_REPLICAS, Step, retain_steps
@@ -41,6 +42,7 @@ def _fact(
     ours, value = place_at(path, before), get(after, path, _NOTHING)
     theirs, fact = _source(definition, step, path, before, call.member, places)
     took = "the member's value" if theirs.exists else "the member has none"
+    took = "the value of the rule" if isinstance(step, Unset) and step.value else took
     removed = ", so the template's is removed" if value is _NOTHING else ""
     return replace(
         fact,

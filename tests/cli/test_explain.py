@@ -1,0 +1,171 @@
+"""``explain``, ``interpret --explain``, and the warnings of interpret, tree and test."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+KARTA = ("-f", "karta.yaml")
+NARROW = {"COLUMNS": "60"}
+MISSPELT = ("template:", "tmplate:")
+
+
+@pytest.fixture
+def misspelt(files: Path) -> Path:
+    """The workload without the field that the definition reads."""
+    job = files / "job.yaml"
+    job.write_text(job.read_text().replace(*MISSPELT))
+    return files
+
+
+@pytest.mark.usefixtures("files")
+def test_the_chain_from_the_answer_to_the_object(run: Run) -> None:
+    result = run("explain", "job.yaml", *KARTA, "--operation", "interpretreplica", env={"COLUMNS": "100"})
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        "Job team/demo, by job (karta.yaml)\n"
+        "\n"
+        "InterpretReplica\n"
+        "  replica: 3\n"
+        '  requires: {"resourceRequest": {"cpu": "2", "memory": "8Gi"}}\n'
+        "  by Karta job (karta.yaml); before it a ResourceInterpreterCustomization of the control plane with\n"
+        "    InterpretReplica, if there is one; without it Karmada takes nothing: the object is no workload\n"
+        "    and has no replicas to divide\n"
+        "  total: main 3, in all 3\n"
+        "  count: main: spec.replicas\n"
+        "      rootComponent.scaleDefinition.replicasPath: .spec.replicas // 1\n"
+        "      spec.replicas = 3\n"
+        "      a new count is written to /spec/replicas\n"
+        "  pods: main: spec.template\n"
+        "      rootComponent.specDefinition.podTemplateSpecPath: .spec.template\n"
+        "      spec.template\n"
+        "  request: main: cpu 2 a pod, named by main\n"
+        '      spec.template.spec.containers[0].resources.requests.cpu = "2"\n'
+        "  request: main: memory 8Gi a pod, named by main\n"
+        '      spec.template.spec.containers[0].resources.requests.memory = "8Gi"\n'
+    )
+
+
+@pytest.mark.usefixtures("files")
+def test_lines_fit_a_narrow_terminal_but_for_paths_that_are_wider(run: Run) -> None:
+    lines = run("explain", "job.yaml", *KARTA, env=NARROW).stdout.splitlines()
+
+    assert [line for line in lines if len(line) > 60 and " " in line.strip()] == []
+    assert len(lines) > len(run("explain", "job.yaml", *KARTA, env={"COLUMNS": "120"}).stdout.splitlines())
+
+
+@pytest.mark.usefixtures("files")
+def test_interpret_explains_the_calls_that_it_would_make(run: Run) -> None:
+    given = ("--desired-file", "desired.yaml", "--observed-file", "job.yaml", "--status-file", "statuses.yaml", *KARTA)
+
+    shown = run("interpret", *given, "--desired-replica", "4", "--explain", "-o", "json")
+    plain = run("interpret", *given, "--desired-replica", "4", "-o", "json")
+
+    explained = {each["operation"]: each["results"] for each in json.loads(shown.stdout)["explanations"]}
+    answered = {name: each["results"] for name, each in json.loads(plain.stdout)["operations"].items()}
+    assert explained == answered
+    assert len(explained) == 8
+
+
+@pytest.mark.usefixtures("files")
+def test_markdown_has_a_table_for_each_operation(run: Run) -> None:
+    text = run("interpret", "--observed-file", "job.yaml", *KARTA, "--explain", "-o", "markdown").stdout
+
+    assert text.startswith("# Job team/demo, by job (karta.yaml)\n\n## InterpretReplica\n\n```yaml\nreplica: 3\n")
+    assert (
+        "| count | main: spec.replicas | rootComponent.scaleDefinition.replicasPath <code>.spec.replicas // 1</code> |"
+        in text
+    )
+    assert run("interpret", "--observed-file", "job.yaml", *KARTA, "-o", "markdown").exit_code == 2
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("target", [("Job", "-f", "karta.yaml"), ("karta.yaml",)], ids=["kind", "file"])
+def test_a_kind_or_a_karta_shows_what_operations_read(run: Run, target: tuple[str, ...]) -> None:
+    result = run("explain", *target, "--operation", "ReviseReplica", env={"COLUMNS": "100"})
+
+    assert (result.exit_code, result.stdout.splitlines()[-2:]) == (
+        0,
+        ["  reads: main", "      rootComponent.scaleDefinition.replicasPath: .spec.replicas // 1"],
+    )
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(("Jobb", *KARTA), 2, "there is no definition for Jobb; did you mean Job?", id="neither"),
+        pytest.param(("jobb.yaml", *KARTA), 2, "error: jobb.yaml: there is no such file", id="no file"),
+        pytest.param(("job.yaml", *KARTA, "--operation", "Retain"), 2, "observed-file", id="an object too few"),
+        pytest.param(("job.yaml",), 1, "the catalogue has no definition for example.io/v1", id="no definition"),
+        pytest.param(("-", *KARTA, "--observed-file", "-"), 2, "only one option can read standard input", id="stdin"),
+    ],
+)
+def test_what_cannot_be_explained(run: Run, arguments: tuple[str, ...], code: int, message: str) -> None:
+    result = run("explain", *arguments)
+
+    assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_an_answer_that_is_an_error(run: Run) -> None:
+    result = run(
+        "explain",
+        "-",
+        *KARTA,
+        stdin="{apiVersion: example.io/v1, kind: Job, spec: {replicas: x, template: {spec: {}}}}",
+    )
+
+    assert result.exit_code == 1
+    assert "  error: definition job, component main, replicasPath" in result.stdout
+
+
+@pytest.mark.usefixtures("misspelt")
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        pytest.param(("explain", "job.yaml"), 0, id="explain"),
+        pytest.param(("explain", "job.yaml", "--strict"), 3, id="explain, strict"),
+        pytest.param(("interpret", "--observed-file", "job.yaml"), 0, id="interpret"),
+        pytest.param(("interpret", "--observed-file", "job.yaml", "--strict"), 3, id="interpret, strict"),
+        pytest.param(
+            ("interpret", "--observed-file", "job.yaml", "--operation", "InterpretHealth", "--strict"),
+            0,
+            id="strict, about an operation for which nothing is missing",
+        ),
+    ],
+)
+def test_strict_exits_with_3_for_a_warning(run: Run, command: tuple[str, ...], code: int) -> None:
+    result = run(*command, *KARTA)
+
+    warned = "did you mean spec.tmplate?" in " ".join(result.output.split())
+    assert (result.exit_code, warned) == (code, "InterpretHealth" not in command)
+
+
+@pytest.mark.usefixtures("misspelt")
+def test_a_tree_shows_a_count_without_pods(run: Run) -> None:
+    result = run("tree", "--karta", "karta.yaml", "-f", "job.yaml")
+
+    assert result.stdout == (
+        "Job team/demo: Running, none (count 3, but no podTemplate; add // {spec: {}} if the operator makes pods)\n"
+    )
+    assert result.stderr == "warning: main: no pods at spec.template; did you mean spec.tmplate?\n"
+
+
+def test_a_failed_case_shows_warnings_and_if_asked_the_chain(run: Run, misspelt: Path) -> None:
+    (misspelt / "testdata").mkdir()
+    job = "\n".join(f"  {line}" for line in (misspelt / "job.yaml").read_text().splitlines())
+    case = "name: three pods\noperation: InterpretReplica\noutput: {replica: 3}\ndesiredObj:\n"
+    (misspelt / "testdata" / "replica.yaml").write_text(case + job)
+
+    plain, explained = run("test", "testdata"), run("test", "testdata", "--explain")
+
+    assert (plain.exit_code, explained.exit_code) == (1, 1)
+    assert "  warning: main: no pods at spec.template; did you mean spec.tmplate?" in plain.stdout
+    assert "total: no pod set, in all 0" not in plain.stdout
+    assert "total: no pod set, in all 0" in explained.stdout
