@@ -169,3 +169,15 @@ def test_a_failed_case_shows_warnings_and_if_asked_the_chain(run: Run, misspelt:
     assert "  warning: main: no pods at spec.template; did you mean spec.tmplate?" in plain.stdout
     assert "total: no pod set, in all 0" not in plain.stdout
     assert "total: no pod set, in all 0" in explained.stdout
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_names_do_not_steer_a_terminal(run: Run, files: Path, form: str) -> None:
+    job = (files / "job.yaml").read_text().replace("settings", '"\\e[31ma\\nb"').replace("Running", '"\\e[2Jx|`"')
+    (files / "job.yaml").write_text(job)
+
+    output = run("explain", "job.yaml", *KARTA, "-o", form).output
+
+    assert "\x1b" not in output
+    assert "\\x1b[2J" in output.replace("\\\\", "\\").replace("\\[", "[")
+    assert len([line for line in output.splitlines() if line.startswith("b")]) == 0

@@ -1,7 +1,8 @@
 """Explanations as text for a terminal, and as Markdown."""
 
+import html
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Final
 
@@ -10,8 +11,8 @@ import click
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.render import one_line, to_yaml
 from karta_interpreter.explain import Explanation, Fact, Layer, Place
-from karta_interpreter.k8s.edit import get
-from karta_interpreter.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.findings import escaped
+from karta_interpreter.k8s.values import field_path
 
 _INDENT: Final = "  "
 _NARROW, _WIDE = 60, 140
@@ -19,6 +20,8 @@ _LONGEST: Final = 500
 _MOST: Final = 8
 """How many places of a fact a terminal shows."""
 
+_CHANGED: Final = ("revised", "retained", "aggregatedStatus")
+"""Results that are whole objects: the facts have what changed in them."""
 _COLOURS: Final = {"warning": "yellow", "matched": "green", "nearly": "magenta", "stopped": "red"}
 _PREFIX: Final = "spec.structureDefinition."
 
@@ -54,8 +57,9 @@ def _layers(layers: Iterable[Layer]) -> Iterator[str]:
 
 def _wrapped(text: str, columns: int, depth: int) -> list[str]:
     indent = _INDENT * depth
+    text = escaped(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
     return wrap(
-        text[:_LONGEST], columns, initial_indent=indent, subsequent_indent=f"{indent}{_INDENT}",
+        text, columns, initial_indent=indent, subsequent_indent=f"{indent}{_INDENT}",
         break_long_words=False, break_on_hyphens=False,
     ) or [indent]  # fmt: skip
 
@@ -65,7 +69,7 @@ def _answer(explanation: Explanation) -> Iterator[str]:
     if explanation.error:
         yield f"error: {explanation.error}"
     for name, value in (explanation.results or {}).items():
-        yield f"{name}: {'see below' if name in ('revised', 'retained', 'aggregatedStatus') else short(value)}"
+        yield f"{name}: {'see below' if name in _CHANGED else short(value)}"
 
 
 def _details(fact: Fact) -> Iterator[str]:
@@ -102,8 +106,9 @@ def _section(explanation: Explanation) -> Iterator[str]:
     yield f"## {explanation.call.operation}\n"
     if explanation.error:
         yield f"Error: {_cell(explanation.error)}\n"
-    if explanation.results is not None:
-        yield f"```yaml\n{to_yaml(_shown(explanation))}```\n"
+    shown = {name: value for name, value in (explanation.results or {}).items() if name not in _CHANGED}
+    if shown:
+        yield f"```yaml\n{to_yaml(shown)}```\n"
     yield from (
         f"- {'**' if each.answers else ''}{each.name}{'**' if each.answers else ''}: {_cell(each.note)}"
         for each in explanation.layers
@@ -121,46 +126,20 @@ def _row(fact: Fact) -> str:
     return f"| {step} | {_cell(fact.note)} | {definition if fact.expression else _cell(definition)} | {read} |"
 
 
-def _shown(explanation: Explanation) -> Object:
-    """The results, and of a changed object only what the facts explain."""
-    results = explanation.results or {}
-    explained = [fact.answer for fact in explanation.facts if fact.answer]
-    return {
-        name: {pointer: _at(results, pointer) for pointer in explained if pointer.startswith(f"/{name}/")}
-        if name in ("revised", "retained", "aggregatedStatus")
-        else value
-        for name, value in results.items()
-    }
-
-
-def _at(document: JSON, pointer: str) -> JSON:
-    path: Path = ()
-    for step in pointer.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        path = (*path, int(name) if isinstance(get(document, path), list) else name)
-    return get(document, path)
-
-
 def _cell(text: str) -> str:
-    return "".join(f"\\{each}" if each in "\\|`*_<>[]#" else each for each in one_line(" ".join(text.split())))
+    return "".join(f"\\{each}" if each in "\\|`*_<>[]#" else each for each in escaped(" ".join(text.split())))
 
 
 def _code(text: str) -> str:
-    return f"<code>{_html(one_line(' '.join(text.split())))}</code>"
-
-
-def _html(text: str) -> str:
-    marks: Sequence[tuple[str, str]] = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "&#124;"), ("`", "&#96;"))
-    for mark, reference in marks:
-        text = text.replace(mark, reference)
-    return text
+    written = html.escape(escaped(" ".join(text.split())), quote=False)
+    return f"<code>{written.replace('|', '&#124;').replace('`', '&#96;')}</code>"
 
 
 def warnings_text(warnings: Iterable[Fact]) -> str:
     """Each warning in one line, once."""
     lines = dict.fromkeys(f"{_component(fact)}{fact.note}" for fact in warnings)
     label = click.style("warning", fg="yellow", bold=True)
-    return "".join(f"{label}: {one_line(line)}\n" for line in lines)
+    return "".join(f"{label}: {escaped(line)}\n" for line in lines)
 
 
 def _component(fact: Fact) -> str:

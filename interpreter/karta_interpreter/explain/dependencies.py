@@ -1,6 +1,7 @@
 """Which pod template or expression names each dependency, and where."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from karta_interpreter.errors import InterpretationError
@@ -21,11 +22,11 @@ _PROBE: Final = "karta-interpreter-probe"
 def dependency_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
     """Yield each dependency with the places that name it."""
     del options
-    templates = list(_templates(definition, call.object))
+    templates = [(*each, _needed(each[2])) for each in _templates(definition, call.object)]
     for index, found in enumerate(results["dependencies"] if results else ()):
         title, answer = f"{found['kind']} {found['name']}", f"/dependencies/{index}"
-        for name, field, template, base in templates:
-            paths = list(_naming(template, found)) if _needs(template, found) else []
+        for name, field, template, base, needed in templates:
+            paths = list(_naming(template, found)) if _key(found) in needed else []
             if paths:
                 places = [place_at((*base, *path), call.object) for path in paths] if base is not None else []
                 known = tuple(place for place in places if place.exists)
@@ -50,18 +51,18 @@ def _extra(definition: Definition, obj: Object, found: Object, title: str, answe
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
     """Yield pod templates: what each is called, its field, and its place in the object, None where it has not one."""
-    used: dict[str, int] = {}
-    for component, template in pod_templates(definition, obj):
-        part = definition.component(component)
-        pods = None if part is None else part.pods
+    waiting: dict[str, Iterator[Reading]] = {}
+    for name, template in pod_templates(definition, obj):
+        component = definition.component(name)
+        pods = None if component is None else component.pods
         field, query = next(iter(pod_queries(pods).items()))
-        whole = (
-            [] if isinstance(pods, Fragments) else [each for each in readings(query, obj) if _is_template(each, pods)]
-        )
-        index = used[component] = used.get(component, -1) + 1
-        at = whole[index].location if index < len(whole) else None
-        where = "" if part is None else field_of(definition, part, field)
-        yield f"pods of {component}", where, template, at and (at.path[:-1] if isinstance(pods, PodSpec) else at.path)
+        if name not in waiting:
+            found = [] if isinstance(pods, Fragments) else readings(query, obj)
+            waiting[name] = iter([each for each in found if _is_template(each, pods)])
+        reading = next(waiting[name], None)
+        at = None if reading is None else reading.location
+        where = "" if component is None else field_of(definition, component, field)
+        yield f"pods of {name}", where, template, at and (at.path[:-1] if isinstance(pods, PodSpec) else at.path)
     for more in definition.annotations.dependencies:
         for reading in readings(more.templates, obj) if isinstance(more, MorePods) else ():
             if isinstance(reading.value, dict):
@@ -74,22 +75,21 @@ def _is_template(reading: Reading, pods: object) -> bool:
     return isinstance(value, dict) and (isinstance(pods, PodSpec) or value.get("spec") is not None)
 
 
-def _needs(template: Object, found: Object) -> bool:
-    try:
-        needed = (*pod_dependencies(template, ""), *claim_dependencies(template, ""))
-    except InterpretationError:
-        return False
-    return any(
-        (each.api_version, each.kind, each.name) == (found["apiVersion"], found["kind"], found["name"])
-        for each in needed
-    )
+def _needed(template: Object) -> set[tuple[str, str, str]]:
+    with suppress(InterpretationError):
+        found = (*pod_dependencies(template, ""), *claim_dependencies(template, ""))
+        return {(each.api_version, each.kind, each.name) for each in found}
+    return set()
+
+
+def _key(found: Object) -> tuple[str, str, str]:
+    return found["apiVersion"], found["kind"], found["name"]
 
 
 def _naming(template: Object, found: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency: with another name there, another one is needed."""
     for path in _texts(template, (), found["name"]):
-        probe = {**found, "name": _PROBE}
-        if _needs(set_value(template, path, _PROBE), probe):
+        if _key({**found, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
             yield path
 
 

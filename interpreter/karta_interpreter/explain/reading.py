@@ -4,9 +4,9 @@ Values and writable places come from the evaluator (`Query.evaluate`, `Query.loc
 from its analysis of reads.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from karta_interpreter.errors import QueryError
@@ -76,9 +76,11 @@ def readings(query: Query | None, obj: Object, source: str = OBJECT) -> list[Rea
         locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
     except QueryError:
         locations = [None] * len(values)
-    read = list(islice(paths_read(query, obj), _MOST * max(len(values), 1)))
+    beside: dict[Path, list[Path]] = {}
+    for path in islice(paths_read(query, obj), _MOST * max(len(values), 1)):
+        beside.setdefault(_element(path), []).append(path)
     return [
-        Reading(value, tuple(_places(location, read, obj, source)), location, query.is_plain)
+        Reading(value, tuple(_places(location, beside, obj, source)), location, query.is_plain)
         for value, location in zip(values, locations, strict=True)
     ]
 
@@ -89,12 +91,20 @@ def place_at(path: Path, obj: Object, source: str = OBJECT) -> Place:
     return Place(path, None if value is _NOTHING else value, value is not _NOTHING, source)
 
 
-def _places(location: Location | None, read: list[Path], obj: Object, source: str) -> Iterator[Place]:
+def _places(location: Location | None, beside: Mapping[Path, list[Path]], obj: Object, source: str) -> Iterator[Place]:
+    """Yield the place of an output and what is read beside it: of the same element of a list, and of no list."""
     own = () if location is None else location.path
     if location is not None:
         yield place_at(own, obj, source)
-    beside = (path for path in read if path != own and _is_beside(path, own))
-    yield from (place_at(path, obj, source) for path in islice(beside, _MOST))
+    near = chain.from_iterable([beside.get(_element(own), ()), beside.get((), ()) if _element(own) else ()])
+    read = chain.from_iterable(beside.values()) if location is None else near
+    others = (path for path in read if path != own and _is_beside(path, own))
+    yield from (place_at(path, obj, source) for path in islice(others, _MOST))
+
+
+def _element(path: Path) -> Path:
+    """Return the path up to the first index of a list."""
+    return next((path[: depth + 1] for depth, step in enumerate(path) if isinstance(step, int)), ())
 
 
 def _is_beside(path: Path, own: Path) -> bool:
