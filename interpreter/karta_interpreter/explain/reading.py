@@ -67,7 +67,7 @@ class Reading(NamedTuple):
         )
 
 
-def readings(query: Query | None, obj: Object, source: str = OBJECT) -> list[Reading]:
+def readings(query: Query | None, obj: Object) -> list[Reading]:
     """Return each output of an expression with its places; QueryError where the expression fails."""
     if query is None:
         return []
@@ -80,7 +80,7 @@ def readings(query: Query | None, obj: Object, source: str = OBJECT) -> list[Rea
     for path in islice(paths_read(query, obj), _MOST * max(len(values), 1)):
         beside.setdefault(_element(path), []).append(path)
     return [
-        Reading(value, tuple(_places(location, beside, obj, source)), location, query.is_plain)
+        Reading(value, tuple(_places(location, beside, obj)), location, query.is_plain)
         for value, location in zip(values, locations, strict=True)
     ]
 
@@ -91,15 +91,15 @@ def place_at(path: Path, obj: Object, source: str = OBJECT) -> Place:
     return Place(path, None if value is _NOTHING else value, value is not _NOTHING, source)
 
 
-def _places(location: Location | None, beside: Mapping[Path, list[Path]], obj: Object, source: str) -> Iterator[Place]:
+def _places(location: Location | None, beside: Mapping[Path, list[Path]], obj: Object) -> Iterator[Place]:
     """Yield the place of an output and what is read beside it: of the same element of a list, and of no list."""
     own = () if location is None else location.path
     if location is not None:
-        yield place_at(own, obj, source)
-    near = chain.from_iterable([beside.get(_element(own), ()), beside.get((), ()) if _element(own) else ()])
-    read = chain.from_iterable(beside.values()) if location is None else near
-    others = (path for path in read if path != own and _is_beside(path, own))
-    yield from (place_at(path, obj, source) for path in islice(others, _MOST))
+        yield place_at(own, obj)
+    element = _element(own)
+    groups = (beside.get(element, ()), beside.get((), ())) if element else beside.values()
+    others = (path for path in chain.from_iterable(groups) if path != own and _is_beside(path, own))
+    yield from (place_at(path, obj) for path in islice(others, _MOST))
 
 
 def _element(path: Path) -> Path:
