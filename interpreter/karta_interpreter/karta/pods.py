@@ -57,7 +57,7 @@ class ScaleLocation(NamedTuple):
     @property
     def count(self) -> Location | None:  # type: ignore[override]  # the tuple's own ``count`` is not used
         """The path of the number of pods; kinds with bounds alone run the minimum."""
-        return self.replicas or self.minimum
+        return self.places.at("replicas", self.position) or self.places.at("min_replicas", self.position)
 
     @property
     def has_default(self) -> bool:
@@ -194,16 +194,20 @@ class _Places:
 
     def at(self, name: str, position: int) -> Location | None:
         """The place of an instance; None where an expression does not give one for it."""
-        query: Query | None = getattr(self.component, name)
-        if query is not None and name not in self._found:
-            try:
-                self._found[name] = query.locate_each(self._object)
-            except QueryWriteError:
-                self._found[name] = []
-            except QueryError as err:
-                raise query_failure(self.component, _FIELDS[name], query, err) from err
-        found = self._found.get(name, [])
+        if name not in self._found:
+            self._found[name] = self._locations(_FIELDS[name], getattr(self.component, name))
+        found = self._found[name]
         return found[position] if position < len(found) else None
+
+    def _locations(self, field: str, query: Query | None) -> list[Location | None]:
+        if query is None:
+            return []
+        try:
+            return query.locate_each(self._object)
+        except QueryWriteError:
+            return []
+        except QueryError as err:
+            raise query_failure(self.component, field, query, err) from err
 
 
 LONGEST = 32

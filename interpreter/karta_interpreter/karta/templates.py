@@ -53,10 +53,11 @@ def read_pods(component: Component, field: str, query: Query, obj: Object, ids: 
     may_lack = component.instance_ids is None or field not in _WHOLE
     values = aligned(component, field, query, obj, ids, may_lack=may_lack)
     expected = FRAGMENT_TYPES.get(field, dict)
-    for index, value in enumerate(values):
+    for value in values:
         if value is not None and type(value) is not expected:
             reason = f"gives {type_name(value)} where {type_name(expected())} belongs"
             with suppress(QueryError):
+                index = next(index for index, each in enumerate(values) if each is value)
                 location = query.locate_each(obj)[index]
                 reason += "" if location is None else f" (at {field_path(location.path)})"
             raise failure(component, field, query, reason)
