@@ -30,8 +30,10 @@ class Dependency(NamedTuple):
         >>> Dependency("v1", "Secret", "", "key").to_json()
         {'apiVersion': 'v1', 'kind': 'Secret', 'name': 'key'}
         """
-        namespace = {"namespace": self.namespace} if self.namespace else {}
-        return {"apiVersion": self.api_version, "kind": self.kind, **namespace, "name": self.name}
+        api_version, kind, namespace, name = self
+        if namespace:
+            return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name}
+        return {"apiVersion": api_version, "kind": kind, "name": name}
 
 
 def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:

@@ -69,8 +69,11 @@ class PodRequirements(NamedTuple):
             wire["nodeClaim"] = self.node_claim
         if request := self.resource_request:
             wire["resourceRequest"] = {name: _written(name, request[name]) for name in sorted(request)}
-        texts = {"namespace": namespace, "priorityClassName": self.priority_class_name if priority_class else ""}
-        return wire | {name: text for name, text in texts.items() if text}
+        if namespace:
+            wire["namespace"] = namespace
+        if priority_class and self.priority_class_name:
+            wire["priorityClassName"] = self.priority_class_name
+        return wire
 
 
 def pod_requirements(template: Object, counting: Counting) -> PodRequirements:

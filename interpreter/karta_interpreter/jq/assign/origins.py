@@ -93,14 +93,12 @@ def raised(origin: Origin, others: Sequence[JSON]) -> Location | None:
     return origin.raised(max(limits)) if limits else origin
 
 
-def least_of(origins: Origin, values: list[JSON]) -> Location | None:
-    """The origin of ``min``: that of the leftmost element that has one."""
-    return lowered(*_first(origins, values))
-
-
-def greatest_of(origins: Origin, values: list[JSON]) -> Location | None:
-    """The origin of ``max``: that of the leftmost element that has one."""
-    return raised(*_first(origins, values))
+def leftmost(origins: Origin, values: list[JSON]) -> tuple[Location | None, list[JSON]]:
+    """The first location among the elements of an array, and the values of all the others."""
+    for index, origin in enumerate(origins if isinstance(origins, list) else ()):
+        if isinstance(origin, Location):
+            return origin, values[:index] + values[index + 1 :]
+    return None, []
 
 
 def numeral(origin: Origin) -> Location | None:
@@ -114,18 +112,10 @@ def _part(origin: "list[Origin] | dict[str | int, Origin]", name: str | int) -> 
     return origin[name] if isinstance(name, int) and name < len(origin) else None
 
 
-def _first(origins: Origin, values: list[JSON]) -> tuple[Location | None, list[JSON]]:
-    """The first location among the elements of an array, and the values of all the others."""
-    for index, origin in enumerate(origins if isinstance(origins, list) else ()):
-        if isinstance(origin, Location):
-            return origin, values[:index] + values[index + 1 :]
-    return None, []
-
-
 _KNOWN: Final = {
     **RUNTIME,
-    **by_name(Location, alone, entries, entry_origins, enumerate, greatest_of, inside, instead),
-    **by_name(least_of, lowered, numeral, raised, step, times),
+    **by_name(Location, alone, entries, entry_origins, enumerate, inside, instead),
+    **by_name(leftmost, lowered, numeral, raised, step, times),
 }
 
 
