@@ -3,10 +3,10 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import LuaError
-from karta_interpreter.lua.answers import answer
 from karta_interpreter.operations import Call, Operation
 from tests.catalogue.entries import Entry, entries
 from tests.conformance.customizations import Pair, Tally, compare_ours, exported
+from tests.scripts import answer
 
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "CronJob", "StatefulSet", "SparkApplication")
 

@@ -11,10 +11,10 @@ from karta_interpreter.export.library import used
 from karta_interpreter.export.writer import negated
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition, load_documents
-from karta_interpreter.lua.answers import answer
 from karta_interpreter.lua.script import Script
 from karta_interpreter.operations import Operation
 from tests.catalogue.entries import entries
+from tests.scripts import answer
 
 TOY = """\
 # Written from the toy operator 1.0.
