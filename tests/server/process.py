@@ -20,13 +20,16 @@ KARTAS = Path(__file__).parent / "testdata" / "kartas"
 PROGRAM = """
 import json, sys
 from pathlib import Path
+from karta_interpreter.lua.machine import worker
+
+options = json.loads(sys.argv[1])
+worker.SECONDS = options.pop("script_seconds", worker.SECONDS)  # before others take it
 from karta_interpreter.server import Settings, isolated_child, run
 
 def started(server):
     authority = server.certificate.authority.decode() if server.certificate else ""
     print(json.dumps({"port": server.port, "authority": authority}), flush=True)
 
-options = json.loads(sys.argv[1])
 isolated_child.MEMORY = options.pop("child_memory", isolated_child.MEMORY)
 places = {"folders": (Path(options.pop("folder")),), "overrides": tuple(map(Path, options.pop("overrides", ())))}
 run(Settings(**places, catalogue=False, **options), started=started)
@@ -62,9 +65,11 @@ class Process:
 def running(folder: Path = KARTAS, **options: Any) -> Iterator[Process]:
     """Run a server until the end of the block; nothing that is slow on a busy machine ends a call or a connection.
 
-    ``options`` are settings, and ``child_memory``: what a process for a large call may take, in bytes.
+    ``options`` are settings, and two limits: ``child_memory``, in bytes, of a process for a large call, and
+    ``script_seconds`` of a script, which may take as long as a call.
     """
-    patience = {"call_limit": HANG, "header_timeout": HANG, "exchange_timeout": HANG, "connection_age": 0}
+    limits = ("call_limit", "header_timeout", "exchange_timeout", "script_seconds")
+    patience = {"connection_age": 0, **dict.fromkeys(limits, HANG)}
     settings = json.dumps({"folder": str(folder), "port": 0, "grace_period": 0.0} | patience | options)
     command = [sys.executable, "-c", PROGRAM, settings]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:

@@ -89,7 +89,8 @@ async def test_nobody_waits_for_a_hostile_script(server: Process, hostile: str) 
             ]
             answered = 0
             while not all(attack.done() for attack in attacks):
-                assert (await client.ask(next(others))).response["successful"]
+                answer = await client.ask(next(others))
+                assert answer.response["successful"], answer.body
                 answered += 1
             for attack in attacks:
                 assert attack.result().response["status"]["code"] == 504
