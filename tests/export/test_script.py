@@ -8,7 +8,7 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export import script as scripts
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.export.library import used
-from karta_interpreter.export.writer import negated
+from karta_interpreter.export.writer import flattened, negated
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition, load_documents
 from karta_interpreter.lua.script import Script
@@ -196,3 +196,10 @@ def test_a_script_has_no_code_for_what_the_definition_lacks(
 def test_values_in_the_place_of_null_are_known_only_where_some_function_makes_them() -> None:
     assert "null" not in used('get(obj, "a")').replace("null inside of null", "")
     assert "local null = {}" in used('append(found, get(obj, "a"))')
+
+
+def test_a_function_of_many_variables_keeps_its_blocks() -> None:
+    lines = ["local function f(obj)", "  do", *["    local a = 1"] * 61, "  end", "end"]
+
+    assert flattened(lines) == lines
+    assert flattened(lines[:5] + lines[-2:]) == ["local function f(obj)", *["  local a = 1"] * 3, "end"]

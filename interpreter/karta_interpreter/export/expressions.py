@@ -10,7 +10,7 @@ from karta_interpreter.export.library import LIBRARY, words_of
 from karta_interpreter.export.paths import paths_of
 from karta_interpreter.export.shared import name_of, repeated
 from karta_interpreter.export.traits import is_boolean
-from karta_interpreter.export.writer import Sink, Value, bare, lua_name
+from karta_interpreter.export.writer import Sink, Value, bare, flattened, lua_name
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.syntax import Node
@@ -129,7 +129,7 @@ class Expressions:
                 emitter.line(f"return {placed.text}, {placed.origin or '{parts = {}}'}")
                 if self._makes_null(*emitter.lines):
                     self._null_makers.add(name)
-        self.add("\n".join([*self.comment_about(query), *emitter.lines]))
+        self.add("\n".join([*self.comment_about(query), *flattened(emitter.lines)]))
         return name
 
     def comment_about(self, query: Query) -> Iterator[str]:
@@ -188,10 +188,10 @@ class Expressions:
             else:
                 found = emitter.collected(node, here)
             no_origin = "nil" if node in emitter.singles else "{parts = {}}"
-            emitter.line(f"return {found.text}" + (f", {found.origin or no_origin}" if traced else ""))
+            emitter.line(f"return {bare(found.text)}" + (f", {found.origin or no_origin}" if traced else ""))
         if self._makes_null(*emitter.lines):
             self._null_makers.add(name)
-        self.add("\n".join(emitter.lines))
+        self.add("\n".join(flattened(emitter.lines)))
         return name
 
     def _makes_null(self, *lines: str) -> bool:

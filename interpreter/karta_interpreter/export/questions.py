@@ -97,13 +97,16 @@ def matched_status(script: Script) -> str:
             else f"conditions_by_type({script.list_of(query, 'conditions')}(obj)"
         )
         lines.append(f"  local by_type = {found}, {field})")
+    # First of all: an expression that several statuses have would take the comment of one of them.
+    notes = {
+        status_: [f"  {line}" for line in script.comment_on(str(status_).lower())] for status_, _ in rules.mappings
+    }
     for status_, matchers in rules.mappings:
-        notes = [f"  {line}" for line in script.comment_on(str(status_).lower())]
         ways = [_matcher(script, rules, str(status_), matcher) for matcher in matchers]
         condition = (
             ways[0] if len(ways) == 1 else "\n    or ".join(f"({way})" if " and " in way else way for way in ways)
         )
-        lines += [*notes, f"  if {condition} then", f"    found.{status_} = true", "  end"]
+        lines += [*notes[status_], f"  if {condition} then", f"    found.{status_} = true", "  end"]
     lines += ["  if next(found) == nil then found.Undefined = true end", "  return found", "end"]
     script.add("\n".join(lines))
     return "statuses_of"

@@ -1,7 +1,7 @@
 """Lines of Lua, and the names in them."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -65,6 +65,8 @@ _KEYWORDS: Final = _WORDS_OF_LUA | frozenset(
 )
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 _LONGEST_NAME: Final = 40
+_MOST_VARIABLES: Final = 60
+"""The variables that a function may have at once; Lua's limit is 200, and calls need some places, too."""
 _TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _OPERAND: Final = re.compile(r"\w+(?:\((?:[^()]|\([^()]*\))*\))?")
 _COMPARED: Final = re.compile(rf"({_OPERAND.pattern}) ([=~]=) ({_OPERAND.pattern}|{_TEXT.pattern})")
@@ -176,6 +178,25 @@ def is_name(text: str) -> bool:
 
 def _is_literal(text: str) -> bool:
     return re.fullmatch(r'-?[0-9.]+|"(?:[^"\\]|\\.)*"', text) is not None
+
+
+def flattened(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a function without ``do`` blocks, which only keep its variables below Lua's limit.
+
+    >>> flattened(["f()", "do", "  local a = 1", "end"])
+    ['f()', 'local a = 1']
+    """
+    if sum(line.lstrip().startswith("local ") for line in lines) > _MOST_VARIABLES:
+        return list(lines)
+    found, ends = list[str](), list[str]()
+    for line in lines:
+        if line.lstrip() == "do":
+            ends.append(f"{line[: -len('do')]}end")
+        elif ends and line == ends[-1]:
+            ends.pop()
+        else:
+            found.append(line[2 * len(ends) :])
+    return found
 
 
 def bare(text: str) -> str:
