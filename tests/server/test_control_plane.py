@@ -174,7 +174,9 @@ def bundles(plane: ControlPlane) -> set[bytes]:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        pytest.param({"register": True}, "--public-url or --service", id="no address"),
+        pytest.param(
+            {"register": True}, "--register needs the address Karmada calls: give --public-url", id="no address"
+        ),
         pytest.param(
             {"register": True, "public_url": "https://a.example", "service": SERVICE}, "not both", id="two addresses"
         ),

@@ -72,8 +72,11 @@ class ControlPlane:
         self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
         at_url = Endpoint.of_url(settings.public_url) if settings.public_url else None
         at_service = Endpoint.of_service(settings.service) if settings.service else None
-        if settings.register and bool(at_url) == bool(at_service):
-            raise ServeError("to register, Karmada needs one address: give --public-url or --service, not both")
+        if settings.register and at_url and at_service:
+            raise ServeError("--register takes one address: give --public-url or --service, not both")
+        if settings.register and not (at_url or at_service):
+            needed = "give --public-url URL or --service NAMESPACE/NAME:PORT"
+            raise ServeError(f"--register needs the address Karmada calls: {needed}")
         self._address = (at_url or at_service) if settings.register else None
 
     async def close(self) -> None:
