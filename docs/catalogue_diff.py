@@ -40,7 +40,7 @@ def main() -> None:
     if len(sys.argv) != 2 or not sys.argv[1]:  # noqa: PLR2004 - the program and the revision
         raise SystemExit("give the revision to compare with: make catalogue-diff FROM=v0.1.0")
     revision = sys.argv[1]
-    command = ["diff", "--from", f"catalogue@{revision}", "--to", "catalogue", "-f", "kartas", "-o", "markdown"]
+    command = ["diff", "--from", f"catalogue@{revision}", "--to", "catalogue", "--object", "kartas", "-o", "markdown"]
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-m", "karta_interpreter", *command], stdout=subprocess.PIPE, text=True, check=False
     )

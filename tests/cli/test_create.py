@@ -167,7 +167,7 @@ def test_a_suite_asks_about_workloads(run: Run, files: Path) -> None:
     del files
     result = run("create", "suite", "-f", "karta.yaml")
 
-    assert (result.exit_code, result.stderr) == (2, 'error: give the workloads: --object PATH, "-" for stdin\n')
+    assert (result.exit_code, result.stderr) == (2, 'error: give the workload: --object PATH, "-" for stdin\n')
 
 
 def test_an_update_writes_what_differs_and_nothing_else(run: Run, files: Path) -> None:

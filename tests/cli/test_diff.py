@@ -38,7 +38,7 @@ def _files(files: Path, karta: Callable[..., str]) -> None:
 
 
 def _diff(run: Run, before: str, after: str, *arguments: str) -> Result:
-    return run("diff", "--from", before, "--to", after, *(arguments or ("-f", "job.yaml")))
+    return run("diff", "--from", before, "--to", after, *(arguments or ("--object", "job.yaml")))
 
 
 def _changes(result: Result) -> dict[str, list[tuple[str, object, object]]]:
@@ -67,7 +67,7 @@ def test_each_place_of_an_answer_is_shown(run: Run) -> None:
 
 
 def test_a_script_and_a_karta_are_compared_where_one_of_them_answers(run: Run) -> None:
-    changes = _changes(_diff(run, "customization.yaml", "karta.yaml", "-f", "job.yaml", "-o", "json"))
+    changes = _changes(_diff(run, "customization.yaml", "karta.yaml", "--object", "job.yaml", "-o", "json"))
 
     requires = {"resourceRequest": {"cpu": "2", "memory": "8Gi"}}
     assert changes["InterpretReplica"] == [("requires", None, requires)]
@@ -81,8 +81,8 @@ def test_an_error_differs_from_an_answer_but_not_from_another_error(run: Run, fi
     )
     (files / "fixed.yaml").write_text((files / "karta.yaml").read_text().replace(".spec.replicas", ".spec.count"))
 
-    both = _diff(run, "karta.yaml", "doubled.yaml", "-f", "broken.yaml", "-o", "json")
-    one = _diff(run, "karta.yaml", "fixed.yaml", "-f", "broken.yaml", "-o", "json")
+    both = _diff(run, "karta.yaml", "doubled.yaml", "--object", "broken.yaml", "-o", "json")
+    one = _diff(run, "karta.yaml", "fixed.yaml", "--object", "broken.yaml", "-o", "json")
 
     assert "InterpretReplica" not in _changes(both)
     ((path, before, after),) = _changes(one)["InterpretReplica"]
@@ -95,14 +95,14 @@ def test_a_suite_gives_its_own_calls(run: Run, files: Path) -> None:
     (files / "testdata" / "suite.yaml").write_text(SUITE)
 
     for given in ("testdata/suite.yaml", "testdata"):
-        result = _diff(run, "karta.yaml", "doubled.yaml", "-f", given)
+        result = _diff(run, "karta.yaml", "doubled.yaml", "--object", given)
 
         assert "testdata/suite.yaml:1: Job four pods: InterpretReplica\n  replica\n  - 4\n  + 8\n" in result.stdout
         assert result.stderr == "1 question: 1 answer differs\n"
 
 
 def test_release_notes_have_a_line_for_each_operation(run: Run) -> None:
-    result = _diff(run, "customization.yaml", "doubled.yaml", "-f", "job.yaml", "-o", "markdown")
+    result = _diff(run, "customization.yaml", "doubled.yaml", "--object", "job.yaml", "-o", "markdown")
 
     lines = result.stdout.splitlines()
     assert "- example.io/v1 Job, InterpretDependency: 1 of 1 answer, answered now." in lines
@@ -111,7 +111,7 @@ def test_release_notes_have_a_line_for_each_operation(run: Run) -> None:
 
 
 def test_the_count_that_is_written_can_be_given(run: Run) -> None:
-    result = _diff(run, "karta.yaml", "doubled.yaml", "-f", "job.yaml", "--desired-replica", "10")
+    result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--desired-replica", "10")
 
     assert "  revised.spec.replicas\n  - 10\n  + 5\n" in result.stdout
 
@@ -135,9 +135,9 @@ def test_a_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
     api = {"apiVersion": job.gvk.api_version, "kind": "JobSet", "metadata": {"name": "x"}}
     (files / "jobset.yaml").write_text(json.dumps({**api, "spec": spec}))
 
-    result = _diff(run, "JobSet@HEAD", "JobSet", "-f", "jobset.yaml")
-    same = _diff(run, "catalogue@HEAD", "catalogue@HEAD", "-f", "jobset.yaml")
-    others = _diff(run, "JobSet@HEAD", "JobSet@HEAD", "-f", "job.yaml")
+    result = _diff(run, "JobSet@HEAD", "JobSet", "--object", "jobset.yaml")
+    same = _diff(run, "catalogue@HEAD", "catalogue@HEAD", "--object", "jobset.yaml")
+    others = _diff(run, "JobSet@HEAD", "JobSet@HEAD", "--object", "job.yaml")
 
     assert result.exit_code == 1
     assert "InterpretReplica" in result.stdout
@@ -149,32 +149,36 @@ def test_a_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
     ("arguments", "code", "message"),
     [
         pytest.param(
-            ("Jobset", "Job", "-f", "none.yaml"), 2, "error: none.yaml: No such file or directory", id="no file"
+            ("Jobset", "Job", "--object", "none.yaml"), 2, "error: none.yaml: No such file or directory", id="no file"
         ),
         pytest.param(
-            ("RayClster", "Job", "-f", "job.yaml"),
+            ("RayClster", "Job", "--object", "job.yaml"),
             2,
             "error: RayClster is no file, no kind of the catalogue and not catalogue[@REVISION]; "
             "did you mean RayCluster?",
             id="a typo in a kind",
         ),
-        pytest.param(("catalogue@", "Job", "-f", "job.yaml"), 2, "error: catalogue@: give a git revision", id="no rev"),
         pytest.param(
-            ("catalogue@HEAD", "Job", "-f", "job.yaml"),
+            ("catalogue@", "Job", "--object", "job.yaml"), 2, "error: catalogue@: give a git revision", id="no rev"
+        ),
+        pytest.param(
+            ("catalogue@HEAD", "Job", "--object", "job.yaml"),
             1,
             "error: cannot read the catalogue of git revision HEAD: fatal: not a git repository",
             id="no repository",
         ),
         pytest.param(
-            ("karta.yaml", "Job", "-f", "karta.yaml"),
+            ("karta.yaml", "Job", "--object", "karta.yaml"),
             2,
             "error: karta.yaml: there is no object and no suite in it",
             id="definitions only",
         ),
         pytest.param(
-            ("karta.yaml", "Job", "-f", "list.yaml"), 1, "error: list.yaml:1: ", id="no object"
+            ("karta.yaml", "Job", "--object", "list.yaml"), 1, "error: list.yaml:1: ", id="no object"
         ),
-        pytest.param(("-", "Job", "-f", "-"), 2, "error: only one option can read standard input", id="stdin twice"),
+        pytest.param(
+            ("-", "Job", "--object", "-"), 2, "error: only one option can read standard input", id="stdin twice"
+        ),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(run: Run, files: Path, arguments: tuple[str, ...], code: int, message: str) -> None:

@@ -52,6 +52,14 @@ def test_the_chain_from_the_answer_to_the_object(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files")
+def test_the_object_is_a_file_or_an_option(run: Run) -> None:
+    file, option = run("explain", "job.yaml", *KARTA), run("explain", "--object", "job.yaml", *KARTA)
+
+    assert (option.exit_code, option.stdout) == (0, file.stdout)
+
+
+@pytest.mark.usefixtures("files")
 def test_lines_fit_a_narrow_terminal_but_for_paths_that_are_wider(run: Run) -> None:
     lines = run("explain", "job.yaml", *KARTA, env=NARROW).stdout.splitlines()
 
@@ -85,7 +93,7 @@ def test_markdown_has_a_table_for_each_operation(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("target", [("Job", "-f", "karta.yaml"), ("karta.yaml",)], ids=["kind", "file"])
+@pytest.mark.parametrize("target", [("Job", *KARTA), KARTA, ("karta.yaml",)], ids=["kind", "option", "file"])
 def test_a_kind_or_a_karta_shows_what_operations_read(run: Run, target: tuple[str, ...]) -> None:
     result = run("explain", *target, "--operation", "ReviseReplica", env={"COLUMNS": "100"})
 
@@ -102,6 +110,8 @@ def test_a_kind_or_a_karta_shows_what_operations_read(run: Run, target: tuple[st
         pytest.param(("Jobb", *KARTA), 2, "there is no definition for Jobb; did you mean Job?", id="neither"),
         pytest.param(("jobb.yaml", *KARTA), 2, "error: jobb.yaml: there is no such file", id="no file"),
         pytest.param(("job.yaml", *KARTA, "--operation", "Retain"), 2, "observed-file", id="an object too few"),
+        pytest.param(("Job", "--object", "job.yaml"), 2, "give Job or --object, not both", id="two targets"),
+        pytest.param((), 2, "give a KIND, a FILE with an object, --object FILE, or definitions", id="nothing"),
         pytest.param(("job.yaml",), 1, "the catalogue has no definition for example.io/v1", id="no definition"),
         pytest.param(("-", *KARTA, "--observed-file", "-"), 2, "only one option can read standard input", id="stdin"),
     ],
@@ -149,7 +159,7 @@ def test_strict_exits_with_3_for_a_warning(run: Run, command: tuple[str, ...], c
 
 @pytest.mark.usefixtures("misspelt")
 def test_a_tree_shows_a_count_without_pods(run: Run) -> None:
-    result = run("tree", "--karta", "karta.yaml", "-f", "job.yaml")
+    result = run("tree", "-f", "karta.yaml", "--object", "job.yaml")
 
     assert result.stdout == (
         "Job team/demo: Running, none (count 3, but no podTemplate; add // {spec: {}} if the operator makes pods)\n"

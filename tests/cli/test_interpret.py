@@ -94,7 +94,7 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
         ),
         pytest.param(
             ["--operation", "InterpretHealth"],
-            "Execute InterpretHealth error: desired-file, observed-file options are not set",
+            'Execute InterpretHealth error: give the object: --observed-file FILE (or --desired-file), "-" for stdin',
             id="no object",
         ),
         pytest.param(
@@ -117,11 +117,13 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
             "Execute ReviseReplica error: desired-replica option is not set",
             id="ReviseReplica without a number",
         ),
-        pytest.param([], "error: desired-file, observed-file options are not set", id="nothing at all"),
+        pytest.param(
+            [], 'error: give the object: --observed-file FILE (or --desired-file), "-" for stdin', id="nothing at all"
+        ),
         pytest.param(["--observed-file", "no.yaml"], "error: no.yaml: No such file or directory", id="a missing file"),
         pytest.param(
             ["--observed-file", "two.yaml"],
-            "error: two.yaml: get 2 objects, expect one at most",
+            "error: two.yaml holds 2 objects; give one (first: Elasticsearch obs/logs, line 2)",
             id="two objects in a file",
         ),
         pytest.param(["--observed-file", "empty.yaml"], "error: empty.yaml: it has no object", id="an empty file"),
@@ -138,7 +140,9 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
     ],
 )
 def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str], message: str) -> None:
-    (files / "two.yaml").write_text("{kind: A}\n---\n{kind: B}\n")
+    (files / "two.yaml").write_text(
+        "---\n{kind: Elasticsearch, metadata: {name: logs, namespace: obs}}\n---\n{kind: B}\n"
+    )
     (files / "other.yaml").write_text("{apiVersion: v1, kind: Pod}")
     (files / "empty.yaml").touch()
 
@@ -214,6 +218,7 @@ def test_the_first_of_several_definitions_wins_and_the_others_are_named(
 
     assert result.stdout.startswith("---\n# [1/2] replica:\n7\n")
     assert "mine from mine.yaml hides job from karta.yaml" in result.stderr
+    assert result.stderr.startswith("note: --karta is -f now;")
 
 
 def test_a_broken_definition_before_a_good_one_is_not_passed_over_in_silence(

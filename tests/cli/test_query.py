@@ -38,7 +38,7 @@ def _files(files: Path) -> None:
     ],
 )
 def test_each_output_has_the_place_that_it_is_read_from(run: Run, expression: str, rows: list[str]) -> None:
-    result = run("query", expression, "-f", "groups.yaml")
+    result = run("query", expression, "--object", "groups.yaml")
 
     verdict, _, *shown = result.stdout.splitlines()
     assert (result.exit_code, verdict, shown) == (0, "plain: the server answers it at once", rows)
@@ -56,7 +56,7 @@ def test_each_output_has_the_place_that_it_is_read_from(run: Run, expression: st
     ],
 )
 def test_assign_shows_what_a_write_changes(run: Run, expression: str, value: str, changed: list[str]) -> None:
-    result = run("query", expression, "-f", "groups.yaml", "--assign", value)
+    result = run("query", expression, "--object", "groups.yaml", "--assign", value)
 
     assert (result.exit_code, result.stdout.splitlines()[-len(changed) :]) == (0, changed)
 
@@ -67,16 +67,18 @@ def test_assign_shows_what_a_write_changes(run: Run, expression: str, value: str
         pytest.param([".a | del(.b)"], 1, "`del` is not allowed: an expression only reads", id="refused"),
         pytest.param([".a |"], 1, "error [expression-syntax]", id="no jq"),
         pytest.param(
-            [".spec.size[]", "-f", "groups.yaml"], 1, "error: .spec.size[]: cannot iterate over", id="it fails"
+            [".spec.size[]", "--object", "groups.yaml"], 1, "error: .spec.size[]: cannot iterate over", id="it fails"
         ),
         pytest.param(
-            [".spec.size | length", "-f", "groups.yaml", "--assign", "2"],
+            [".spec.size | length", "--object", "groups.yaml", "--assign", "2"],
             1,
             "is not read from one place",
             id="no place",
         ),
-        pytest.param([".a", "-f", "groups.yaml", "--assign", "x"], 2, "this is not JSON", id="a value without quotes"),
-        pytest.param([".a", "--assign", "1"], 2, "give it with -f", id="nothing to write to"),
+        pytest.param(
+            [".a", "--object", "groups.yaml", "--assign", "x"], 2, "this is not JSON", id="a value without quotes"
+        ),
+        pytest.param([".a", "--assign", "1"], 2, "give it with --object", id="nothing to write to"),
     ],
 )
 def test_what_is_wrong_is_named(run: Run, arguments: list[str], code: int, stderr: str) -> None:
@@ -87,7 +89,7 @@ def test_what_is_wrong_is_named(run: Run, arguments: list[str], code: int, stder
 
 
 def test_a_bounded_expression_has_its_reason_and_its_outputs(run: Run) -> None:
-    result = run("query", "reduce .spec.groups[].count as $n (0; . + $n)", "-f", "groups.yaml", "-o", "json")
+    result = run("query", "reduce .spec.groups[].count as $n (0; . + $n)", "--object", "groups.yaml", "-o", "json")
 
     found = json.loads(result.stdout)
     assert (found["verdict"], found["outputs"]) == ("bounded", [{"value": 2}])

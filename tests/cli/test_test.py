@@ -57,6 +57,17 @@ def test_suites_are_answered_by_the_definition_beside_them(run: Callable[..., Re
     assert result.stderr == "1 kind, 2 cases: 2 passed, 0 failed\n"
 
 
+@pytest.mark.usefixtures("suite")
+def test_given_definitions_answer_instead_of_those_beside_the_suites(
+    run: Callable[..., Result], tmp_path: Path, karta: Callable[..., str]
+) -> None:
+    (tmp_path / "other.txt").write_text(karta(replicas='"7"'))
+
+    result = run("test", "-f", "other.txt", "-o", "json")
+
+    assert [case["passed"] for case in json.loads(result.stdout)["cases"]] == [False, True]
+
+
 def test_a_failure_tells_the_place_the_reason_and_the_difference(suite: Path, run: Callable[..., Result]) -> None:
     suite.write_text(_WRONG)
     result = run("test")

@@ -10,7 +10,7 @@ Run = Callable[..., Result]
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "tests" / "catalogue" / "manifests"
-JOB = ("tree", "--karta", "karta.yaml", "-f")
+JOB = ("tree", "-f", "karta.yaml", "--object")
 
 PODS = """\
 apiVersion: v1
@@ -38,7 +38,7 @@ def test_a_workload_that_is_its_only_component(run: Run) -> None:
 def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
     (tmp_path / "pods.yaml").write_text(PODS)
 
-    result = run("tree", "-f", str(MANIFESTS / "raycluster.yaml"), "--pods", str(tmp_path / "pods.yaml"))
+    result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", str(tmp_path / "pods.yaml"))
 
     assert result.exit_code == 0, result.output
     assert result.stdout == (
@@ -53,7 +53,7 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_table_counts_pods(run: Run) -> None:
-    result = run("tree", "-f", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", "-o", "table", stdin=PODS)
+    result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", "-o", "table", stdin=PODS)
 
     assert result.stdout.splitlines() == [
         "RayCluster recommender/batch-inference: Undefined, 15 pods",
@@ -68,7 +68,7 @@ def test_a_table_counts_pods(run: Run) -> None:
 
 
 def test_a_stray_pod_is_said_and_is_exit_code_1(run: Run) -> None:
-    result = run("tree", "-f", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", stdin=PODS + STRAY)
+    result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", stdin=PODS + STRAY)
 
     assert result.exit_code == 1
     assert "pod gone is of the instance 'gone'" in result.stderr
@@ -77,13 +77,13 @@ def test_a_stray_pod_is_said_and_is_exit_code_1(run: Run) -> None:
 
 @pytest.mark.parametrize(("output", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
 def test_for_programs(run: Run, output: str, read: Callable[[str], dict[str, object]]) -> None:
-    tree = read(run("tree", "-f", str(MANIFESTS / "jobset.yaml"), "-o", output).stdout)
+    tree = read(run("tree", "--object", str(MANIFESTS / "jobset.yaml"), "-o", output).stdout)
 
     assert (tree["kind"], tree["replicas"], tree["status"]) == ("JobSet", 34, {"phases": ["Undefined"]})
 
 
 def test_a_picture(run: Run) -> None:
-    result = run("tree", "-f", str(MANIFESTS / "leaderworkerset.yaml"), "-o", "mermaid")
+    result = run("tree", "--object", str(MANIFESTS / "leaderworkerset.yaml"), "-o", "mermaid")
 
     assert result.stdout == (
         "flowchart TD\n"
@@ -109,13 +109,41 @@ def test_names_cannot_draw(run: Run, files: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "notes"),
+    [
+        pytest.param(
+            ("-f", "job.yaml", "--karta", "karta.yaml"),
+            ["--karta is -f now", "-f WORKLOAD is --object WORKLOAD now"],
+            id="as in 0.1.0",
+        ),
+        pytest.param(("--object", "job.yaml", "--karta", "karta.yaml"), ["--karta is -f now"], id="half of it"),
+        pytest.param(("--object", "job.yaml", "-f", "karta.yaml"), [], id="as it is now"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_old_spellings_are_accepted_with_a_note(run: Run, arguments: tuple[str, ...], notes: list[str]) -> None:
+    result = run("tree", *arguments)
+
+    assert result.stdout == "Job team/demo: Running, 3 pods, cpu 2, memory 8Gi each\n"
+    assert [line.partition(";")[0] for line in result.stderr.splitlines()] == [f"note: {note}" for note in notes]
+    assert "--karta" not in run("tree", "--help").stdout
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 2, "it has no Pod", id="pods that are none"),
-        pytest.param(("tree", "-f", "job.yaml"), 1, "the catalogue has no definition for", id="an unknown kind"),
+        pytest.param(("tree", "--object", "job.yaml"), 1, "the catalogue has no definition for", id="an unknown kind"),
         pytest.param((*JOB, "-", "--pods", "-"), 2, "only one option can read standard input", id="stdin twice"),
-        pytest.param((*JOB, "statuses.yaml"), 2, "get 2 objects", id="two workloads"),
-        pytest.param(("tree",), 2, "--filename", id="no workload"),
+        pytest.param(
+            (*JOB, "statuses.yaml"),
+            2,
+            "statuses.yaml holds 2 objects; give one (first: one without a kind, line 1)",
+            id="two workloads",
+        ),
+        pytest.param(("tree",), 2, 'give the workload: --object PATH, "-" for stdin', id="no workload"),
+        pytest.param(("tree", "-f", "karta.yaml"), 2, "give the workload: --object PATH", id="a definition alone"),
+        pytest.param(("tree", "-f", "a.yaml", "-f", "b.yaml"), 2, "give the workload", id="two files of definitions"),
     ],
 )
 @pytest.mark.usefixtures("files")

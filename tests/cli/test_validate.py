@@ -24,6 +24,12 @@ def test_a_good_definition_is_silent_on_stdout(run: Run) -> None:
     assert result.stderr == "1 definition, 0 errors, 0 warnings\n"
 
 
+def test_a_definition_is_an_argument_or_an_option(run: Run) -> None:
+    assert run("validate", "-f", _GOOD).stderr == "1 definition, 0 errors, 0 warnings\n"
+    nothing = run("validate")
+    assert (nothing.exit_code, nothing.stderr) == (2, 'error: give definitions: PATH or -f PATH, "-" for stdin\n')
+
+
 def test_a_finding_has_its_place_its_expression_and_a_caret(run: Run, files: Path, karta: Karta) -> None:
     (files / "bad.yaml").write_text(karta(replicas=".spec.replicas | del(.a)"))
 
@@ -226,7 +232,9 @@ def test_customizations_for_programs(run: Run, files: Path) -> None:
     assert document["summary"]["customizations"] == 1
 
 
-@pytest.mark.parametrize("command", ["validate", "tree -f karta.yaml --karta", "interpret --observed-file job.yaml -f"])
+@pytest.mark.parametrize(
+    "command", ["validate", "tree --object karta.yaml -f", "interpret --observed-file job.yaml -f"]
+)
 def test_an_empty_path_is_not_the_current_folder(run: Run, command: str) -> None:
     result = run(*command.split(), "")
 

@@ -18,7 +18,7 @@ from karta_interpreter.karta.status import match_status
 from karta_interpreter.operations import Call, Operation, Results, StatusItem, interpret
 from karta_interpreter.operations.interpret_health import is_stale
 
-_NO_OBJECT = "desired-file, observed-file options are not set"
+_NO_OBJECT = 'give the object: --observed-file FILE (or --desired-file), "-" for stdin'
 ORDER = (
     Operation.RETAIN,
     Operation.INTERPRET_REPLICA,

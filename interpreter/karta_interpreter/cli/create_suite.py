@@ -8,7 +8,7 @@ import click
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.files import check_stdin, read_objects, write_files
-from karta_interpreter.cli.options import inputs
+from karta_interpreter.cli.options import NO_WORKLOAD, definitions, inputs
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.findings import count
 from karta_interpreter.k8s import edit
@@ -29,7 +29,7 @@ Examples:
 
 
 @click.command("suite", epilog=_EXAMPLES)
-@inputs("-f", "--filename", "filenames", text="Definitions and customizations; default: the catalogue")
+@definitions
 @inputs("--object", "paths", text="Workloads to ask about")
 @click.option(
     "--output-dir",
@@ -45,7 +45,7 @@ def suite_command(filenames: tuple[str, ...], paths: tuple[str, ...], output_dir
     """
     check_stdin((*filenames, *paths))
     if not paths:
-        raise UsageProblem('error: give the workloads: --object PATH, "-" for stdin')
+        raise UsageProblem(NO_WORKLOAD)
     files: dict[str, list[str]] = {}
     for workload in (each for path in paths for each in read_objects(path)):
         for call, fields in _cases(_cleaned(workload), filenames):

@@ -12,10 +12,14 @@ from karta_interpreter.cli.render import findings_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of, load_catalogue
 from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Selection, combine
 from karta_interpreter.suggestion import did_you_mean
+
+DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
+"""The kinds of definitions and customizations, which are no workloads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,9 @@ from karta_interpreter.suites.comparison import NOTHING, Difference, compare
 
 _EXAMPLES = """\b
 Examples:
-  karta-interpreter diff --from customization.yaml --to karta.yaml -f objects/
-  karta-interpreter diff --from RayCluster --to my-raycluster.yaml -f raycluster.yaml
-  karta-interpreter diff --from catalogue@v0.1.0 --to catalogue -f kartas/
+  karta-interpreter diff --from customization.yaml --to karta.yaml --object objects/
+  karta-interpreter diff --from RayCluster --to my-raycluster.yaml --object raycluster.yaml
+  karta-interpreter diff --from catalogue@v0.1.0 --to catalogue --object kartas/
 """
 _EXCERPT = 160
 _SILENT = "not answered"
@@ -50,7 +50,6 @@ class Change:
 @click.option("--from", "before", required=True, metavar="SIDE", help="The definition before.")
 @click.option("--to", "after", required=True, metavar="SIDE", help="The definition after.")
 @click.option(
-    "-f",
     "--object",
     "paths",
     multiple=True,

@@ -10,7 +10,7 @@ from karta_interpreter.cli.calls import Arguments, operation_named, print_line
 from karta_interpreter.cli.definitions import Interpreter, definitions_named, interpreter_for
 from karta_interpreter.cli.explanations import explanations_markdown, explanations_text, width
 from karta_interpreter.cli.files import STDIN, check_stdin, read_items, read_object, read_objects
-from karta_interpreter.cli.options import inputs, output
+from karta_interpreter.cli.options import definitions, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, written
 from karta_interpreter.explain import Explanation, Fact, explain, outline
@@ -35,18 +35,20 @@ Examples:
 
 
 @click.command("explain", epilog=_EXAMPLES)
-@click.argument("target", metavar="KIND|FILE")
+@click.argument("target", required=False, metavar="[KIND|FILE]")
+@click.option("--object", "path", metavar="PATH", help='The workload, instead of FILE: file or "-".')
 @click.option("--operation", metavar="NAME", help="Explain one operation.")
 @click.option("--observed-file", metavar="PATH", help="The object as a member cluster has it, for Retain.")
 @click.option("--status-file", metavar="PATH", help="One AggregatedStatusItem per document.")
 @click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
 @inputs("--reference-file", "references", text="Objects that the definition may look up")
-@inputs("-f", "--filename", "--karta", "filenames", text="Definitions and customizations instead of the catalogue")
+@definitions
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option("--strict", is_flag=True, help=STRICT)
 @output("text", "json", "yaml", "markdown")
 def command(
-    target: str,
+    target: str | None,
+    path: str | None,
     operation: str | None,
     filenames: tuple[str, ...],
     overrides: tuple[str, ...],
@@ -59,29 +61,40 @@ def command(
 
     FILE holds an object, "-" is stdin: for each operation the command shows which layer answers, and the chain from the
     answer to the object. Of a KIND of the catalogue, or a FILE with a Karta, it shows which expressions each operation
-    reads. The exit code is 1 when an operation gives an error.
+    reads; without KIND and FILE, those of the definitions in -f. The exit code is 1 when an operation gives an error.
     """
     asked = operation_named(operation) if operation else None
-    is_file = target == STDIN or Path(target).exists()
-    if not is_file and Path(target).suffix in (".yaml", ".yml", ".json"):
-        raise UsageProblem(f"error: {target}: there is no such file")
-    files = [given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
-    check_stdin([path for path in (*files, target if is_file else None) if path])
-    if not is_file or _is_definition(target):
-        for each in definitions_named([], [target]) if is_file else definitions_named([target], filenames):
-            origin = each.source if is_file or filenames else ORIGIN
+    if target and path:
+        raise UsageProblem(f"error: give {target} or --object, not both")
+    file = path or (target if target and _is_path(target) else None)
+    files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
+    check_stdin([each for each in files if each])
+    if file is None or (path is None and _is_definition(file)):
+        if not (target or filenames):
+            raise UsageProblem("error: give a KIND, a FILE with an object, --object FILE, or definitions with -f FILE")
+        named = definitions_named([], [file]) if file else definitions_named([target] if target else [], filenames)
+        for each in named:
+            origin = each.source if file or filenames else ORIGIN
             explanations = [outline(each, one, origin=origin) for one in Operation if asked in (None, one)]
             _print(f"{each.gvk.kind} {each.gvk.api_version}, by {each.name} ({origin})", explanations, output)
         return
     observed = read_object(given["observed_file"]) if given["observed_file"] else None
     items = read_items(given["status_file"]) if given["status_file"] else None
-    arguments = Arguments(read_object(target), observed, items, given["desired_replica"])
+    arguments = Arguments(read_object(file), observed, items, given["desired_replica"])
     calls = [arguments.call(asked)] if asked else arguments.calls()
     interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
     calls = [each for each in calls if asked or interpreter.is_asked(each.operation)]
     show(
         interpreter, calls, [each for path in given["references"] for each in read_objects(path)], output, strict=strict
     )
+
+
+def _is_path(target: str) -> bool:
+    if target == STDIN or Path(target).exists():
+        return True
+    if Path(target).suffix in (".yaml", ".yml", ".json"):
+        raise UsageProblem(f"error: {target}: there is no such file")
+    return False
 
 
 def _is_definition(path: str) -> bool:

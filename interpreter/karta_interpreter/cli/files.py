@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import full_name
 from karta_interpreter.errors import InterpretationError, ManifestError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.manifest import Document, read_documents
@@ -34,12 +35,15 @@ def check_path(path: str) -> None:
 
 def read_object(path: str) -> Object:
     """The one object in a file, a folder or standard input."""
-    found = read_objects(path)
+    found = [(value, document) for document in _documents(path) for value in _items(document)]
     if not found:
         raise UsageProblem(f"error: {path}: it has no object")
+    obj, document = _object(*found[0]), found[0][1]
     if len(found) > 1:
-        raise UsageProblem(f"error: {path}: get {len(found)} objects, expect one at most")
-    return found[0]
+        name = f"{obj.get('kind', 'one without a kind')} {full_name(obj.get('metadata'))}".rstrip()
+        place = f"line {document.line}" if document.source in (path, "stdin") else f"{document.source}:{document.line}"
+        raise UsageProblem(f"error: {path} holds {len(found)} objects; give one (first: {name}, {place})")
+    return obj
 
 
 def read_objects(path: str) -> list[Object]:

@@ -13,7 +13,7 @@ from karta_interpreter.cli.explain import STRICT, exit_if_strict
 from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
-from karta_interpreter.cli.options import inputs
+from karta_interpreter.cli.options import definitions, inputs, karta, old_spelling
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, to_yaml, written
 from karta_interpreter.explain import Fact, warnings_about
@@ -45,16 +45,24 @@ class _Given(TypedDict):
     status_file: str | None
     desired_replica: int | None
     reference_file: tuple[str, ...]
+    kartas: tuple[str, ...]
 
 
 @click.command("interpret", epilog=_EXAMPLES)
 @click.option("--operation", metavar="NAME", help="Ask one operation and print as karmadactl does.")
 @click.option("--desired-file", metavar="PATH", help='The object as the template has it; "-" is stdin.')
-@click.option("--observed-file", metavar="PATH", help='The object as a member cluster has it; "-" is stdin.')
+@click.option(
+    "--observed-file",
+    "--object",
+    "observed_file",
+    metavar="PATH",
+    help='The object as a member cluster has it; "-" is stdin.',
+)
 @click.option("--status-file", metavar="PATH", help="One AggregatedStatusItem per document.")
 @click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
 @inputs("--reference-file", text="Objects that the definition may look up")
-@inputs("-f", "--filename", "--karta", "filenames", text="Definitions and customizations instead of the catalogue")
+@definitions
+@karta
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option("--check", is_flag=True, help="Check scripts without running them.")
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
@@ -77,6 +85,7 @@ def command(
     Without --operation, every operation that the given files allow is asked and shown in one table.
     """
     asked = operation_named(operation) if operation else None
+    filenames += old_spelling("--karta", "-f", given["kartas"])
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["reference_file"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
     if output == "markdown" and not explain:

@@ -64,6 +64,21 @@ def inputs(*names: str, text: str) -> Callable[[Command], Command]:
     return click.option(*names, multiple=True, metavar="PATH", help=f'{text}: file, folder or "-"; may be repeated.')
 
 
+definitions = inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of the catalogue")
+"""The option for definitions, of every command that reads some; a workload is in ``--object``."""
+
+NO_WORKLOAD = 'error: give the workload: --object PATH, "-" for stdin'
+karta = click.option("--karta", "kartas", multiple=True, hidden=True)
+"""The spelling of ``-f`` in release 0.1.0."""
+
+
+def old_spelling(old: str, new: str, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values of an option's old spelling; a note on stderr names the new one."""
+    if values:
+        click.echo(f"note: {old} is {new} now; the next release no longer accepts {old}", err=True)
+    return values
+
+
 def output(*forms: str) -> Callable[[Command], Command]:
     """Add the option for the form of what is printed, by default the first one."""
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")

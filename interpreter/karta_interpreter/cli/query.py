@@ -23,7 +23,7 @@ _MEANINGS = {
 
 @click.command("query")
 @click.argument("expression", metavar="EXPRESSION")
-@click.option("-f", "--object", "path", type=INPUT, metavar="PATH", help='The workload: a file or "-".')
+@click.option("--object", "path", type=INPUT, metavar="PATH", help='The workload: a file or "-".')
 @click.option("--assign", metavar="JSON", help="Show what writing this value through the expression changes.")
 @output("table", "yaml", "json")
 def command(expression: str, path: str | None, assign: str | None, output: str) -> None:
@@ -33,7 +33,7 @@ def command(expression: str, path: str | None, assign: str | None, output: str) 
     With a workload, each output is shown with the place that it is read from, and that it can be written through.
     """
     if assign is not None and path is None:
-        raise UsageProblem("error: --assign writes to an object: give it with -f")
+        raise UsageProblem("error: --assign writes to an object: give it with --object")
     parsed, findings = judge((), expression)
     click.echo(findings_text(findings), err=True, nl=False)
     if parsed is None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from karta_interpreter.cli.definitions import DEFINITIONS
 from karta_interpreter.cli.files import STDIN, read_texts
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
@@ -12,12 +13,9 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
-from karta_interpreter.lua.customization import KIND
 from karta_interpreter.operations import Call, Operation, StatusItem
 from karta_interpreter.suites.suite import find_suites, read_suite
 
-_DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
 _MEMBERS = ("member1", "member2")
 
 
@@ -78,7 +76,7 @@ def _is_case(value: JSON) -> bool:
 
 def _of_document(document: Document, replicas: Callable[[Object], int]) -> Iterator[Question]:
     value = document.value
-    if edit.get(value, ("kind",)) in _DEFINITIONS:
+    if edit.get(value, ("kind",)) in DEFINITIONS:
         return
     items = edit.get(value, ("items",))
     for obj in items if edit.get(value, ("kind",)) == "List" and isinstance(items, list) else [value]:

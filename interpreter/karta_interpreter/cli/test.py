@@ -14,8 +14,8 @@ import click
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.explanations import explanations_text, warnings_text, width
-from karta_interpreter.cli.files import write_files
-from karta_interpreter.cli.options import output
+from karta_interpreter.cli.files import check_stdin, write_files
+from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, to_yaml, written
 from karta_interpreter.cli.reports import xml_element, xml_text
@@ -159,6 +159,7 @@ Examples:
     metavar="TEXT",
     help='Only cases with TEXT in "Kind/Operation/name", in any case; may be repeated.',
 )
+@inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of those beside the suites")
 @click.option("--fail-only", is_flag=True, help="Show only failed cases.")
 @click.option(
     "--explain",
@@ -174,6 +175,7 @@ def command(
     *,
     paths: tuple[Path, ...],
     names: tuple[str, ...],
+    filenames: tuple[str, ...],
     output: str,
     fail_only: bool,
     explain_failures: bool,
@@ -182,16 +184,17 @@ def command(
     """Run golden suites and show answers that differ from the expected ones.
 
     PATH is a folder, in which every YAML file below a folder "testdata" is a suite, or a suite; the current folder by
-    default. The definitions and customizations in the folder that has "testdata" answer a suite. The exit code is 1
-    when a case fails.
+    default. The definitions and customizations in the folder that has "testdata" answer a suite, or those of -f. The
+    exit code is 1 when a case fails.
     """
+    check_stdin(filenames)
     suites = _suites(paths or (Path(),))
     cases, unreadable = _read(suites)
     chosen = [case for case in cases if _is_named(case, names)]
     if not chosen and not unreadable:
         nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
         raise UsageProblem(f"error: {nothing}" if cases else f"error: {', '.join(map(str, suites))}: there is no case")
-    report = Report(tuple(_run(chosen, explains=explain_failures)), tuple(unreadable), fail_only)
+    report = Report(tuple(_run(chosen, filenames, explains=explain_failures)), tuple(unreadable), fail_only)
     texts = {"table": suites_text, "junit": junit}
     text = texts[output](report) if output in texts else written(suites_json(report), output)
     click.echo(text, nl=False)
@@ -240,12 +243,12 @@ def _is_named(case: Case, names: Sequence[str]) -> bool:
     return not names or any(name.lower() in title for name in names)
 
 
-def _run(cases: Sequence[Case], *, explains: bool) -> Iterator[Outcome]:
-    # A folder is read once for each kind of its suites, and its findings are shown as often.
+def _run(cases: Sequence[Case], filenames: tuple[str, ...], *, explains: bool) -> Iterator[Outcome]:
+    # The definitions are read once for each kind of the suites, and their findings are shown as often.
     find = cache(_interpreter)
     for case in cases:
         try:
-            interpreter = find(home_of(Path(case.source)), GVK.of(case.call.object))
+            interpreter = find(filenames or (str(home_of(Path(case.source))),), GVK.of(case.call.object))
         except InterpretationError as error:
             interpreter = f"error: {error}"
         if isinstance(interpreter, str):
@@ -255,9 +258,9 @@ def _run(cases: Sequence[Case], *, explains: bool) -> Iterator[Outcome]:
         yield outcome if outcome.passed else replace(outcome, notes=_notes(interpreter, case, explains=explains))
 
 
-def _interpreter(home: Path, gvk: GVK) -> Interpreter | str:
+def _interpreter(filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
     try:
-        return interpreter_for(gvk, [str(home)], [])
+        return interpreter_for(gvk, filenames, [])
     except Problem as problem:
         return problem.message
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import click
 
-from karta_interpreter.cli.definitions import interpreter_for
+from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
-from karta_interpreter.cli.options import inputs, output
+from karta_interpreter.cli.options import NO_WORKLOAD, definitions, inputs, karta, old_spelling, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
 from karta_interpreter.explain import NO_PODS, Fact, warnings_about
@@ -168,19 +168,32 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
 
 
 @click.command("tree")
-@click.option("-f", "--filename", required=True, metavar="PATH", help='The workload: file or "-".')
+@click.option("--object", "path", metavar="PATH", help='The workload: file or "-".')
 @click.option("--pods", metavar="PATH", help='The pods of the workload: file, folder or "-".')
-@inputs("--karta", "kartas", text="Definitions to use instead of the catalogue")
+@definitions
+@karta
 @inputs("--reference-file", "references", text="Objects that the definition may look up")
 @output("tree", "table", "json", "yaml", "mermaid")
-def command(filename: str, pods: str | None, kartas: tuple[str, ...], references: tuple[str, ...], output: str) -> None:
+def command(
+    path: str | None,
+    pods: str | None,
+    filenames: tuple[str, ...],
+    kartas: tuple[str, ...],
+    references: tuple[str, ...],
+    output: str,
+) -> None:
     """Show the components, instances and pods of a workload.
 
     Counts are for the whole workload. The selectors of the definition match pods among those of this workload: give no
     pods of others. The exit code is 1 when a pod matches no component.
     """
-    check_stdin([path for path in (filename, pods, *kartas, *references) if path])
-    tree = WorkloadTree.build(_workload(read_object(filename), kartas, references), _pods(pods))
+    check_stdin([each for each in (path, pods, *filenames, *kartas, *references) if each])
+    kartas = old_spelling("--karta", "-f", kartas)
+    if path is None:
+        obj, filenames = _by_old_spelling(filenames), kartas
+    else:
+        obj, filenames = read_object(path), filenames + kartas
+    tree = WorkloadTree.build(_workload(obj, filenames, references), _pods(pods))
     drawn = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
     text = drawn[output](tree) if output in drawn else written(tree.to_json(), output)
     click.echo(text, nl=False)
@@ -192,8 +205,17 @@ def command(filename: str, pods: str | None, kartas: tuple[str, ...], references
         raise SystemExit(Problem.exit_code)
 
 
-def _workload(obj: Object, kartas: tuple[str, ...], references: tuple[str, ...]) -> Workload:
-    definition = interpreter_for(GVK.of(obj), kartas, ()).entry.definition
+def _by_old_spelling(filenames: tuple[str, ...]) -> Object:
+    """Return the workload that is given as in release 0.1.0, where ``-f`` was the workload."""
+    found = read_objects(filenames[0]) if len(filenames) == 1 else []
+    if len(found) != 1 or found[0].get("kind") in (None, *DEFINITIONS):
+        raise UsageProblem(NO_WORKLOAD)
+    old_spelling("-f WORKLOAD", "--object WORKLOAD", filenames)
+    return found[0]
+
+
+def _workload(obj: Object, filenames: tuple[str, ...], references: tuple[str, ...]) -> Workload:
+    definition = interpreter_for(GVK.of(obj), filenames, ()).entry.definition
     if not definition.has_karta:
         raise UsageProblem(f"error: {definition.name} is no Karta: scripts do not describe components")
     workload = Workload(Karta(definition), obj)

@@ -8,7 +8,7 @@ from karta_interpreter.cli.crds import crd_findings
 from karta_interpreter.cli.definitions import Given, read_given
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import inputs, output
-from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.findings import Finding, Severity, count, format_path
@@ -21,11 +21,14 @@ from karta_interpreter.sources.snapshot import Quarantined, combine
 
 
 @click.command("validate")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@inputs("-f", "--filename", "filenames", text="The same as PATH")
 @inputs("--crd", text="CRDs of the kinds; every path, count, phase and id is compared with their schemas")
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 @output("table", "yaml", "json", *FORMATS)
-def command(paths: tuple[str, ...], crd: tuple[str, ...], output: str, *, strict: bool) -> None:
+def command(
+    paths: tuple[str, ...], filenames: tuple[str, ...], crd: tuple[str, ...], output: str, *, strict: bool
+) -> None:
     """Check definitions and show all their errors and warnings.
 
     PATH is a file, a folder (all its files that end in .yaml, .yml or .json, without those in testdata) or "-" for
@@ -33,6 +36,9 @@ def command(paths: tuple[str, ...], crd: tuple[str, ...], output: str, *, strict
 
     A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding.
     """
+    paths += filenames
+    if not paths:
+        raise UsageProblem('error: give definitions: PATH or -f PATH, "-" for stdin')
     check_stdin((*paths, *crd))
     crds = read_crds(crd) if crd else []
     given = {path: read_given(path) for path in paths}

@@ -39,7 +39,7 @@ def test_the_scripts_give_the_answers_of_the_definition(run: Run, files: Path) -
     exported = run("export", "customization", "-f", "karta.yaml")
     (files / "customization.yaml").write_text(exported.stdout)
 
-    result = run("diff", "--from", "customization.yaml", "--to", "karta.yaml", "-f", "job.yaml", "-o", "json")
+    result = run("diff", "--from", "customization.yaml", "--to", "karta.yaml", "--object", "job.yaml", "-o", "json")
 
     assert [each["operation"] for each in json.loads(result.stdout)] == ["InterpretComponent"]  # not without the gate
 
