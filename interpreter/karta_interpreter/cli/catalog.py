@@ -8,7 +8,7 @@ import click
 
 from karta_interpreter.cli.definitions import chosen
 from karta_interpreter.cli.describe import describe, show_text, workers
-from karta_interpreter.cli.options import Sources, load_sources, output, sources
+from karta_interpreter.cli.options import Sources, complete_kinds, load_sources, output, sources
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.files import load_catalogue
@@ -33,7 +33,7 @@ def list_command(output: str, **given: Unpack[Sources]) -> None:
 
 
 @command.command("show")
-@click.argument("kinds", nargs=-1, required=True, metavar="KIND...")
+@click.argument("kinds", nargs=-1, required=True, metavar="KIND...", shell_complete=complete_kinds)
 @sources
 @output("table", "yaml", "json")
 def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) -> None:
@@ -46,7 +46,7 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 
 
 @command.command("export")
-@click.argument("kinds", nargs=-1, metavar="[KIND...]")
+@click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
 @output("yaml", "json")
 def export_command(kinds: tuple[str, ...], output: str) -> None:
     """Print the Kartas of the catalogue, to apply them to a cluster or to begin one of your own.

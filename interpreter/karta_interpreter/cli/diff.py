@@ -12,7 +12,7 @@ import click
 from karta_interpreter.cli.calls import Outcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.options import output
+from karta_interpreter.cli.options import LATER, complete_kinds_and_files, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.questions import Question, read_questions
 from karta_interpreter.cli.render import one_line, written
@@ -47,11 +47,26 @@ class Change:
 
 
 @click.command("diff", epilog=_EXAMPLES)
-@click.option("--from", "before", required=True, metavar="SIDE", help="The definition before.")
-@click.option("--to", "after", required=True, metavar="SIDE", help="The definition after.")
+@click.option(
+    "--from",
+    "before",
+    required=True,
+    metavar="SIDE",
+    shell_complete=complete_kinds_and_files,
+    help="The definition before.",
+)
+@click.option(
+    "--to",
+    "after",
+    required=True,
+    metavar="SIDE",
+    shell_complete=complete_kinds_and_files,
+    help="The definition after.",
+)
 @click.option(
     "--object",
     "paths",
+    type=LATER,
     multiple=True,
     required=True,
     metavar="PATH",

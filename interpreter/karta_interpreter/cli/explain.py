@@ -10,7 +10,14 @@ from karta_interpreter.cli.calls import Arguments, operation_named, print_line
 from karta_interpreter.cli.definitions import Interpreter, definitions_named, interpreter_for
 from karta_interpreter.cli.explanations import explanations_markdown, explanations_text, width
 from karta_interpreter.cli.files import STDIN, check_stdin, read_items, read_object, read_objects
-from karta_interpreter.cli.options import definitions, inputs, output
+from karta_interpreter.cli.options import (
+    LATER,
+    complete_kinds_and_files,
+    complete_operations,
+    definitions,
+    inputs,
+    output,
+)
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, written
 from karta_interpreter.explain import Explanation, Fact, explain, outline
@@ -35,11 +42,11 @@ Examples:
 
 
 @click.command("explain", epilog=_EXAMPLES)
-@click.argument("target", required=False, metavar="[KIND|FILE]")
-@click.option("--object", "path", metavar="PATH", help='The workload, instead of FILE: file or "-".')
-@click.option("--operation", metavar="NAME", help="Explain one operation.")
-@click.option("--observed-file", metavar="PATH", help="The object as a member cluster has it, for Retain.")
-@click.option("--status-file", metavar="PATH", help="One AggregatedStatusItem per document.")
+@click.argument("target", required=False, metavar="[KIND|FILE]", shell_complete=complete_kinds_and_files)
+@click.option("--object", "path", type=LATER, metavar="PATH", help='The workload, instead of FILE: file or "-".')
+@click.option("--operation", metavar="NAME", shell_complete=complete_operations, help="Explain one operation.")
+@click.option("--observed-file", type=LATER, metavar="PATH", help="The object as a member cluster has it, for Retain.")
+@click.option("--status-file", type=LATER, metavar="PATH", help="One AggregatedStatusItem per document.")
 @click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
 @inputs("--reference-file", "references", text="Objects that the definition may look up")
 @definitions

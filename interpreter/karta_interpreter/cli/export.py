@@ -8,7 +8,7 @@ import click
 from karta_interpreter.cli.export_customization import customization_command
 from karta_interpreter.cli.export_health import argocd_health_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.options import FILE, Sources, inputs, load_sources, output, sources
+from karta_interpreter.cli.options import FILE, Sources, complete_kinds, inputs, load_sources, output, sources
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, to_json, to_yaml, written
 from karta_interpreter.errors import ServeError
@@ -29,8 +29,14 @@ _KINDS = 'Use only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be re
 
 @command.command("webhook-configuration")
 @sources
-@click.option("--kinds", multiple=True, metavar="KIND", help=_KINDS)
-@click.option("--without", multiple=True, metavar="KIND", help="A kind to leave out; may be repeated.")
+@click.option("--kinds", multiple=True, metavar="KIND", shell_complete=complete_kinds, help=_KINDS)
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="KIND",
+    shell_complete=complete_kinds,
+    help="A kind to leave out; may be repeated.",
+)
 @click.option("--url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT].")
 @click.option("--service", metavar="NAMESPACE/NAME[:PORT]", help="The Service that Karmada calls, instead of a URL.")
 @click.option("--ca-file", type=FILE, metavar="FILE", help="The CA of the server's certificate, PEM.")

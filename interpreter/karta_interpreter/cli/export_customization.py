@@ -8,7 +8,7 @@ import click
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import definitions_named
 from karta_interpreter.cli.files import write_files
-from karta_interpreter.cli.options import output
+from karta_interpreter.cli.options import LATER, complete_kinds, complete_operations, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, to_json, to_yaml, written
 from karta_interpreter.export.customization import Exported, customization
@@ -30,11 +30,22 @@ Examples:
 
 
 @click.command("customization", epilog=_EXAMPLES)
-@click.argument("kinds", nargs=-1, metavar="[KIND...]")
+@click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
 @click.option(
-    "-f", "--filename", "paths", multiple=True, metavar="PATH", help="Definitions: file, folder or -; may be repeated."
+    "-f",
+    "--filename",
+    "paths",
+    type=LATER,
+    multiple=True,
+    metavar="PATH",
+    help="Definitions: file, folder or -; may be repeated.",
 )
-@click.option("--operations", metavar="NAMES", help="Only these operations, separated by commas.")
+@click.option(
+    "--operations",
+    metavar="NAMES",
+    shell_complete=complete_operations,
+    help="Only these operations, separated by commas.",
+)
 @click.option(
     "--multiple-pod-templates",
     is_flag=True,

@@ -5,14 +5,19 @@ from pathlib import Path
 from typing import TypedDict
 
 import click
+from click.shell_completion import CompletionItem
 
 from karta_interpreter.cli.render import findings_text
+from karta_interpreter.karta.loading import catalogue_files
+from karta_interpreter.operations import Operation
 from karta_interpreter.sources.snapshot import EVERYTHING, Selection, Snapshot
 from karta_interpreter.sources.store import Store
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PATH = click.Path(exists=True, path_type=Path)
 INPUT = click.Path(exists=True, allow_dash=True)
+LATER = click.Path(readable=False)
+"""A path that the command checks when it reads it; shells complete it."""
 
 _KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."
 _OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
@@ -61,14 +66,15 @@ def control_plane(function: Command) -> Command:
 
 def inputs(*names: str, text: str) -> Callable[[Command], Command]:
     """Add an option for paths of files and folders, or "-", which may be repeated."""
-    return click.option(*names, multiple=True, metavar="PATH", help=f'{text}: file, folder or "-"; may be repeated.')
+    text = f'{text}: file, folder or "-"; may be repeated.'
+    return click.option(*names, type=LATER, multiple=True, metavar="PATH", help=text)
 
 
 definitions = inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of the catalogue")
 """The option for definitions, of every command that reads some; a workload is in ``--object``."""
 
 NO_WORKLOAD = 'error: give the workload: --object PATH, "-" for stdin'
-karta = click.option("--karta", "kartas", multiple=True, hidden=True)
+karta = click.option("--karta", "kartas", type=LATER, multiple=True, hidden=True)
 """The spelling of ``-f`` in release 0.1.0."""
 
 
@@ -82,3 +88,21 @@ def old_spelling(old: str, new: str, values: tuple[str, ...]) -> tuple[str, ...]
 def output(*forms: str) -> Callable[[Command], Command]:
     """Add the option for the form of what is printed, by default the first one."""
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
+
+
+def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """The operations that complete a word, or the last one of a list with commas."""
+    before, comma, word = incomplete.rpartition(",")
+    return [f"{before}{comma}{each}" for each in Operation if each.lower().startswith(word.lower())]
+
+
+def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """The kinds of the catalogue that complete a word."""
+    kinds = sorted({path.parent.name for path in catalogue_files()})
+    return [kind for kind in kinds if kind.lower().startswith(incomplete.lower())]
+
+
+def complete_kinds_and_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The kinds of the catalogue that complete a word, or else the files."""
+    kinds = [CompletionItem(kind) for kind in complete_kinds(ctx, param, incomplete)]
+    return kinds or [CompletionItem(incomplete, type="file")]

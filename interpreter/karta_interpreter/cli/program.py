@@ -2,14 +2,21 @@
 
 import importlib
 import os
+import re
 from typing import IO, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.findings import escaped
 from karta_interpreter.suggestion import did_you_mean
+
+NAME = "karta-interpreter"
+PLUGIN = "kubectl karta"
+COMPLETE = "_KARTA_INTERPRETER_COMPLETE"
+"""The environment variable in which a shell asks for completions."""
 
 COMMANDS = {
     "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
@@ -25,6 +32,8 @@ COMMANDS = {
     "export": "Print manifests for GitOps, and schemas.",
     "unregister": "Remove a server's registration from Karmada.",
     "doctor": "Find out why Karmada does not get its answers.",
+    "completion": "Print the script that completes command lines in a shell.",
+    "version": "Print the versions of this program and of its Python.",
 }
 
 
@@ -71,6 +80,11 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands and options that begin with a text, without importing a command."""
+        commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run a command; an error that this package raises on purpose becomes one line and exit code 1."""
         try:
@@ -79,8 +93,16 @@ class Commands(click.Group):
             raise Problem(f"error: {error}") from error
 
 
+class PluginHelp(click.HelpFormatter):
+    """Help in which commands begin with ``kubectl karta``."""
+
+    def getvalue(self) -> str:
+        """The text of the help."""
+        return re.sub(rf"{NAME} (?=(?:{'|'.join(COMMANDS)})\b)", f"{PLUGIN} ", super().getvalue())
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="karta-interpreter")
+@click.version_option(__version__, prog_name=NAME)
 @click.pass_context
 def program(ctx: click.Context) -> None:
     """Answer Karmada's resource interpreter from Karta definitions."""

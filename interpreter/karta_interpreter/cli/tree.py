@@ -8,7 +8,7 @@ import click
 from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
-from karta_interpreter.cli.options import NO_WORKLOAD, definitions, inputs, karta, old_spelling, output
+from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, inputs, karta, old_spelling, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
 from karta_interpreter.explain import NO_PODS, Fact, warnings_about
@@ -168,8 +168,8 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
 
 
 @click.command("tree")
-@click.option("--object", "path", metavar="PATH", help='The workload: file or "-".')
-@click.option("--pods", metavar="PATH", help='The pods of the workload: file, folder or "-".')
+@click.option("--object", "path", type=LATER, metavar="PATH", help='The workload: file or "-".')
+@click.option("--pods", type=LATER, metavar="PATH", help='The pods of the workload: file, folder or "-".')
 @definitions
 @karta
 @inputs("--reference-file", "references", text="Objects that the definition may look up")

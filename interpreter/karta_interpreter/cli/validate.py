@@ -7,7 +7,7 @@ import click
 from karta_interpreter.cli.crds import crd_findings
 from karta_interpreter.cli.definitions import Given, read_given
 from karta_interpreter.cli.files import check_stdin, read_crds
-from karta_interpreter.cli.options import inputs, output
+from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
@@ -21,7 +21,7 @@ from karta_interpreter.sources.snapshot import Quarantined, combine
 
 
 @click.command("validate")
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, type=LATER, metavar="PATH...")
 @inputs("-f", "--filename", "filenames", text="The same as PATH")
 @inputs("--crd", text="CRDs of the kinds; every path, count, phase and id is compared with their schemas")
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")

@@ -1,0 +1,107 @@
+"""What shells and kubectl get to complete command lines."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from karta_interpreter import __version__
+from karta_interpreter.cli import kubectl_complete
+from karta_interpreter.cli.program import COMMANDS
+
+Run = Callable[..., Result]
+ROOT = Path(__file__).parents[2]
+
+_ROWS = [
+    pytest.param(["d"], ["diff", "doctor"], id="a command"),
+    pytest.param(["explain", "rayc"], ["RayCluster"], id="a kind of the catalogue in any case"),
+    pytest.param(["catalog", "show", "Job", "JobS"], ["JobSet"], id="one more kind"),
+    pytest.param(["interpret", "--operation", "Re"], ["ReviseReplica", "Retain"], id="an operation"),
+    pytest.param(
+        ["export", "customization", "--operations", "Retain,interpreth"], ["Retain,InterpretHealth"], id="one of a list"
+    ),
+    pytest.param(["tree", "--object", "x"], ["x FILE"], id="a file"),
+    pytest.param(["explain", "./x"], ["./x FILE"], id="a file where a kind may be, too"),
+    pytest.param(["tree", "-o", "m"], ["mermaid"], id="a form"),
+    pytest.param(["tree", "--kar"], [], id="no old spelling"),
+]
+
+
+@pytest.mark.parametrize(("words", "completed"), _ROWS)
+def test_bash_completes(run: Run, words: list[str], completed: list[str], tmp_path: Path) -> None:
+    script = tmp_path / "completion.bash"
+    script.write_text(run("completion", "bash").stdout)
+    line = ["karta-interpreter", *words]
+    asked = f"""
+        compopt() {{ is_file=" FILE"; }}
+        source {script}
+        COMP_WORDS=({" ".join(line)}) COMP_CWORD={len(words)}
+        _karta_interpreter_completion karta-interpreter
+        [ "$is_file" ] && COMPREPLY=("{words[-1]}$is_file")
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    shell = subprocess.run(
+        ["bash", "-c", asked], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
+    )
+
+    assert (shell.stdout.split("\n")[:-1] or [""], shell.stderr) == (completed or [""], "")
+
+
+@pytest.mark.parametrize(("words", "completed"), _ROWS)
+def test_kubectl_completes_the_plugin(
+    words: list[str], completed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["kubectl_complete-karta", *words])
+
+    kubectl_complete()
+
+    *lines, directive = capsys.readouterr().out.splitlines()
+    files = any(each.endswith(" FILE") for each in completed)
+    assert [line.partition("\t")[0] for line in lines] == ([] if files else completed)
+    assert directive == (":0" if files else ":4")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_asks_this_program(run: Run, shell: str) -> None:
+    result = run("completion", shell)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert f"_KARTA_INTERPRETER_COMPLETE={shell}_complete" in result.stdout
+
+
+def test_commands_complete_without_imports() -> None:
+    code = (
+        "import sys; from karta_interpreter.cli import kubectl_complete; kubectl_complete()\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert [line.split("\t")[0] for line in result.stdout.splitlines()[: len(COMMANDS)]] == list(COMMANDS)
+    assert {"yaml", "pydantic", "orjson"}.isdisjoint(result.stderr.split())
+
+
+def test_the_plugin_has_the_name_of_a_kubectl_command_in_its_help() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts["kubectl-karta"] == "karta_interpreter.cli:kubectl"
+    assert scripts["kubectl_complete-karta"] == "karta_interpreter.cli:kubectl_complete"
+    code = "from karta_interpreter.cli import kubectl; kubectl()"
+
+    help_text = subprocess.run(
+        [sys.executable, "-c", code, "interpret", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert help_text.startswith("Usage: kubectl karta interpret [OPTIONS]")
+    assert "  kubectl karta interpret -f customization.yaml --check\n" in help_text
+    assert "karta-interpreter" not in help_text
+
+
+def test_the_version_for_people_and_programs(run: Run) -> None:
+    assert run("version").stdout.startswith(f"karta-interpreter {__version__}, Python 3.")
+    assert f'"version": "{__version__}"' in run("version", "-o", "json").stdout
