@@ -23,7 +23,8 @@ class Finding:
     """One thing to look at in a definition.
 
     ``path`` is relative to the Karta object; ``line`` and ``column`` are those of the document it was read
-    from, counted from 1 and 0 when unknown; ``span`` is the part of ``expression`` that is meant.
+    from, counted from 1 and 0 when unknown; ``inside`` is the line and column in the text at ``path``, (0, 0) where the
+    whole value is meant. ``span`` is the part of ``expression`` that is meant.
     """
 
     severity: Severity
@@ -36,6 +37,7 @@ class Finding:
     column: int = 0
     expression: str = ""
     span: "Span | None" = None
+    inside: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
         where = f"{format_path(self.path)}: " if self.path else ""

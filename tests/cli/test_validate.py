@@ -97,13 +97,16 @@ def test_definitions_for_one_kind_are_a_conflict(run: Run, files: Path, karta: K
 
     across = run("validate", _GOOD, "other.yaml")
     assert across.exit_code == 0
-    assert "other.yaml: warning [shadowed-kind] example.io/v1, Kind=Job: job from karta.yaml hides" in across.stdout
+    hides = "job from karta.yaml hides other from other.yaml"
+    assert f"other.yaml:1:1: warning [shadowed-kind] example.io/v1, Kind=Job: {hides}" in across.stdout
     assert run("validate", "--strict", _GOOD, "other.yaml").exit_code == 1
 
     (files / "both.yaml").write_text(f"{karta(name='one')}---\n{karta(name='two')}")
     inside = run("validate", "both.yaml")
     assert inside.exit_code == 1
-    assert "both.yaml: error [duplicate-kind]" in inside.stdout
+    second = (files / "both.yaml").read_text().split("\n").index("---") + 2
+    assert f"both.yaml:{second}:1: error [duplicate-kind]" in inside.stdout
+    assert f"one from both.yaml (line 1) hides two from both.yaml (line {second})" in inside.stdout
 
 
 def test_standard_input_is_a_file(run: Run) -> None:

@@ -60,6 +60,18 @@ def test_refused(text: str, construct: str) -> None:
     assert construct in text[finding.span.start : finding.span.end]
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        pytest.param("{.status.phase}", "kubectl's JSONPath; write `.status.phase`", id="a field"),
+        pytest.param("{.status.jobs[*].name}", "write `.status.jobs[].name`", id="all elements"),
+        pytest.param("{.status.phase, .status.reason}", "a key is a name", id="an object whose keys are wrong"),
+    ],
+)
+def test_a_path_of_kubectl(text: str, hint: str) -> None:
+    assert hint in only(text).hint
+
+
 def test_not_jq() -> None:
     finding = only(".a[")
     assert (finding.severity, finding.rule, finding.path) == (Severity.ERROR, "expression-syntax", AT)

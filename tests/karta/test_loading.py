@@ -99,6 +99,40 @@ def test_findings_know_their_place(indent: int) -> None:
     assert {finding.source for finding in loaded.findings} == {"brew.yaml"}
 
 
+@pytest.mark.parametrize(
+    ("annotation", "place", "hint"),
+    [
+        pytest.param("|\n      - unset: .spec.a\n       by: .name\n", (5, 8), "", id="indentation in a block"),
+        pytest.param(
+            "|\n      - .spec.a\n      - {unset: .spec.tls[].name}\n", (5, 26), "a jq path with [ ] needs quotes",
+            id="a path without quotes in a flow mapping",
+        ),
+        pytest.param("|\n      - .spec.a\n      - [x\n", (5, 11), "", id="an open list: the end of the text"),
+        pytest.param("'[.spec.a[].b]'", (3, 43), "a jq path with [ ] needs quotes", id="a text in quotes"),
+        pytest.param(
+            ">\n      - {unset: .spec.tls[].name}\n", (4, 26), "a jq path with [ ] needs quotes", id="a folded block"
+        ),
+        pytest.param(">\n      - {unset:\n      .spec.a\n", (4, 7), "", id="lines that are folded into one: the first"),
+        pytest.param('"- .a\\n- {"', (3, 34), "", id="a string of several lines in one: where it begins"),
+    ],
+)  # fmt: skip
+def test_yaml_in_an_annotation_has_a_place_of_its_own(
+    texts: dict[str, str], annotation: str, place: tuple[int, int], hint: str
+) -> None:
+    spec = texts["brew"].partition("spec:\n")[2]
+    text = f"metadata:\n  annotations:\n    karta-interpreter.io/retain: {annotation}\nspec:\n{spec}"
+    (loaded,) = load_documents(text, "it.yaml")
+    finding = next(each for each in loaded.findings if each.rule == "annotation-retain")
+    assert (finding.line, finding.column) == place
+    assert "of the annotation)" in finding.message
+    assert finding.hint == hint
+
+
+def test_a_flow_error_of_the_karta_itself_has_the_same_hint() -> None:
+    (loaded,) = load_documents("spec: {path: .spec.jobs[].name}\n", "it.yaml")
+    assert [finding.hint for finding in loaded.findings] == ["a jq path with [ ] needs quotes"]
+
+
 def test_warnings_stay_with_the_definition(texts: dict[str, str]) -> None:
     text = texts["brew"].replace("byPhase: Boiling", "")
     (loaded,) = load_documents(text, "brew.yaml")

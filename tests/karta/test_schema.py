@@ -154,6 +154,14 @@ def test_what_is_no_karta(value: JSON, message: str) -> None:
         pytest.param(("spec",), [], "must be an object, not a list", "", id="spec"),
         pytest.param((*ROOT, "kind", "version"), 1, "must be a string, not a number", "quotes", id="a number"),
         pytest.param(
+            (*STATUS, "phaseDefinition", "path"), {".status.phase": None}, "must be a string, not an object",
+            "kubectl's JSONPath; write `.status.phase`", id="{.status.phase}, which YAML reads as an object",
+        ),
+        pytest.param(
+            (*STATUS, "phaseDefinition", "path"), {"path": None}, "must be a string, not an object", "",
+            id="an object that is no JSONPath",
+        ),
+        pytest.param(
             (*STATUS, "statusMappings", "failed", 0, "byConditions", 0, "status"), True,
             "must be a string, not a boolean", "quotes", id="an unquoted True",
         ),

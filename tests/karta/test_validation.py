@@ -157,6 +157,13 @@ def test_the_pod_is_the_one_core_kind(brew: Raw, findings_of: FindingsOf) -> Non
     assert findings_of(changed(brew, ((*ROOT, "kind"), {"group": "", "version": "v1", "kind": "Pod"}))) == []
 
 
+@pytest.mark.parametrize("name", ["section", "orchestra"], ids=["of another child", "of the root"])
+def test_a_name_that_is_there_twice_is_one_error(orchestra: Raw, findings_of: FindingsOf, name: str) -> None:
+    raw = changed(orchestra, ((*CONDUCTOR, "name"), name))
+    errors = [finding.rule for finding in findings_of(raw) if finding.severity == "error"]
+    assert errors == ["component-name-not-unique"]
+
+
 def test_a_cycle_names_everyone_in_it(orchestra: Raw, findings_of: FindingsOf) -> None:
     raw = changed(orchestra, ((*CONDUCTOR, "ownerRef"), "section"), ((*SECTION, "ownerRef"), "conductor"))
     found = [finding for finding in findings_of(raw) if finding.rule == "ownership-cycle"]

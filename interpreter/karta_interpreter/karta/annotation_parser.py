@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -73,7 +73,9 @@ class AnnotationText:
         try:
             documents = read_documents(self.text, self.name)
         except ManifestError as err:
-            self.error(f"is not YAML: {err} (line {err.line}, column {err.column})")
+            message = f"is not YAML: {err} (line {err.line}, column {err.column} of the annotation)"
+            found = error(f"annotation-{self.name}", self.path, message, unquoted_path(self.text, err))
+            self.findings.append(replace(found, inside=(err.line, err.column)))
             return empty
         value = documents[0].value if len(documents) == 1 else None
         if not isinstance(value, expected):
@@ -87,6 +89,21 @@ class AnnotationText:
         usable, findings = judge(self.path, text, variables)
         self.findings.extend(findings)
         return None if usable is None else Query.compile(text, variables, self.karta.name)
+
+
+_PATH_BEFORE_BRACKET = re.compile(r"(?:^|[\s,:({\[|])\.[^\s,\[\]{}\"']*$")
+
+
+def unquoted_path(text: str, err: ManifestError) -> str:
+    """Return a hint for YAML text that fails at the bracket of a jq path without quotes, "" for any other error.
+
+    >>> unquoted_path("- {pods: .spec.jobs[].template}", ManifestError("", line=1, column=20))
+    'a jq path with [ ] needs quotes'
+    """
+    line = (text.splitlines()[err.line - 1 : err.line] or [""])[0]
+    before, bracket = line[: err.column - 1], line[err.column - 1 : err.column]
+    is_path = bracket == "[" and _PATH_BEFORE_BRACKET.search(before)
+    return "a jq path with [ ] needs quotes" if is_path else ""
 
 
 Needed: TypeAlias = values.ExtraDependency | values.MorePods | values.MadeClaims

@@ -4,6 +4,7 @@ That is how many results it gives, and whether it can be written through. For th
 an empty object. Where the result depends on the elements of a list, or cannot be read there, it is accepted.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -63,7 +64,8 @@ def judge(path: Path, text: str, variables: frozenset[str] = frozenset()) -> tup
     try:
         node, vetting = examine(text, variables)
     except QuerySyntaxError as err:
-        return None, [_error("expression-syntax", path, text, err, Span(err.start, err.end))]
+        found = _error("expression-syntax", path, text, err, Span(err.start, err.end))
+        return None, [replace(found, hint=json_path_hint(text) or found.hint)]
     if vetting.refusals:
         return None, [_error("expression-refused", path, text, each, each.span) for each in vetting.refusals]
     parsed = Parsed(path, text, node, variables)
@@ -74,6 +76,19 @@ def judge(path: Path, text: str, variables: frozenset[str] = frozenset()) -> tup
     hint = "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once"
     found = warning("bounded-expression", path, message, hint)
     return parsed, [replace(found, expression=text, span=vetting.notes[0].span)]
+
+
+_JSON_PATH: Final = re.compile(r"\{(\.[\w.*\[\]-]+)\}")
+
+
+def json_path_hint(text: str) -> str:
+    """Return a hint for a path in kubectl's JSONPath, "" for any other text.
+
+    >>> json_path_hint("{.status.phase}")
+    "{ } around a path is kubectl's JSONPath; write `.status.phase`"
+    """
+    found = _JSON_PATH.fullmatch(text.strip())
+    return f"{{ }} around a path is kubectl's JSONPath; write `{found[1].replace('[*]', '[]')}`" if found else ""
 
 
 def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Reason, span: Span) -> Finding:

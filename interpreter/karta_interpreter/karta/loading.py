@@ -11,6 +11,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta.annotation_parser import unquoted_path
 from karta_interpreter.karta.annotation_records import parse_annotations
 from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.compile import compile_definition
@@ -23,6 +24,7 @@ from karta_interpreter.karta.validation import validate
 from karta_interpreter.lua import lints
 from karta_interpreter.lua.customization import is_customization
 from karta_interpreter.lua.script import Script, Scripts
+from karta_interpreter.lua.source_map import Place, split_lines
 
 _CUSTOMIZATION = (
     "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
@@ -33,13 +35,17 @@ _LISTS = ("List", "KartaList", "ResourceInterfaceList")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What became of one Karta: no ``definition`` if a finding is an error, no ``gvk`` if it does not name its kind."""
+    """What became of one Karta: no ``definition`` if a finding is an error, no ``gvk`` if it does not name its kind.
+
+    ``line`` is that of the text on which the object begins, 0 when unknown.
+    """
 
     definition: Definition | None
     findings: tuple[Finding, ...]
     name: str
     gvk: GVK | None
     source: str
+    line: int = 0
 
     def usable(self) -> Definition:
         """The definition; raises DefinitionError, which carries the findings, when it cannot be used."""
@@ -60,10 +66,11 @@ def load_documents(text: str, source: str) -> list[Loaded]:
     try:
         found = objects_in(text, source)
     except ManifestError as err:
-        unreadable = error("unreadable", (), str(err))
+        unreadable = error("unreadable", (), str(err), unquoted_path(text, err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
         return [Loaded(None, (finding,), "", None, source)]
-    return [_placed(load_object(value, source), document, at) for document, at, value in found]
+    lines = split_lines(text)
+    return [_placed(load_object(value, source), Place(document, at, lines)) for document, at, value in found]
 
 
 def load_definition(value: Object, source: str = "") -> Definition:
@@ -114,15 +121,11 @@ def load_object(value: JSON, source: str) -> Loaded:
     return Loaded(definition, findings, name, gvk, source)
 
 
-def _placed(loaded: Loaded, document: Document, at: Path) -> Loaded:
-    """The same with line and column in each finding, also in those that the definition carries."""
-    places = (document.position((*at, *finding.path)) for finding in loaded.findings)
-    findings = tuple(
-        replace(finding, source=loaded.source, line=line, column=column)
-        for finding, (line, column) in zip(loaded.findings, places, strict=True)
-    )
+def _placed(loaded: Loaded, place: Place) -> Loaded:
+    """The same with its line, and with line and column in each finding, also in those that the definition carries."""
+    findings = tuple(map(place.locate, loaded.findings))
     definition = loaded.definition and replace(loaded.definition, findings=findings)
-    return replace(loaded, definition=definition, findings=findings)
+    return replace(loaded, definition=definition, findings=findings, line=place.line)
 
 
 CORE = "core"

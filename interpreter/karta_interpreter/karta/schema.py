@@ -11,6 +11,7 @@ from karta_interpreter.findings import Finding, error, escaped, warning
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
+from karta_interpreter.karta.expressions import json_path_hint
 from karta_interpreter.karta.model import Karta, Spec
 from karta_interpreter.karta.schema_types import Schema
 from karta_interpreter.suggestion import closest
@@ -154,6 +155,8 @@ def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
     hint = ""
     if expected == "a string" and isinstance(found, bool | int | float):
         hint = "write it in quotes"
+    if expected == "a string" and isinstance(found, dict) and [*found.values()] == [None]:
+        hint = json_path_hint(f"{{{next(iter(found))}}}")  # YAML reads {.status.phase} as an object
     if expected == "a list" and isinstance(found, dict):
         hint = "write the entry behind a dash, as the only one of a list"
     return error("schema", path, f"must be {expected}, not {type_name(found)}", hint)

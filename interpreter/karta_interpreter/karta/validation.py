@@ -73,8 +73,11 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
         elif child.owner_ref not in names:
             message = f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"'
             yield error("owner-not-found", (*path, "ownerRef"), message, hint(child.owner_ref))
-    own_themselves = _in_cycles({component.name: component.owner_ref for _, component in components})
-    for path, component in components:
+    first: dict[str, tuple[Path, model.ComponentDefinition]] = {}
+    for place, component in components:
+        first.setdefault(component.name, (place, component))
+    own_themselves = _in_cycles({name: component.owner_ref for name, (_, component) in first.items()})
+    for path, component in first.values():
         if component.name in own_themselves:
             message = f'the component "{component.name}" is its own owner, directly or through others'
             cure = "the owners of every component must lead to the root"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from karta_interpreter.findings import Finding
+from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.manifest import Document
 from karta_interpreter.k8s.values import Path
 
@@ -66,6 +67,23 @@ class Lines:
             if found and line != self._start[0]:
                 return line, found.start() + 1
         return self._start
+
+    def at(self, number: int, column: int) -> tuple[int, int]:
+        """Line and column of a character of the text; of the end of its last line for one behind it.
+
+        In a folded block it is the start of a line, and for a string in quotes with several lines that of the string.
+        """
+        lines = "\n".join(self._script).rstrip("\n").split("\n")
+        if number > len(lines):
+            number, column = len(lines), len(lines[-1]) + 1
+        line, start = self._groups[number - 1][0], self._start
+        if line != start[0]:
+            indentation = self._indentation(start[0])
+            return line, indentation + (column if len(self._groups[number - 1]) == 1 else 1)
+        if len(lines) > 1:
+            return start
+        is_quoted = self._source[line - 1][start[1] - 1 : start[1]] in ("'", '"')
+        return line, start[1] + is_quoted + column - 1
 
     def swallowed(self) -> Iterator[tuple[int, int, str]]:
         """Code that folding has put behind a comment: line, column and text of each first line of it."""
@@ -138,7 +156,11 @@ class Place:
         """The finding with its source, and with its line and column unless it has them."""
         if finding.line:
             return replace(finding, source=self.source)
-        line, column = self.document.position((*self.at, *finding.path))
+        path = (*self.at, *finding.path)
+        line, column = self.document.position(path)
+        text = get(self.document.value, path) if any(finding.inside) else None
+        if isinstance(text, str):
+            line, column = Lines(self.lines, line, column, text).at(*finding.inside)
         return replace(finding, source=self.source, line=line, column=column)
 
 

@@ -13,10 +13,14 @@ from karta_interpreter.suggestion import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A definition that is served; ``origin`` is the file it came from, ``catalogue`` or ``cluster``."""
+    """A definition that is served; ``origin`` is the file it came from, ``catalogue`` or ``cluster``.
+
+    ``line`` is the line of the file on which the definition begins, 0 when unknown.
+    """
 
     definition: Definition
     origin: str
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def combine(layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES) -> Sn
         below = served.get(gvk)
         if below:
             findings += _hidden_scripts(scripts, below)
-            served[gvk] = Entry(below.definition.overridden(scripts), below.origin)
+            served[gvk] = replace(below, definition=below.definition.overridden(scripts))
         else:
             definition = Definition.of_scripts(gvk, scripts)
             served[gvk] = Entry(definition, definition.source)
@@ -114,10 +118,15 @@ def combine(layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES) -> Sn
 
 
 def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
-    names = f"{winner.definition.name} from {winner.origin} hides {loser.definition.name} from {loser.origin}"
-    message = f"{loser.definition.gvk}: {names}"
+    is_one_file = winner.origin == loser.origin and winner.line and loser.line
+    hides, hidden = (
+        f"{each.definition.name} from {each.origin}" + (f" (line {each.line})" if is_one_file else "")
+        for each in (winner, loser)
+    )
+    message = f"{loser.definition.gvk}: {hides} hides {hidden}"
     twice = error("duplicate-kind", (), message, "keep one definition per kind")
-    return replace(twice if same_layer else warning("shadowed-kind", (), message), source=loser.definition.source)
+    found = twice if same_layer else warning("shadowed-kind", (), message)
+    return replace(found, source=loser.definition.source, line=loser.line, column=1 if loser.line else 0)
 
 
 def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:

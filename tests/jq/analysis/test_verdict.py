@@ -196,7 +196,13 @@ def test_all_refusals_are_collected_in_the_order_of_the_text() -> None:
         pytest.param("range(9)", "`range` is not allowed: its output may", "", id="why range is banned"),
         pytest.param("spec.replicas", "there is no function `spec`", "is written `.spec`", id="a path without its dot"),
         pytest.param(
-            "replicas", "there is no function `replicas`", "is written `.replicas`", id="a field without its dot"
+            "replicas", "there is no function `replicas`", "a field is `.replicas`", id="a field without its dot"
+        ),
+        pytest.param(
+            ".status.phase == Ready",
+            "there is no function `Ready`",
+            'a field is `.Ready`, a text is `"Ready"`',
+            id="a text without its quotes",
         ),
         pytest.param(
             "items[]", "there is no function `items`", "is written `.items`", id="an iteration without its dot"

@@ -192,7 +192,7 @@ class _Search:
 
     def _meant(self, node: ast.Call, known: AbstractSet[Function]) -> str:
         is_path = not node.arguments and "::" not in node.name
-        path = f"a field of the input is written `.{node.name}`" if is_path else ""
+        path = f'a field is `.{node.name}`, a text is `"{node.name}"`' if is_path else ""
         return self.hints.get(id(node)) or _choice("", node.name, {name for name, _ in known}, 0.8) or path
 
     def _variable(self, node: Node, name: str, scope: Scope) -> None:
