@@ -131,6 +131,18 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
     assert settings == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["--port", "abc"], "'abc' is not a whole number from 0 to 65535.", id="no number"),
+        pytest.param(["--port", "65536"], "'65536' is not a whole number from 0 to 65535.", id="too large"),
+        pytest.param(["--body-limit", "0"], "'0' is not a whole number from 1 up.", id="without an upper bound"),
+    ],
+)
+def test_a_number_names_its_range_in_words(run: Run, arguments: list[str], message: str) -> None:
+    assert message in run("serve", *arguments).stderr
+
+
 def test_a_server_that_cannot_start_says_why() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         command = [*SERVE, "--port", str(taken.getsockname()[1])]

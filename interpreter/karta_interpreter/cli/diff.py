@@ -12,7 +12,7 @@ import click
 from karta_interpreter.cli.calls import Outcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.options import LATER, complete_kinds_and_files, output
+from karta_interpreter.cli.options import LATER, Number, complete_kinds_and_files, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.questions import Question, read_questions
 from karta_interpreter.cli.render import one_line, written
@@ -74,7 +74,7 @@ class Change:
 )
 @click.option(
     "--desired-replica",
-    type=click.IntRange(0),
+    type=Number(0),
     metavar="N",
     help="For ReviseReplica of plain objects. Default: one more than --from counts.",
 )

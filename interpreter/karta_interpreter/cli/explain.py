@@ -12,6 +12,7 @@ from karta_interpreter.cli.explanations import explanations_markdown, explanatio
 from karta_interpreter.cli.files import STDIN, check_stdin, read_items, read_object, read_objects
 from karta_interpreter.cli.options import (
     LATER,
+    Number,
     complete_kinds_and_files,
     complete_operations,
     definitions,
@@ -47,7 +48,7 @@ Examples:
 @click.option("--operation", metavar="NAME", shell_complete=complete_operations, help="Explain one operation.")
 @click.option("--observed-file", type=LATER, metavar="PATH", help="The object as a member cluster has it, for Retain.")
 @click.option("--status-file", type=LATER, metavar="PATH", help="One AggregatedStatusItem per document.")
-@click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
+@click.option("--desired-replica", type=Number(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
 @inputs("--reference-file", "references", text="Objects that the definition may look up")
 @definitions
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")

@@ -8,7 +8,7 @@ import click
 from karta_interpreter.cli.export_customization import customization_command
 from karta_interpreter.cli.export_health import argocd_health_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.options import FILE, Sources, complete_kinds, inputs, load_sources, output, sources
+from karta_interpreter.cli.options import FILE, Number, Sources, complete_kinds, inputs, load_sources, output, sources
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, to_json, to_yaml, written
 from karta_interpreter.errors import ServeError
@@ -43,7 +43,7 @@ _KINDS = 'Use only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be re
 @click.option("--name", default=NAME, show_default=True, help="Name of the object.")
 @click.option(
     "--webhook-timeout",
-    type=click.IntRange(1, 30),
+    type=Number(1, 30),
     default=3,
     show_default=True,
     metavar="SECONDS",

@@ -13,7 +13,7 @@ from karta_interpreter.cli.explain import STRICT, exit_if_strict
 from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
-from karta_interpreter.cli.options import LATER, complete_operations, definitions, inputs, karta, old_spelling
+from karta_interpreter.cli.options import LATER, Number, complete_operations, definitions, inputs, karta, old_spelling
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, to_yaml, written
 from karta_interpreter.explain import Fact, warnings_about
@@ -65,7 +65,7 @@ class _Given(TypedDict):
     help='The object as a member cluster has it; "-" is stdin.',
 )
 @click.option("--status-file", type=LATER, metavar="PATH", help="One AggregatedStatusItem per document.")
-@click.option("--desired-replica", type=click.IntRange(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
+@click.option("--desired-replica", type=Number(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
 @inputs("--reference-file", text="Objects that the definition may look up")
 @definitions
 @karta

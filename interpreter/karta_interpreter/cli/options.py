@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import click
 from click.shell_completion import CompletionItem
@@ -18,6 +18,19 @@ PATH = click.Path(exists=True, path_type=Path)
 INPUT = click.Path(exists=True, allow_dash=True)
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it; shells complete it."""
+
+
+class Number(click.IntRange):
+    """A whole number in a range; an error repeats the value and the range in words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's signature
+        """The number; a usage error for anything else."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            bounds = f"from {self.min} up" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
+
 
 _KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."
 _OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."

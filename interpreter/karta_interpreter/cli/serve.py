@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import click
 
-from karta_interpreter.cli.options import FILE, PATH
+from karta_interpreter.cli.options import FILE, PATH, Number
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, one_line, table
 from karta_interpreter.errors import InterpreterError
@@ -74,8 +74,8 @@ def _option(
 
 _OPTIONS: list[click.Parameter] = [
     _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
-    _option("port", click.IntRange(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
-    _option("health_port", click.IntRange(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
+    _option("port", Number(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+    _option("health_port", Number(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
     _option("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
     _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, which override definitions.", "PATH"),
     _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
@@ -91,10 +91,10 @@ _OPTIONS: list[click.Parameter] = [
     _option("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
     _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
     _option("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
-    _option("body_limit", click.IntRange(min=1), "Largest request that is read.", "BYTES"),
+    _option("body_limit", Number(min=1), "Largest request that is read.", "BYTES"),
     _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
-    _option("calls_in_work", click.IntRange(min=1), "Most calls that wait at a time.", "NUMBER"),
-    _option("connections", click.IntRange(min=1), "Most connections at a time.", "NUMBER"),
+    _option("calls_in_work", Number(min=1), "Most calls that wait at a time.", "NUMBER"),
+    _option("connections", Number(min=1), "Most connections at a time.", "NUMBER"),
     _option("header_timeout", _SOME_SECONDS, "Time for a client to send its headers.", "SECONDS"),
     _option("exchange_timeout", _SOME_SECONDS, "Time to receive the body and send the answer.", "SECONDS"),
     _option("connection_age", _SECONDS, "Age after which a client has to open a new one; 0: never.", "SECONDS"),
@@ -111,7 +111,7 @@ _OPTIONS: list[click.Parameter] = [
     _option("public_url", str, "URL at which Karmada calls this server.", "URL"),
     _option("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
     _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
-    _option("webhook_timeout", click.IntRange(1, 30), "How long Karmada waits.", "SECONDS"),
+    _option("webhook_timeout", Number(1, 30), "How long Karmada waits.", "SECONDS"),
     _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
 ]
 

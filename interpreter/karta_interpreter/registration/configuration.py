@@ -9,12 +9,12 @@ from hashlib import sha256
 from typing import Self
 from urllib.parse import urlsplit
 
-from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.findings import Finding, warning
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.pem import read_certificates
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.registration.operations import Served, are_safe, find_served, operations_for, served_versions
@@ -99,12 +99,9 @@ def certificates(pem: bytes) -> bytes:
     if not pem.strip():
         return b""
     try:
-        found = x509.load_pem_x509_certificates(pem)
+        found = read_certificates(pem, "the CA bundle")
     except ValueError as error:
-        raise ServeError(f"the CA bundle holds no PEM certificate: {error}") from error
-    # A block without an end is skipped by the parser: a program may not have finished to write the file.
-    if len(found) < pem.count(b"-----BEGIN CERTIFICATE-----"):
-        raise ServeError("the CA bundle holds no PEM certificate: one has no end")
+        raise ServeError(str(error)) from error
     return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in found)
 
 

@@ -73,8 +73,8 @@ def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tup
     bundle: list[x509.Certificate] = []
     try:
         bundle = x509.load_pem_x509_certificates(data.get(_BUNDLE, b""))
-    except ValueError as error:
-        problems.append(f"{_BUNDLE} holds no PEM certificates: {error}")
+    except ValueError:
+        problems.append(f"{_BUNDLE} holds no PEM certificates")
     own = {authority.certificate for authority in authorities}
     keyring = Keyring(authorities, tuple(certificate for certificate in bundle if certificate not in own))
     try:

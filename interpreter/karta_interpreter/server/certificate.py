@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from karta_interpreter.errors import ServeError
+from karta_interpreter.k8s.pem import read_certificates
 
 _SERVER_USAGES = {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
 
@@ -81,13 +82,9 @@ def names_of(leaf: x509.Certificate) -> tuple[str, ...]:
 
 def _leaf(chain: bytes, source: object) -> x509.Certificate:
     try:
-        found = x509.load_pem_x509_certificates(chain)
+        return read_certificates(chain, str(source))[0]
     except ValueError as error:
-        raise ServeError(f"{source} holds no PEM certificate: {error}") from error
-    # A block without an end is skipped by the parser: a program may not have finished to write the file.
-    if len(found) < chain.count(b"-----BEGIN CERTIFICATE-----"):
-        raise ServeError(f"{source} holds no PEM certificate: one has no end")
-    return found[0]
+        raise ServeError(str(error)) from error
 
 
 def _check_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]) -> None:

@@ -1,0 +1,27 @@
+"""Certificates in PEM text, as Secrets and ``caBundle`` have them."""
+
+from cryptography import x509
+
+_BEGIN = b"-----BEGIN CERTIFICATE-----"
+
+
+def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
+    """Return the certificates, one at least; raises ValueError, which names the ``source`` and what is wrong with it.
+
+    >>> read_certificates(b"hello", "tls.crt")
+    Traceback (most recent call last):
+    ...
+    ValueError: tls.crt holds no PEM certificate: it has no line -----BEGIN CERTIFICATE-----
+    """
+    begun = pem.count(_BEGIN)
+    if not begun:
+        found = "it is empty" if not pem.strip() else f"it has no line {_BEGIN.decode()}"
+        raise ValueError(f"{source} holds no PEM certificate: {found}")
+    try:
+        certificates = x509.load_pem_x509_certificates(pem)
+    except ValueError as error:
+        raise ValueError(f"{source} holds no PEM certificate: what it has as one is damaged or cut off") from error
+    # A block without an end is skipped by the parser: a program may not have finished to write the file.
+    if len(certificates) < begun:
+        raise ValueError(f"{source} holds no PEM certificate: one has no end")
+    return certificates
