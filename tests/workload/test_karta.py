@@ -1,3 +1,5 @@
+import copy
+import pickle
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -5,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter import GVK, DefinitionError, Karta, Severity, WorkloadError
+from karta_interpreter import GVK, DefinitionError, Karta, Severity, Workload, WorkloadError
 
 Raw = Callable[[str], dict[str, Any]]
 
@@ -66,6 +68,7 @@ def test_what_looks_wrong_is_kept_as_findings(texts: dict[str, str]) -> None:
         pytest.param("nowhere.yaml", "No such file", id="a short text is a path"),
         pytest.param("a\0b", "no path at all", id="a path that cannot be"),
         pytest.param("a: [\n", "", id="text that is not YAML"),
+        pytest.param("spec: {}", "the field structureDefinition is missing", id="YAML in one line is no path"),
         pytest.param("# nothing\n", "", id="text without a document"),
         pytest.param({1: 2}, "keys of JSON objects are strings", id="keys that JSON does not have"),
         pytest.param({"spec": {"since": date(2024, 1, 1)}}, "type date", id="values that JSON does not have"),
@@ -116,3 +119,78 @@ def test_a_karta_is_found_for_an_object() -> None:
 def test_an_object_without_a_karta_is_told_what_there_is(obj: dict[str, Any], message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         Karta.for_object(obj)
+
+
+WRONG: Any = "batch/v1"
+JOB: dict[str, Any] = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "sum"},
+    "spec": {"parallelism": 3, "template": {"spec": {"containers": [{"name": "main"}]}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        pytest.param(lambda _: Karta.for_object(WRONG), "an object is a dict of JSON values, not str", id="no object"),
+        pytest.param(lambda job: job.root.scale_to(3), 'a value for each instance, {"": …}, not int', id="one count"),
+        pytest.param(lambda job: job.root.scale_to({3: 3}), 'there is no instance "3"', id="an id that is a number"),
+        pytest.param(lambda job: job.component(3), 'has no component "3"', id="a name that is a number"),
+        pytest.param(lambda job: job.with_references(3), "references are a list of objects, not int", id="a reference"),
+        pytest.param(lambda job: job.with_references([3]), "an object is a dict", id="a reference that is no object"),
+        pytest.param(lambda _: Workload(WRONG, JOB), "is a Karta, not str", id="no Karta"),
+        pytest.param(lambda job: job.karta.answers([JOB]), "an object is a dict", id="answers about a list"),
+    ],
+)
+def test_a_wrong_type_is_an_error_of_this_library(ask: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(WorkloadError) as caught:
+        ask(Workload(Karta.for_object(JOB), JOB))
+    assert message in str(caught.value)
+
+
+def test_answers_are_those_of_the_operations_that_an_object_alone_allows() -> None:
+    karta = Karta.for_object(JOB)
+    found = karta.answers(JOB)
+    assert {name: karta.explain(name, JOB).results for name in found} == found
+    assert set(found) == {
+        *("InterpretReplica", "InterpretComponent", "InterpretStatus", "InterpretHealth", "InterpretDependency")
+    }
+    assert found["InterpretReplica"]["replica"] == 3
+
+
+def test_an_answer_that_fails_leaves_the_others() -> None:
+    found = Karta.for_object(JOB).answers(JOB | {"spec": {"parallelism": "many", "template": {"spec": {}}}})
+    assert "not a whole number" in found["InterpretReplica"].get("error", "")
+    assert found["InterpretHealth"] == {"healthy": False}
+
+
+def test_answers_read_references_and_leave_out_what_the_definition_does() -> None:
+    trainjob = next(karta for gvk, karta in Karta.catalogue().items() if gvk.kind == "TrainJob")
+    obj = {
+        "apiVersion": trainjob.gvk.api_version,
+        "kind": "TrainJob",
+        "metadata": {"name": "t", "namespace": "n"},
+        "spec": {"runtimeRef": {"name": "r"}, "trainer": {"numNodes": 2}},
+    }
+    assert "error" in trainjob.answers(obj)["InterpretReplica"], "its runtime is not known"
+    raw = copy.deepcopy(dict(trainjob.definition.manifest))
+    raw["metadata"]["annotations"]["karta-interpreter.io/operations"] = "InterpretHealth"
+    assert set(Karta.load(raw).answers(obj)) == {"InterpretHealth"}
+
+
+def _pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - what the line itself wrote
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, _pickled], ids=["copy", "pickle"])
+def test_a_workload_can_be_copied(copied: Callable[[Any], Any], texts: dict[str, str]) -> None:
+    for karta in (Karta.load(texts["Orchestra"]), *Karta.catalogue().values()):
+        again = copied(karta)
+        assert again == karta
+        assert again.definition.annotations == karta.definition.annotations
+    workload = Workload(Karta.for_object(JOB), JOB)
+    again = copied(workload)
+    assert again == workload
+    assert again.object is not workload.object
+    assert again.root.scale_to({"": 5}).object["spec"]["parallelism"] == 5

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from karta_interpreter.errors import (
@@ -100,6 +100,10 @@ class Query:
         else:
             program = _PLAIN.setdefault(text, Program(node))
         return cls(text, node, vetting, program, read)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the text: a query is compiled again where it is read."""
+        return _read, (self.text, self.variables, dict(self.values))
 
     def bound(self, values: Mapping[str, JSON]) -> "Query":
         """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
@@ -204,6 +208,10 @@ class Query:
 
     def _unwritable(self, reason: str) -> QueryWriteError:
         return QueryWriteError(f"{_quote(self.text)}: {reason}")
+
+
+def _read(text: str, variables: frozenset[str], values: Mapping[str, JSON]) -> Query:
+    return Query.compile(text, variables).bound(values)
 
 
 def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:

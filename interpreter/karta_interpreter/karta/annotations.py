@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.status_rules import Status
@@ -140,7 +141,17 @@ class Annotations:
     lua: Scripts = field(default_factory=Scripts)
     written_from: str = ""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the mappings as dicts: Python pickles no read-only view of one."""
+        values = (getattr(self, each.name) for each in fields(self))
+        return _annotations, tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+
     @property
     def observes_generation(self) -> bool:
         """Whether ``observedGeneration`` in a status is about the object itself: one that is omitted is not."""
         return self.aggregate.get(("status", "observedGeneration")) is not AggregateRule.OMIT
+
+
+def _annotations(*values: Any) -> Annotations:  # noqa: ANN401 - as many types as fields
+    read: list[Any] = [MappingProxyType(value) if isinstance(value, dict) else value for value in values]
+    return Annotations(*read)

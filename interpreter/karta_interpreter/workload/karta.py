@@ -1,15 +1,16 @@
 """A Karta for programs: loaded from wherever it is, checked, and found by kind."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
-from karta_interpreter.errors import DefinitionError, WorkloadError
+from karta_interpreter.errors import DefinitionError, InterpretationError, WorkloadError
 from karta_interpreter.findings import Finding, error
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents, load_object
 from karta_interpreter.karta.reference_resolver import Known
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from karta_interpreter.explain import Explanation
 
 _TEXT = "<text>"
+_TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
 _OBJECT = "<object>"
 
 
@@ -38,8 +40,8 @@ class Karta:
         """The one Karta in a file, in YAML or JSON text, or in an object.
 
         Reads Karta, the older ResourceInterface, and a bare ``{spec: ...}``. A string is text if it has a line
-        break or starts with ``{``, else the path of a file. Raises DefinitionError, whose ``findings`` name
-        everything that is wrong, each with its place.
+        break, starts with ``{`` or begins with a key such as ``spec:``, else the path of a file. Raises
+        DefinitionError, whose ``findings`` name everything that is wrong, each with its place.
         """
         loaded = _read(source)
         if len(loaded) == 1:
@@ -68,6 +70,7 @@ class Karta:
     @classmethod
     def for_object(cls, obj: Object) -> "Karta":
         """The catalogue's Karta for the kind of an object; raises WorkloadError where there is none."""
+        _check_object(obj)
         with reading():
             gvk = GVK.of(obj)
         if gvk not in _CATALOGUE:
@@ -101,14 +104,38 @@ class Karta:
 
         if operation not in list(Operation):
             raise WorkloadError(f"there is no operation {operation}; {did_you_mean(operation, list(Operation))}")
-        for value in (obj, {} if observed is None else observed, *statuses, *references):
-            if not isinstance(value, dict):
-                raise WorkloadError(f"an object is a dict of JSON values, not {type(value).__name__}")
-            check_json(value)
+        for value in (obj, {} if observed is None else observed, *statuses):
+            _check_object(value)
+        reader = known(references)
         with reading():
             items = tuple(StatusItem.of(each, f"statuses[{index}]") for index, each in enumerate(statuses))
-            reader = Known.of(references)
         return explain(self.definition, Call(Operation(operation), obj, observed, replicas, items), reader=reader)
+
+    def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:
+        """Answer the operations of Karmada that need nothing but the object: its results by operation.
+
+        Operations that the definition leaves out are left out; the answer to one that fails is ``{"error": reason}``.
+        Raises WorkloadError for what is no object of JSON values.
+
+        >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
+        >>> Karta.for_object(job).answers(job)["InterpretHealth"]
+        {'healthy': False}
+        """
+        from karta_interpreter.operations import Call, Operation, interpret  # noqa: PLC0415 - as in `explain`
+
+        _check_object(obj)
+        reader = known(references)
+        answers: dict[str, Mapping[str, JSON]] = {}
+        for operation in filter(self.definition.answers, OBJECT_OPERATIONS):
+            try:
+                answers[operation] = interpret(self.definition, Call(Operation(operation), obj), reader=reader)
+            except InterpretationError as error:
+                answers[operation] = {"error": str(error)}
+        return answers
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the Karta itself: it cannot be changed."""
+        return self
 
     @property
     def name(self) -> str:
@@ -127,6 +154,33 @@ class Karta:
 
     def __repr__(self) -> str:
         return f"Karta({self.name}: {self.gvk})"
+
+
+OBJECT_OPERATIONS: Final = (
+    "InterpretReplica",
+    "InterpretComponent",
+    "InterpretStatus",
+    "InterpretHealth",
+    "InterpretDependency",
+)
+"""The operations that need nothing but the object."""
+
+
+def known(references: Iterable[Object]) -> Known:
+    """Return the objects that a definition may look up; raises WorkloadError for anything else."""
+    if not isinstance(references, Iterable):
+        raise WorkloadError(f"references are a list of objects, not {type(references).__name__}")
+    objects = list(references)
+    for each in objects:
+        _check_object(each)
+    with reading():
+        return Known.of(objects)
+
+
+def _check_object(value: JSON) -> None:
+    if not isinstance(value, dict):
+        raise WorkloadError(f"an object is a dict of JSON values, not {type(value).__name__}")
+    check_json(value)
 
 
 class _Catalogue(Mapping[GVK, Karta]):
@@ -156,7 +210,7 @@ _CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
 
 def _read(source: Path | str | Object) -> tuple[Loaded, ...]:
     """What became of each Karta of a source; nothing is raised, not even for a file that is not there."""
-    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+    if isinstance(source, str) and _TEXT_START.search(source):
         return tuple(load_documents(source, _TEXT))
     if isinstance(source, str | Path):
         return tuple(_read_file(source))

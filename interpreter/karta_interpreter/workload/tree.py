@@ -7,6 +7,7 @@ too large. The root is a node like the others, and instances stay in the order o
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import NamedTuple, Self
 
 from karta_interpreter.errors import WorkloadError
@@ -169,6 +170,28 @@ class WorkloadTree:
             status=status and {"phases": [str(each) for each in status.matched]},
             strayPods=[{"name": pod_name(pod), "reason": reason} for pod, reason in self.strays] or None,
         )
+
+    def _repr_html_(self) -> str:
+        """Return the tree as nested lists, which notebooks show."""
+        matched = "".join(f", {each}" for each in self.status.matched) if self.status else ""
+        strays = "".join(f"<li>{escape(stray.reason)}</li>" for stray in self.strays)
+        return f"<b>{escape(repr(self.workload))}</b>{matched}<ul>{_html(self.root)}{strays}</ul>"
+
+
+def _html(node: ComponentNode) -> str:
+    """Return a component as an item of a list, its instances and the components below it as a list in it."""
+    below = [_instance_html(node, each) for each in node.instances] + [_html(child) for child in node.children]
+    return f"<li>{escape(node.name)}<ul>{''.join(below)}</ul></li>"
+
+
+def _instance_html(component: ComponentNode, node: InstanceNode) -> str:
+    needs = (node.requirements.to_json() if node.requirements else None) or {}
+    noun = "pods" if component.has_pods else "replicas"
+    asked = ", ".join(f"{name} {amount}" for name, amount in (needs.get("resourceRequest") or {}).items())
+    counted = f"{noun}: {node.instance.replicas}" + (f", each {asked}" if asked else "")
+    pods = "".join(f"<li>{escape(pod_name(pod.pod))}</li>" for pod in node.pods)
+    name = f"{node.instance.id}: " if node.instance.id else ""
+    return f"<li>{escape(name + counted)}{f'<ul>{pods}</ul>' if pods else ''}</li>"
 
 
 def _known(**fields: JSON) -> Wire:

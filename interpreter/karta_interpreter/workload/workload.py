@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from karta_interpreter.errors import ComponentNotFoundError
+from karta_interpreter.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component as ComponentDefinition
 from karta_interpreter.karta.definition import Fragments
 from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
-from karta_interpreter.karta.reference_resolver import Known, resolved
+from karta_interpreter.karta.reference_resolver import resolved
 from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import StatusMatch, match_status
 from karta_interpreter.suggestion import did_you_mean
@@ -22,7 +22,7 @@ from karta_interpreter.workload.extraction import FragmentedPodSpec, Ids, Instan
 from karta_interpreter.workload.gang import attribution, groups, subtree
 from karta_interpreter.workload.gang.attribution import Attribution, checked_pod
 from karta_interpreter.workload.gang.groups import EffectiveMember, PodGroup
-from karta_interpreter.workload.karta import Karta
+from karta_interpreter.workload.karta import Karta, known
 from karta_interpreter.workload.updates import PodChanges, update_pods
 from karta_interpreter.workload.writing import apply_actions, scale_to
 
@@ -151,9 +151,13 @@ class Component:
         self, update: Callable[[ComponentDefinition, Object, Mapping[str, Value]], Object], by_id: Mapping[str, Value]
     ) -> "Workload":
         ids = self.instance_ids
+        if not isinstance(by_id, Mapping):
+            example = f'{{"{ids[0] if ids else ""}": …}}'
+            kind = type(by_id).__name__
+            raise WorkloadError(f"{named(self.definition)}: give a value for each instance, {example}, not {kind}")
         for name in by_id:
             if name not in ids:
-                hint = did_you_mean(name, ids) if ids else "the workload has none"
+                hint = did_you_mean(str(name), ids) if ids else "the workload has none"
                 hint = 'its only instance is called ""' if ids == UNNAMED else hint
                 raise ComponentNotFoundError(f'{named(self.definition)}: there is no instance "{name}"; {hint}')
         with reading():
@@ -182,6 +186,8 @@ class Workload:
     any_kind: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.karta, Karta):
+            raise WorkloadError(f"the definition of a workload is a Karta, not {type(self.karta).__name__}")
         check_object(self.object, None if self.any_kind else self.karta.gvk)
 
     @property
@@ -198,7 +204,7 @@ class Workload:
         """The component of that name; raises ComponentNotFoundError."""
         found = self.karta.definition.component(name)
         if found is None:
-            hint = did_you_mean(name, self.components)
+            hint = did_you_mean(str(name), self.components)
             raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
         return Component(self, found)
 
@@ -217,7 +223,7 @@ class Workload:
     def with_references(self, objects: Iterable[Object]) -> "Workload":
         """The workload with references looked up among the objects; reading any other raises WorkloadError."""
         with reading():
-            definition = resolved(self.karta.definition, self.object, Known.of(objects))
+            definition = resolved(self.karta.definition, self.object, known(objects))
         return replace(self, karta=Karta(definition))
 
     def infer_component(self, pod: Object) -> str:
