@@ -48,7 +48,7 @@ def template(chart: str, values: str, *options: str) -> list[Resource]:
     command = [helm, "template", "karta-interpreter", str(HERE / "helm" / chart), *options]
     command += ["--namespace", "karmada-system", "--kube-version", KUBERNETES, "--set", values]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603 - our own words
-    return [resource for resource in yaml.load_all(text, yaml.CSafeLoader) if resource]
+    return [resource for resource in yaml.load_all(text, _Loader) if resource]
 
 
 def render(chart: str, values: str) -> list[Resource]:
@@ -104,6 +104,16 @@ def file_name(resource: Resource) -> str:
 def text(resource: Resource) -> str:
     """Return a resource as YAML."""
     return "# Written by deploy/write_kustomize.py\n" + yaml.dump(resource, Dumper=_Dumper, sort_keys=False)
+
+
+class _Loader(yaml.CSafeLoader):
+    """Refuses a mapping with the same key twice: PyYAML and Helm take the last one, an API server warns or refuses."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        found: dict[Any, Any] = super().construct_mapping(node, deep)
+        if len(found) != len(node.value):
+            raise yaml.constructor.ConstructorError(None, None, "a key is there twice", node.start_mark)
+        return found
 
 
 class _Dumper(yaml.SafeDumper):

@@ -21,6 +21,7 @@ needs_helm = pytest.mark.skipif(not tool("helm"), reason="helm is missing: run `
 needs_kustomize = pytest.mark.skipif(not tool("kustomize"), reason="kustomize is missing: run `make tools`")
 
 ON = "autoscaling,networkPolicy,serviceMonitor,prometheusRule,dashboard"
+LABELLED = ("serviceMonitor", "prometheusRule", "dashboard")
 EVERYTHING = ",".join(f"{value}.enabled=true" for value in ON.split(","))
 
 VALUES = {
@@ -63,6 +64,21 @@ VALUES = {
         SERVER,
         "nodeSelector.a=b,tolerations[0].operator=Exists,priorityClassName=system-node-critical,podLabels.a=b",
         "podAnnotations.a=b,imagePullSecrets[0].name=pull,serviceAccount.create=false",
+    ),
+    "a NetworkPolicy for nobody": (SERVER, "networkPolicy.enabled=true,networkPolicy.from=null"),
+    "labels and annotations that the chart sets, too": (
+        SERVER,
+        EVERYTHING,
+        r"podAnnotations.kubectl\.kubernetes\.io/default-container=other",
+        *(rf"{each}.labels.app\.kubernetes\.io/part-of=monitoring" for each in LABELLED),
+    ),
+    "a ConfigMap with the name of a folder": (
+        SERVER,
+        r"kartas.inline.a\.yaml=x,kartas.configMaps={inline},overrides.inline.a\.yaml=x,overrides.configMaps={inline}",
+    ),
+    "a published runbook": (
+        SERVER,
+        "prometheusRule.enabled=true,prometheusRule.runbookUrl=https://example.com/runbook",
     ),
     "the control plane": (CONTROL_PLANE,),
     "the control plane with admission": (CONTROL_PLANE, "admission.enabled=true"),

@@ -17,8 +17,16 @@ INSTRUCTIONS = [
 LAST = max(index for index, (word, _) in enumerate(INSTRUCTIONS) if word == "FROM")
 FINAL = dict(INSTRUCTIONS[LAST:])
 ALLOWED = [
-    line.removeprefix("!") for line in (DEPLOY / "Containerfile.ignore").read_text().splitlines() if line[:1] == "!"
+    line.removeprefix("!")
+    for line in (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
+    if line[:1] == "!"
 ]
+
+
+def test_docker_reads_the_ignore_file_by_its_name() -> None:
+    ignored = sorted(file.name for file in DEPLOY.glob("Containerfile.*"))
+    assert ignored == ["Containerfile.dockerignore"]
+    assert "--ignorefile deploy/Containerfile.dockerignore " in TEXT
 
 
 def test_what_is_copied_is_there_and_not_ignored() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.server.metrics import Metrics
+from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT, committed
 
 DASHBOARD = json.loads((DEPLOY / "helm" / "karta-interpreter" / "files" / "dashboard.json").read_text())
@@ -111,15 +112,25 @@ def test_the_documentation_lists_every_metric_and_its_labels() -> None:
 def test_alerts_lead_to_their_section_of_the_runbook(rule: dict[str, Any]) -> None:
     assert rule["labels"]["severity"] in {"warning", "critical"}
     assert rule["annotations"]["summary"].endswith(".")
-    page, _, anchor = rule["annotations"]["runbook_url"].partition("#")
+    page, _, anchor = rule["annotations"]["runbook"].partition("#")
     assert page == "docs/runbook.md"
     assert anchor in {heading.strip().lower() for heading in re.findall(r"^## (.*)$", RUNBOOK, re.MULTILINE)}
 
 
 def test_the_runbook_has_no_section_of_an_alert_that_is_gone() -> None:
-    anchors = {rule["annotations"]["runbook_url"].partition("#")[2] for rule in ALERTS}
+    anchors = {rule["annotations"]["runbook"].partition("#")[2] for rule in ALERTS}
     sections = {heading.lower() for heading in re.findall(r"^## (KartaInterpreter\w+)$", RUNBOOK, re.MULTILINE)}
     assert sections == anchors
+
+
+@rendered.needs_helm
+def test_alerts_link_to_the_published_runbook() -> None:
+    (rules,) = rendered.of_kind(rendered.of("a published runbook"), "PrometheusRule")
+    annotations = [rule["annotations"] for group in rules["spec"]["groups"] for rule in group["rules"]]
+    links = [each["runbook_url"] for each in annotations if "runbook" not in each]
+    assert links == [
+        rule["annotations"]["runbook"].replace("docs/runbook.md", "https://example.com/runbook") for rule in ALERTS
+    ]
 
 
 def test_panels_do_not_overlap() -> None:

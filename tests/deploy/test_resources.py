@@ -18,6 +18,7 @@ GIVEN = {
     ("Secret", "karta-interpreter-tls"),
     ("ConfigMap", "one"),
     ("ConfigMap", "two"),
+    ("ConfigMap", "inline"),
     ("ServiceAccount", "default"),
     ("ClusterIssuer", "ours"),
 }
@@ -164,6 +165,33 @@ def test_mounts_have_volumes_and_flags_have_mounts(case: str) -> None:
     paths += [entry["value"] for entry in container_of(case).get("env", ()) if entry["value"].startswith("/")]
     assert paths or case == "without karmada-apiserver"
     assert [path for path in paths if not any(path.startswith(folder) for folder in folders)] == []
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_no_two_volumes_share_a_mount(case: str) -> None:
+    for container in (container for pod in pods_of(case) for container in pod["containers"]):
+        folders = [mount["mountPath"] for mount in container.get("volumeMounts", ())]
+        assert sorted(folders) == sorted(set(folders))
+
+
+@rendered.needs_helm
+def test_a_network_policy_without_peers_allows_the_test_alone() -> None:
+    (policy,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "NetworkPolicy")
+    (tests,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "Pod")
+    assert policy["spec"]["ingress"][0]["from"] == [{"podSelector": {"matchLabels": tests["metadata"]["labels"]}}]
+
+
+@rendered.needs_helm
+def test_labels_and_annotations_of_the_user_replace_those_of_the_chart() -> None:
+    case = "labels and annotations that the chart sets, too"
+    annotations = deployment_of(case)["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {"kubectl.kubernetes.io/default-container": "other"}
+    part_of = {
+        one["kind"]: one["metadata"]["labels"]["app.kubernetes.io/part-of"]
+        for one in resources_of(case)
+        if one["kind"] in {"ServiceMonitor", "PrometheusRule", "ConfigMap"}
+    }
+    assert part_of == dict.fromkeys(("ServiceMonitor", "PrometheusRule", "ConfigMap"), "monitoring")
 
 
 @pytest.mark.parametrize("case", DEPLOYED)

@@ -33,6 +33,17 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
+{{/* Arguments: root, and labels of the user, which win over the chart's. For resources that no selector takes. */}}
+{{- define "karta-interpreter.labelsWith" -}}
+{{- merge (dict) (last .) (include "karta-interpreter.labels" (first .) | fromYaml) | toYaml -}}
+{{- end -}}
+
+{{/* Arguments: root, and the section of docs/runbook.md. Without a URL the annotation names the file, and is no link. */}}
+{{- define "karta-interpreter.runbook" -}}
+{{- $url := (first .).Values.prometheusRule.runbookUrl -}}
+{{- if $url }}runbook_url: {{ $url }}{{ else }}runbook: docs/runbook.md{{ end }}#{{ last . }}
+{{- end -}}
+
 {{- define "karta-interpreter.metadata" -}}
 name: {{ include "karta-interpreter.fullname" . }}
 namespace: {{ .Release.Namespace }}
