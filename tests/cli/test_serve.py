@@ -174,6 +174,40 @@ def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., s
     assert "bad.yaml:16:" in text
 
 
+def test_a_server_whose_terminal_is_closed_stops() -> None:
+    ours, its = os.openpty()
+    with _reserved_port() as port:
+        command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
+        server = subprocess.Popen(command, stderr=its)
+        try:
+            os.close(its)
+            assert _answers(server, port)
+            os.close(ours)
+            server.send_signal(signal.SIGHUP)
+            assert server.wait(HANG) == 0
+        finally:
+            server.kill()
+            server.wait()
+
+
+VARIABLES = [
+    pytest.param("KARTA_INTERPRETER_PROT", "did you mean KARTA_INTERPRETER_PORT?", id="a typo"),
+    pytest.param("KARTA_INTERPRETER_XYZ", "`karta-interpreter serve --help` lists the settings", id="like no setting"),
+]
+
+
+@pytest.mark.parametrize(("name", "hint"), VARIABLES)
+def test_a_variable_that_is_no_setting_is_named(name: str, hint: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        command = [*SERVE, "--port", str(taken.getsockname()[1])]
+        env = os.environ | {name: "1", "KARTA_INTERPRETER_SERVICE_PORT_HTTPS": "443"}
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG, env=env)
+
+    lines = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
+    warned = [(line["name"], line["hint"]) for line in lines if line["level"] == "warning"]
+    assert warned == [(name, hint)]
+
+
 @contextmanager
 def _full_disk() -> Iterator[int]:
     with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device

@@ -31,6 +31,7 @@ def started(server):
     print(json.dumps({"port": server.port, "authority": authority}), flush=True)
 
 isolated_child.MEMORY = options.pop("child_memory", isolated_child.MEMORY)
+options = {name: Path(value) if name.endswith("_file") else value for name, value in options.items()}
 places = {"folders": (Path(options.pop("folder")),), "overrides": tuple(map(Path, options.pop("overrides", ())))}
 run(Settings(**places, catalogue=False, **options), started=started)
 """

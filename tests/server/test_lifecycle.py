@@ -1,10 +1,12 @@
 """A server as a process: starting, being told to stop, and stopping."""
 
 import json
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from karta_interpreter.errors import ServeError
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import MIB, Settings
 from tests.server.client import get, post, question
+from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.server.process import KARTAS, PROGRAM, running
 from tests.server.processes import descendants, is_there
 from tests.waiting import HANG, until
@@ -81,6 +84,30 @@ async def test_a_second_signal_ends_the_server_at_once() -> None:
         server.signal(signal.SIGTERM)
         assert server.ended() == 0
         await client.close()
+
+
+async def test_a_hangup_reloads_what_nothing_else_notices(tmp_path: Path) -> None:
+    folder, far = tmp_path / "kartas", tmp_path / "far.yaml"
+    folder.mkdir()
+    shutil.copyfile(KARTAS / "mill.yaml", far)
+    (folder / "mill.yaml").symlink_to(far)  # a change behind a link makes no notification
+    key = new_key()
+    pair = tmp_path / "tls.crt", tmp_path / "tls.key"
+    pair[0].write_bytes(chain_pem(key, ("old",)))
+    pair[1].write_bytes(key_pem(key))
+    files = {"certificate_file": str(pair[0]), "key_file": str(pair[1]), "certificate_interval": 86_400}
+    with running(folder, **files) as server:
+        assert server.logged("definitions loaded")["generation"] == 1
+        far.write_text(far.read_text().replace("name: grain-mill\n", "name: grain-mill-2\n"))
+        pair[0].write_bytes(chain_pem(key, ("new",)))
+        server.signal(signal.SIGHUP)
+        assert server.logged("definitions loaded")["generation"] == 2
+        assert server.logged("certificate renewed")["names"] == ["new"]
+        assert server.logged("reloaded")["generation"] == 2
+        server.signal(signal.SIGHUP)
+        assert server.logged("reloaded")["generation"] == 2
+        server.signal(signal.SIGTERM)
+        assert server.ended() == 0
 
 
 async def test_a_drain_has_an_end() -> None:

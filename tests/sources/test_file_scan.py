@@ -72,7 +72,7 @@ def test_links_in_circles_and_twice_to_the_same_end_once(tmp_path: Path) -> None
 
 
 def test_what_cannot_be_read_as_a_file_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "dangling.yaml").symlink_to("nowhere")
+    (tmp_path / "dangling.txt").symlink_to("nowhere")
     os.mkfifo(tmp_path / "pipe.yaml")
 
     listing = list_files(tmp_path)
@@ -95,6 +95,12 @@ def test_a_tree_may_be_deeper_than_python_can_recurse(tmp_path: Path, monkeypatc
 
 def test_a_root_that_is_missing_is_reported(tmp_path: Path) -> None:
     assert list_files(tmp_path / "no").unreadable == ((tmp_path / "no", "No such file or directory"),)
+
+
+@pytest.mark.parametrize("name", [pytest.param("a.yaml", id="a file"), pytest.param("team", id="a folder")])
+def test_a_link_that_leads_nowhere_is_reported(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).symlink_to("nowhere")
+    assert list_files(tmp_path).unreadable == ((tmp_path / name, "the link leads to nowhere, which does not exist"),)
 
 
 def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 import json
 import math
 import os
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from textwrap import indent
 from typing import Any, cast
 
@@ -19,12 +20,15 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Operation
 from karta_interpreter.server import Settings, Started, run
-from karta_interpreter.server.log import flush_log, print_text
+from karta_interpreter.server.log import flush_log, log, print_text
 from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.suggestion import closest
 from karta_interpreter.wire.request import API_VERSION, KIND
 
 _STDERR = 2
 _DEFAULT = Settings()
+_PREFIX = "KARTA_INTERPRETER_"
+_OF_KUBERNETES = re.compile(rf"{_PREFIX}(SERVICE_(HOST|PORT)|PORT_[0-9]+_)")
 
 
 class _Limited(click.FloatRange):
@@ -65,7 +69,7 @@ def _option(
         default=default,
         multiple=is_list,
         show_default=default not in (None, ()),
-        envvar=f"KARTA_INTERPRETER_{variable}",
+        envvar=f"{_PREFIX}{variable}",
         show_envvar=True,
         metavar=metavar or None,
         help=f"{help_text.removesuffix('.')}; may be repeated." if is_list else help_text,
@@ -129,15 +133,44 @@ def serve(**settings: object) -> None:
         run(chosen, started=_introduce)
     except InterpreterError as error:
         # click would wait for the reader of a full pipe, and fail without one.
+        _warn_of_variables()
         print_text("error: " + escaped(str(error), keep="\t\n") + "\n")
         flush_log()
         raise SystemExit(Problem.exit_code) from error
 
 
 def _introduce(started: Started) -> None:
+    _warn_of_variables()
     text = startup_text(f"{started.url}/interpret", started.snapshot)
     is_coloured = click.get_current_context().color is not False and os.isatty(_STDERR)
     print_text(text if is_coloured else click.unstyle(text))
+
+
+def unknown_variables(names: Iterable[str]) -> list[str]:
+    """The names of environment variables that look like those of settings and are none.
+
+    Kubernetes sets variables about a Service called karta-interpreter, which are no mistake.
+
+    >>> unknown_variables(["KARTA_INTERPRETER_PROT", "KARTA_INTERPRETER_PORT", "KARTA_INTERPRETER_SERVICE_HOST"])
+    ['KARTA_INTERPRETER_PROT']
+    """
+    ours = (name for name in names if name.startswith(_PREFIX) and not _OF_KUBERNETES.match(name))
+    return sorted(set(ours) - _variables())
+
+
+def _variables() -> set[str]:
+    return {str(option.envvar) for option in _OPTIONS if isinstance(option, click.Option)}
+
+
+def _warn_of_variables() -> None:
+    for name in unknown_variables(os.environ):
+        log.warning("an environment variable is no setting", name=name, hint=_similar(name))
+
+
+def _similar(name: str) -> str:
+    # Without the prefix, which makes any two of them alike.
+    meant = closest(name.removeprefix(_PREFIX), (known.removeprefix(_PREFIX) for known in _variables()))
+    return f"did you mean {_PREFIX}{meant}?" if meant else "`karta-interpreter serve --help` lists the settings"
 
 
 command = click.Command("serve", callback=serve, params=_OPTIONS, help=serve.__doc__)

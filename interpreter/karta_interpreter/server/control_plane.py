@@ -136,15 +136,19 @@ class ControlPlane:
             if self.registrar:
                 tasks.create_task(self.registrar.run())
             if self._ca_file:
-                tasks.create_task(self._watch(self._ca_file))
+                tasks.create_task(self._watch())
 
-    async def _watch(self, file: CaFile) -> None:
+    async def look(self) -> None:
+        """Read the CA file again, where there is one, and register what it has."""
+        if not (file := self._ca_file) or not await asyncio.to_thread(file.look):
+            return
+        if file.problem:
+            log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
+        else:
+            log.info("the CA file has been read again")
+            self.wake()
+
+    async def _watch(self) -> None:
         while True:
             await asyncio.sleep(self._settings.certificate_interval)
-            if not await asyncio.to_thread(file.look):
-                continue
-            if file.problem:
-                log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
-            else:
-                log.info("the CA file has been read again")
-                self.wake()
+            await self.look()

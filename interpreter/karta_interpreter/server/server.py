@@ -144,6 +144,20 @@ class Server:
         certificate = self._tls.certificate if self._tls else None
         return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
 
+    async def reload_when(self, asked: asyncio.Event) -> None:
+        """Read folders, certificate and CA file again each time that the event is set, until cancelled.
+
+        The server notices changes by itself; this is for the user who wants to have them now.
+        """
+        while await asked.wait():
+            asked.clear()
+            await self._store.reload()
+            if self._tls:
+                await self._tls.look()
+            if self._control_plane:
+                await self._control_plane.look()
+            log.info("reloaded", generation=self._store.snapshot.generation)
+
     async def wind_down(self) -> None:
         """Report that the server is not ready, go on for the grace period, then finish the calls in flight."""
         self._readiness.draining = True
@@ -216,8 +230,9 @@ _LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
 def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: None) -> None:
     """Serve until SIGTERM or SIGINT; ``started`` is called once the server listens.
 
-    The first signal ends the server in order (see `Settings`), a second one at once. Raises ServeError when the
-    server cannot start.
+    The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
+    because the server's terminal was closed: then it ends the server, too. Raises ServeError when the server cannot
+    start.
     """
     _open_standard_files()
     configure_log(settings.log_level)
@@ -237,19 +252,28 @@ def _open_standard_files() -> None:
 
 
 async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
-    asked, insisted = asyncio.Event(), asyncio.Event()
+    asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    had_terminal = os.isatty(_STANDARD_ERROR)
 
     def stop() -> None:
         (insisted if asked.is_set() else asked).set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop)
+    def hang_up() -> None:
+        if had_terminal and not os.isatty(_STANDARD_ERROR):
+            stop()
+        else:
+            reload.set()
+
+    for number, act in ((signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, hang_up)):
+        asyncio.get_running_loop().add_signal_handler(number, act)
     async with Server(settings) as server:
         _settle_garbage()
         log.info("serving", url=server.started.url)
         started(server.started)
+        reloading = asyncio.create_task(server.reload_when(reload))
         await asked.wait()
         log.info("stopping", grace_period=settings.grace_period)
+        reloading.cancel()
         ends = [asyncio.create_task(server.wind_down()), asyncio.create_task(insisted.wait())]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for end in ends:

@@ -1,6 +1,7 @@
 """The files of folders that may hold definitions, and the moments at which to read them again."""
 
 import asyncio
+import os
 import stat
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -27,12 +28,22 @@ class Listing:
     unreadable: tuple[tuple[Path, str], ...] = ()
 
 
+def name_of(path: Path) -> str:
+    r"""The name of a file or a folder as text; on Linux it may be any bytes.
+
+    >>> name_of(Path("kartas/job.yaml")), name_of(Path("caf\udce9.yaml"))
+    ('kartas/job.yaml', 'caf\ufffd.yaml')
+    """
+    return os.fsencode(path).decode(errors="replace")
+
+
 def list_files(root: Path) -> Listing:
     """List the YAML and JSON files below a folder, or the root alone when it is a file.
 
     Hidden names are left out, and with them the ``..data`` folders behind a mounted ConfigMap: its files are read
     through their visible links. So are ``testdata`` folders. Links are followed, and each file or folder is listed
-    once, even if several links lead to it.
+    once, even if several links lead to it. A link that leads nowhere is unreadable, unless its name is that of a file
+    of another type.
     """
     files: list[Path] = []
     folders: list[Path] = []
@@ -54,10 +65,18 @@ def list_files(root: Path) -> Listing:
             elif path == root or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES):
                 files.append(path)
         except OSError as error:
-            # Inside a folder a missing path is a dangling link, or a file that was deleted meanwhile.
-            if path == root or not isinstance(error, FileNotFoundError):
-                unreadable.append((path, error.strerror or str(error)))
+            if reason := _reason(path, error, is_root=path == root):
+                unreadable.append((path, reason))
     return Listing(tuple(files), tuple(folders), tuple(unreadable))
+
+
+def _reason(path: Path, error: OSError, *, is_root: bool) -> str:
+    """Why a path cannot be listed; "" where that is no loss."""
+    if isinstance(error, FileNotFoundError) and not is_root:
+        # Inside a folder a missing path is a dangling link, or a file that was deleted meanwhile.
+        is_link = path.is_symlink() and path.suffix.lower() in {*_SUFFIXES, ""}
+        return f"the link leads to {name_of(path.readlink())}, which does not exist" if is_link else ""
+    return error.strerror or str(error)
 
 
 async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[None]:

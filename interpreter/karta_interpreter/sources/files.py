@@ -1,6 +1,5 @@
 """Files and folders of definitions and of customizations, read again while a server runs; and the catalogue."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_
 from karta_interpreter.lua import without_linting
 from karta_interpreter.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.lua.script import Scripts
-from karta_interpreter.sources.file_scan import list_files
+from karta_interpreter.sources.file_scan import list_files, name_of
 from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -41,15 +40,6 @@ def decode(content: bytes) -> tuple[str, str]:
         return content.decode("utf-8-sig"), ""
     except UnicodeDecodeError as error:
         return "", f"not UTF-8 text, see byte {error.start}"
-
-
-def name_of(path: Path) -> str:
-    r"""The name of a file or a folder as text; on Linux it may be any bytes.
-
-    >>> name_of(Path("kartas/job.yaml")), name_of(Path("caf\udce9.yaml"))
-    ('kartas/job.yaml', 'caf\ufffd.yaml')
-    """
-    return os.fsencode(path).decode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ class Store:
         self.snapshot = Snapshot()
         """The snapshot in use; an empty one of generation 0 before the first `load`."""
         self._subscribers: list[Subscriber] = []
+        self._reading = asyncio.Lock()
 
     @property
     def reader(self) -> Reader | None:
@@ -65,11 +66,20 @@ class Store:
         self._publish()
         return self.snapshot
 
-    async def watch(self, *, rescan: float = 60.0) -> None:
-        """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds.
+    async def reload(self) -> None:
+        """Read the folders again, in a thread, and publish what all sources hold.
 
-        Files are read in a thread. A reload that fails unexpectedly is logged and leaves the snapshot as it is.
+        A reload that fails unexpectedly is logged and leaves the snapshot as it is.
         """
+        async with self._reading:
+            try:
+                self._folders, self._overrides = await asyncio.to_thread(self._read)
+                self._publish()
+            except Exception:
+                _logger.exception("definitions could not be read again; the ones in use stay")
+
+    async def watch(self, *, rescan: float = 60.0) -> None:
+        """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds."""
         async with asyncio.TaskGroup() as group:
             if self._folders or self._overrides:
                 group.create_task(self._watch_folders(rescan))
@@ -80,11 +90,7 @@ class Store:
         roots = [*(each.root for each in self._folders), *(each.root for each in self._overrides)]
         async with aclosing(changes(roots, rescan=rescan)) as turns:
             async for _ in turns:
-                try:
-                    self._folders, self._overrides = await asyncio.to_thread(self._read)
-                    self._publish()
-                except Exception:
-                    _logger.exception("definitions could not be read again; the ones in use stay")
+                await self.reload()
 
     def _read(self) -> tuple[_Folders, _Overrides]:
         return tuple(each.read() for each in self._folders), tuple(each.read() for each in self._overrides)
