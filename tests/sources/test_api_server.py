@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.sources import api_server
@@ -264,6 +265,21 @@ async def test_a_kubeconfig_that_comes_later_is_found(scripted: ScriptedApi, tmp
         await api.get(KARTAS)
 
     assert "there is no such file" in str(error)
+
+
+@pytest.mark.parametrize(("of_context", "namespace"), [("ml", "ml"), (None, "default")])
+async def test_the_namespace_is_that_of_the_context(
+    scripted: ScriptedApi, tmp_path: Path, of_context: str | None, namespace: str
+) -> None:
+    file = write_kubeconfig(tmp_path / "config", scripted.url)
+    config = yaml.safe_load(file.read_text())
+    config["contexts"][0]["context"] |= {"namespace": of_context} if of_context else {}
+    file.write_text(yaml.safe_dump(config))
+
+    async with ApiServer.of(file) as api:
+        await api.get(KARTAS)
+
+        assert api.namespace == namespace
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Final, TypedDict, Unpack
+from typing import Final, Unpack
 
 import click
 
@@ -14,6 +14,8 @@ from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
 from karta_interpreter.cli.options import LATER, Number, complete_operations, definitions, inputs, karta, old_spelling
+from karta_interpreter.cli.live import Connection, live, read_live
+from karta_interpreter.cli.options import LATER, complete_operations, definitions, inputs, karta, old_spelling
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, to_yaml, written
 from karta_interpreter.explain import Fact, warnings_about
@@ -35,11 +37,12 @@ Examples:
   karta-interpreter interpret -f my-karta.yaml --desired-file job.yaml --desired-replica 4
   karta-interpreter interpret --override my-health.yaml --observed-file raycluster.yaml
   karta-interpreter interpret -f customization.yaml --check
-  kubectl get rayjob demo -o yaml | karta-interpreter interpret --observed-file -
+  karta-interpreter interpret rayjob/demo -n ml --context member1
 """
 
 
-class _Given(TypedDict):
+class _Given(Connection):
+    target: str | None
     desired_file: str | None
     observed_file: str | None
     status_file: str | None
@@ -49,6 +52,7 @@ class _Given(TypedDict):
 
 
 @click.command("interpret", epilog=_EXAMPLES)
+@live
 @click.option(
     "--operation",
     metavar="NAME",
@@ -88,7 +92,8 @@ def command(
 ) -> None:
     """Ask a definition about an object, as Karmada would.
 
-    Without --operation, every operation that the given files allow is asked and shown in one table.
+    RESOURCE/NAME is an object on the API server of the kubeconfig, such as rayjob/demo. Without --operation, every
+    operation that the given files allow is asked and shown in one table.
     """
     asked = operation_named(operation) if operation else None
     filenames += old_spelling("--karta", "-f", given["kartas"])
@@ -136,9 +141,14 @@ def _warnings(definition: Definition, calls: Iterable[Call], references: Sequenc
 
 
 def _read(given: _Given) -> Arguments:
+    if given["target"] and given["observed_file"]:
+        raise UsageProblem(f"error: give {given['target']} or --observed-file, not both")
     desired, observed = (
         read_object(path) if path else None for path in (given["desired_file"], given["observed_file"])
     )
+    if given["target"]:
+        connection = Connection(namespace=given["namespace"], kubeconfig=given["kubeconfig"], context=given["context"])
+        observed = read_live(given["target"], **connection)
     items = read_items(given["status_file"]) if given["status_file"] else None
     return Arguments(desired, observed, items, given["desired_replica"])
 

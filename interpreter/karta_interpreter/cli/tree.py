@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 import click
 
 from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
+from karta_interpreter.cli.live import Connection, live, read_live
 from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, inputs, karta, old_spelling, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
@@ -168,6 +170,7 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
 
 
 @click.command("tree")
+@live
 @click.option("--object", "path", type=LATER, metavar="PATH", help='The workload: file or "-".')
 @click.option("--pods", type=LATER, metavar="PATH", help='The pods of the workload: file, folder or "-".')
 @definitions
@@ -175,21 +178,28 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
 @inputs("--reference-file", "references", text="Objects that the definition may look up")
 @output("tree", "table", "json", "yaml", "mermaid")
 def command(
+    target: str | None,
     path: str | None,
     pods: str | None,
     filenames: tuple[str, ...],
     kartas: tuple[str, ...],
     references: tuple[str, ...],
     output: str,
+    **connection: Unpack[Connection],
 ) -> None:
     """Show the components, instances and pods of a workload.
 
-    Counts are for the whole workload. The selectors of the definition match pods among those of this workload: give no
-    pods of others. The exit code is 1 when a pod matches no component.
+    RESOURCE/NAME is a workload on the API server of the kubeconfig, such as rayjob/demo. Counts are for the whole
+    workload. The selectors of the definition match pods among those of this workload: give no pods of others. The exit
+    code is 1 when a pod matches no component.
     """
     check_stdin([each for each in (path, pods, *filenames, *kartas, *references) if each])
     kartas = old_spelling("--karta", "-f", kartas)
-    if path is None:
+    if target and path:
+        raise UsageProblem(f"error: give {target} or --object, not both")
+    if target:
+        obj, filenames = read_live(target, **connection), filenames + kartas
+    elif path is None:
         obj, filenames = _by_old_spelling(filenames), kartas
     else:
         obj, filenames = read_object(path), filenames + kartas

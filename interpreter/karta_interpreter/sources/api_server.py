@@ -40,6 +40,7 @@ _PAGE = "500"
 _CREDENTIALS_SECONDS = 60.0
 """The time for a program that gets credentials; a user may have to log in."""
 
+_NAMESPACE = "default"
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 
 
@@ -56,6 +57,8 @@ class ApiServer:
         self._present: ApiClient | None = None
         self._users: Counter[ApiClient] = Counter()
         self._connecting = asyncio.Lock()
+        self.namespace = _NAMESPACE
+        """The namespace of the context, once there was a request."""
 
     @classmethod
     def of(cls, kubeconfig: Path | None = None, context: str | None = None) -> Self:
@@ -212,7 +215,8 @@ class ApiServer:
     async def _connect(self) -> "ApiClient":
         try:
             async with asyncio.timeout(_CREDENTIALS_SECONDS):
-                return await _open_client(self._kubeconfig, self._context)
+                client, self.namespace = await _open_client(self._kubeconfig, self._context)
+                return client
         except Exception as error:  # there is no list of what a malformed configuration makes it raise
             raise unusable(self._source, error) from error
 
@@ -222,25 +226,27 @@ class ApiServer:
             self._present = None
 
 
-async def _open_client(kubeconfig: str, context: str | None) -> "ApiClient":
+async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient", str]:
+    """Return a client, and the namespace of the context."""
     await asyncio.to_thread(import_module, "kubernetes_asyncio.config")
     from kubernetes_asyncio.client import ApiClient, Configuration  # noqa: PLC0415 - see the top of this module
     from kubernetes_asyncio.config import kube_config, load_incluster_config  # noqa: PLC0415 - the same
 
-    configuration = Configuration()
+    configuration, namespace = Configuration(), None
     # Python's strict check refuses certificates that Kubernetes' own clients accept, and that karmadactl makes.
     configuration.disable_strict_ssl_verification = True
     if kubeconfig:
         if not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
             raise FileNotFoundError("there is no such file")
-        await kube_config.load_kube_config(kubeconfig, context, configuration)
+        loaded = await kube_config.load_kube_config(kubeconfig, context, configuration)
+        namespace = get(loaded.current_context, ("context", "namespace"))
     else:
         load_incluster_config(configuration)  # type: ignore[no-untyped-call] # it has no annotations
     client = ApiClient(configuration)
     # Python takes client certificates from files only. They have been read: no private key stays behind in one.
     kube_config._cleanup_temp_files()  # noqa: SLF001 - there is no public way
     client.user_agent = f"{MANAGER}/{__version__}"
-    return client
+    return client, str(namespace or _NAMESPACE)
 
 
 async def _send(client: "ApiClient", request: Request, silence: float | None) -> "ClientResponse":
