@@ -8,7 +8,7 @@ import yaml
 from karta_interpreter.cli.crds import contradictions
 from karta_interpreter.cli.create_suite import suite_command
 from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.options import INPUT
+from karta_interpreter.cli.options import LATER
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import PlainDumper, findings_text
 from karta_interpreter.findings import count, escaped
@@ -29,7 +29,9 @@ command.add_command(suite_command)
 
 
 @command.command("karta")
-@click.option("--crd", type=INPUT, required=True, metavar="PATH", help='File, folder or "-" with the CRD of the kind.')
+@click.option(
+    "--crd", type=LATER, required=True, metavar="PATH", help='File, folder, URL or "-" with the CRD of the kind.'
+)
 @click.option("--kind", metavar="KIND", help="The kind to draft for, among CRDs of several.")
 @click.option("--version", metavar="VERSION", help="Its version; default: the stored one.")
 def karta_command(crd: str, kind: str | None, version: str | None) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.files import STDIN, check_path, read_stdin, read_texts
+from karta_interpreter.cli.files import STDIN, check_path, is_url, read_stdin, read_texts, read_url
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.findings import Finding, Severity
@@ -51,11 +51,15 @@ class Interpreter:
 
 
 def read_given(path: str) -> Given:
-    """The Kartas and the customizations in a file, a folder or standard input."""
+    """The Kartas and the customizations in a file, a folder, standard input or at a URL."""
     check_path(path)
     folder = Folder(Path(path), DefinitionFile)
     if path == STDIN:
         file = DefinitionFile(Path("stdin")).holding(read_stdin())
+        folder = replace(folder, files={file.path: file})
+    elif is_url(path):
+        # A path cannot have the two slashes of a scheme.
+        file = DefinitionFile(Path(path.partition("://")[2])).holding(read_url(path))
         folder = replace(folder, files={file.path: file})
     else:
         folder = folder.read()

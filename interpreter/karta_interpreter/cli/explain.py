@@ -9,7 +9,7 @@ import click
 from karta_interpreter.cli.calls import Arguments, operation_named, print_line
 from karta_interpreter.cli.definitions import Interpreter, definitions_named, interpreter_for
 from karta_interpreter.cli.explanations import explanations_markdown, explanations_text, width
-from karta_interpreter.cli.files import STDIN, check_stdin, read_items, read_object, read_objects
+from karta_interpreter.cli.files import STDIN, check_stdin, is_url, read_items, read_object, read_objects
 from karta_interpreter.cli.options import (
     LATER,
     Number,
@@ -98,7 +98,7 @@ def command(
 
 
 def _is_path(target: str) -> bool:
-    if target == STDIN or Path(target).exists():
+    if target == STDIN or is_url(target) or Path(target).exists():
         return True
     if Path(target).suffix in (".yaml", ".yml", ".json"):
         raise UsageProblem(f"error: {target}: there is no such file")

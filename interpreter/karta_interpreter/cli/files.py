@@ -1,9 +1,12 @@
-"""The input of commands: objects in files, in folders and on standard input."""
+"""The input of commands: objects in files, in folders, at URLs and on standard input."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
@@ -17,6 +20,8 @@ from karta_interpreter.sources.file_scan import list_files
 from karta_interpreter.sources.files import decode
 
 STDIN = "-"
+_SECONDS = 30.0
+"""The time that a server has for each part of an answer."""
 _LISTS = ("List", f"{CRD}List")
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
@@ -62,6 +67,9 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
     if path == STDIN:
         yield "stdin", _text(read_stdin(), "stdin")
         return
+    if is_url(path):
+        yield path, _text(read_url(path), path)
+        return
     listing = list_files(Path(path))
     for place, reason in listing.unreadable:
         raise UsageProblem(f"error: {place}: {reason}")
@@ -71,6 +79,24 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
         except OSError as error:
             raise UsageProblem(f"error: {file}: {error.strerror}") from error
         yield str(file), _text(content, str(file))
+
+
+def is_url(path: str) -> bool:
+    """Whether a path is the URL of a file."""
+    return path.startswith(("http://", "https://"))
+
+
+def read_url(url: str) -> bytes:
+    """The content at a URL."""
+    try:
+        with urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 - is_url has checked the scheme
+            content: bytes = response.read()
+            return content
+    except HTTPError as error:
+        error.close()
+        raise Problem(f"error: {url}: HTTP status {error.code} {error.reason}") from error
+    except (OSError, HTTPException, ValueError) as error:
+        raise Problem(f"error: {url}: {getattr(error, 'reason', error)}") from error
 
 
 def read_stdin() -> bytes:

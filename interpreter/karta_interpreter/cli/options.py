@@ -15,7 +15,6 @@ from karta_interpreter.sources.store import Store
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PATH = click.Path(exists=True, path_type=Path)
-INPUT = click.Path(exists=True, allow_dash=True)
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it; shells complete it."""
 
@@ -79,7 +78,7 @@ def control_plane(function: Command) -> Command:
 
 def inputs(*names: str, text: str) -> Callable[[Command], Command]:
     """Add an option for paths of files and folders, or "-", which may be repeated."""
-    text = f'{text}: file, folder or "-"; may be repeated.'
+    text = f'{text}: file, folder, URL or "-"; may be repeated.'
     return click.option(*names, type=LATER, multiple=True, metavar="PATH", help=text)
 
 

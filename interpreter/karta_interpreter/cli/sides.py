@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
-from karta_interpreter.cli.files import STDIN
+from karta_interpreter.cli.files import STDIN, is_url
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.loading import CORE
@@ -37,7 +37,7 @@ def side_of(text: str, opened: ExitStack) -> Side:
     A path holds Kartas or customizations. ``catalogue`` is the embedded one, a kind is one definition of it, and
     ``@REVISION`` after either takes the catalogue from a git revision. ``opened`` removes what was checked out.
     """
-    if text == STDIN or Path(text).exists():
+    if text == STDIN or is_url(text) or Path(text).exists():
         return Side(text, cache(lambda gvk: _given(gvk, [text])))
     name, at, revision = text.partition("@")
     if at and not revision:

@@ -1,0 +1,72 @@
+"""Files that are read from a URL."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+@pytest.fixture
+def url(files: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The URL of the current folder."""
+    monkeypatch.setenv("no_proxy", "*")
+    (files / "bad.yaml").write_text((files / "karta.yaml").read_text().replace(".spec.replicas // 1", ".a |"))
+    handler = partial(_Handler, directory=str(files))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param("interpret -f {}karta.yaml --observed-file {}job.yaml", id="interpret"),
+        pytest.param("interpret -f {}karta.yaml --object {}job.yaml --status-file {}statuses.yaml", id="statuses"),
+        pytest.param("tree -f {}karta.yaml --object {}job.yaml", id="tree"),
+        pytest.param("explain {}job.yaml -f {}karta.yaml --operation InterpretHealth -o markdown", id="explain"),
+        pytest.param("query .spec.replicas --object {}job.yaml", id="query"),
+        pytest.param("diff --from {}karta.yaml --to {}karta.yaml --object {}job.yaml", id="diff"),
+        pytest.param("validate {}karta.yaml", id="validate"),
+    ],
+)
+def test_a_url_is_a_file(run: Run, url: str, arguments: str) -> None:
+    here = run(*arguments.replace("{}", "").split())
+    there = run(*arguments.replace("{}", f"{url}/").split())
+
+    local = there.stdout.replace(f"{url}/", "").replace(f"{url.removeprefix('http://')}/", "")
+    assert (there.exit_code, local) == (here.exit_code, here.stdout)
+    assert here.exit_code == 0
+
+
+def test_a_finding_names_the_place(run: Run, url: str) -> None:
+    result = run("validate", f"{url}/bad.yaml")
+
+    assert result.stdout.startswith(f"{url.removeprefix('http://')}/bad.yaml:16:23: error [")
+
+
+def test_what_cannot_be_read(run: Run, url: str) -> None:
+    missing = run("query", ".a", "--object", f"{url}/none.yaml")
+    assert (missing.exit_code, missing.stderr) == (1, f"error: {url}/none.yaml: HTTP status 404 File not found\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        gone = f"http://127.0.0.1:{closed.getsockname()[1]}/a.yaml"
+    refused = run("validate", gone)
+    assert (refused.exit_code, "Connection refused" in refused.stderr) == (1, True)
+
+    nonsense = run("validate", "http://[/a.yaml")
+    assert (nonsense.exit_code, nonsense.stderr) == (1, "error: http://[/a.yaml: Invalid IPv6 URL\n")
