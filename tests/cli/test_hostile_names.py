@@ -48,7 +48,7 @@ def _hostile(files: Path) -> None:
     name = karta.split("metadata:\n  name: ")[1].split("\n")[0]
     (files / "named.yaml").write_text(karta.replace(f"name: {name}", f'name: "{_NAME}"', 1))
     (files / "unnamed.yaml").write_text(
-        karta.replace(f"metadata:\n  name: {name}\n", "", 1).replace("name: main", f'name: "{_NAME}"')
+        karta[karta.index("spec:") :].replace("name: main", f'name: "{_NAME}"')  # called after its root
     )
     (files / "object.yaml").write_text(job.replace("name: demo", f'name: "{_NAME}"'))
     (files / "pods.yaml").write_text(_PODS)

@@ -33,6 +33,40 @@ def suspension(**action: JSON) -> Raw:
     return {"suspendActions": [{**SUSPEND, **action}], "resumeActions": [SUSPEND]}
 
 
+_KETTLES = (*ROOT, "scaleDefinition", "replicasPath")
+_OPERATIONS = ("metadata", "annotations", "karta-interpreter.io/operations")
+_SCRIPTS = ("metadata", "annotations", "karta-interpreter.io/lua")
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_found"),
+    [
+        pytest.param([(_KETTLES, ".spec.kettles + 1")], True, id="a sum"),
+        pytest.param([(_KETTLES, ".spec.kettles - 1")], True, id="a difference, which an empty object does not have"),
+        pytest.param([(_KETTLES, ".spec.kettles * 2")], False, id="a product with a constant"),
+        pytest.param([(_KETTLES, "if .spec.kettles then .spec.kettles else 1 end")], False, id="one of its branches"),
+        pytest.param([(_KETTLES, "4")], False, id="a constant is meant to stay"),
+        pytest.param(
+            [(_KETTLES, ".spec.kettles + 1"), (_OPERATIONS, "InterpretReplica")], False, id="it is never asked"
+        ),
+        pytest.param(
+            [
+                (_KETTLES, ".spec.kettles + 1"),
+                (_SCRIPTS, "replicaRevision: {luaScript: 'function ReviseReplica(o, n) return o end'}"),
+            ],
+            False,
+            id="a script is asked",
+        ),
+    ],
+)
+def test_a_count_that_is_elastic_by_default_can_be_written(
+    brew: Raw, findings_of: FindingsOf, changes: list[tuple[Path, JSON]], *, is_found: bool
+) -> None:
+    found = [finding for finding in findings_of(changed(brew, *changes)) if finding.rule == "replicas-not-writable"]
+    assert [finding.path for finding in found] == [_KETTLES] * is_found
+    assert all("karta-interpreter.io/elastic" in finding.hint for finding in found)
+
+
 @pytest.mark.parametrize(
     ("changes", "rule", "at", "message"),
     [

@@ -60,7 +60,6 @@ def test_names(metadata: Any, root: Raw, name: str) -> None:
         pytest.param("ray.io-rayjob-v1", "", id="a subdomain"),
         pytest.param("1", "", id="one digit"),
         pytest.param("a." * 126 + "a", "", id="as long as can be"),
-        pytest.param("", "", id="none: the API server makes one of generateName"),
         pytest.param("a\n2026 ERROR forged", r"a\n2026 ERROR forged", id="a line break"),
         pytest.param("a\n", r"a\n", id="a line break at the end"),
         pytest.param("RayJob", "RayJob", id="upper case"),
@@ -119,6 +118,22 @@ def test_a_suspend_value_is_json_or_text_that_holds_it(brew: Raw, findings_of: F
 
 
 @pytest.mark.parametrize(
+    ("metadata", "rules"),
+    [
+        pytest.param(None, ["name-missing"], id="no metadata"),
+        pytest.param({}, ["name-missing"], id="no name"),
+        pytest.param({"name": ""}, ["name-missing"], id="an empty name"),
+        pytest.param({"name": "", "generateName": "brew-"}, [], id="the API server makes one of generateName"),
+    ],
+)
+def test_a_karta_has_a_name(brew: Raw, findings_of: FindingsOf, metadata: JSON, rules: list[str]) -> None:
+    findings = findings_of({**brew, "metadata": metadata})
+    assert [each.rule for each in findings] == rules
+    assert all(each.path == ("metadata", "name") for each in findings)
+    assert findings_of({"spec": brew["spec"], "metadata": metadata}) == [], "a bare spec is called after its root"
+
+
+@pytest.mark.parametrize(
     ("value", "message"),
     [
         pytest.param([], "a Karta is an object, not a list", id="not an object"),
@@ -130,7 +145,8 @@ def test_a_suspend_value_is_json_or_text_that_holds_it(brew: Raw, findings_of: F
             id="a version of the future",
         ),
         pytest.param(
-            {"apiVersion": "run.ai/v1alpha1", "kind": "Karta"}, "the field spec is missing", id="without a spec"
+            {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "x"}}, "the field spec is missing",
+            id="without a spec",
         ),
     ],
 )  # fmt: skip

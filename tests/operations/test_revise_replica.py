@@ -199,6 +199,12 @@ def test_a_literal_count_cannot_be_written(define: Define) -> None:
     assert "elastic" not in str(raised.value), "naming it there would not help"
 
 
+def test_a_constant_above_a_minimum_is_named(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", "4", min=".spec.min"))
+    with pytest.raises(InterpretationError, match="the object would then have 4 by `4` of train; Karmada can place"):
+        revise(definition, obj(template=template(), min=2), 6)
+
+
 def test_a_master_alone_stays_alone_when_the_workers_are_the_elastic_ones(define: Define) -> None:
     with pytest.raises(InterpretationError, match="master stays at 1"):
         revise(define(MASTER, WORKER, elastic="worker"), obj(master={"template": template()}), 2)

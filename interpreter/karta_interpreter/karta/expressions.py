@@ -6,10 +6,17 @@ an empty object. Where the result depends on the elements of a list, or cannot b
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from karta_interpreter.errors import QueryError, QueryEvaluationError, QuerySyntaxError, QueryWriteError
+from karta_interpreter.errors import (
+    InterpretationError,
+    QueryError,
+    QueryEvaluationError,
+    QuerySyntaxError,
+    QueryWriteError,
+)
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query, Verdict, examine, parse
 from karta_interpreter.jq import syntax as ast
@@ -17,6 +24,7 @@ from karta_interpreter.jq.analysis import Reason
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import children
+from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.values import Object, Path, field_path
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.schema_types import PodQuery, expressions
@@ -204,17 +212,53 @@ def takes_number(query: Query) -> bool:
     >>> takes_number(Query.compile("(.spec.n // 1) * 2")), takes_number(Query.compile("1"))
     (True, False)
     """
-    return _have_places(query.locate_each, {})
+    found = [_places(query.locate_each, value) for value in ({}, _filled(query.node))]
+    return True in found or False not in found
+
+
+def reads_object(node: Node) -> bool:
+    """Whether an expression reads anything of its input.
+
+    >>> reads_object(parse(".spec.n + 1")), reads_object(parse("2 * 3"))
+    (True, False)
+    """
+    return any(isinstance(each, ast.Identity) for each in _walk(node, children))
+
+
+def _filled(node: Node) -> Object:
+    """An object with the number 1 in each field that an expression reads by a path, for arithmetic on them."""
+    obj: Object = {}
+    for path in filter(None, map(_plain_path, _walk(node, children))):
+        if get(obj, path) is None:
+            with suppress(InterpretationError):  # a number is where another path goes on
+                obj = set_value(obj, path, 1)
+    return obj
+
+
+def _plain_path(node: Node) -> Path | None:
+    """The path of fields from the input that a node is, None for any other node."""
+    match node:
+        case ast.Identity():
+            return ()
+        case ast.Index(target, ast.Literal(str(key))):
+            path = _plain_path(target)
+            return None if path is None else (*path, key)
+    return None
 
 
 def _have_places(places: Callable[[Object], Sequence[object]], value: Object) -> bool:
     """Whether every result has a place; an expression that cannot be read on this value may have one on another."""
+    return _places(places, value) is not False
+
+
+def _places(places: Callable[[Object], Sequence[object]], value: Object) -> bool | None:
+    """Whether every result has a place, None where the expression cannot be read on this value."""
     try:
         return None not in places(value)
     except QueryWriteError:
         return False
     except QueryEvaluationError:
-        return True
+        return None
 
 
 def whole_places(query: Query) -> list[str]:

@@ -5,21 +5,31 @@ from dataclasses import replace
 
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.values import Path
+from karta_interpreter.karta.annotations import Annotations
 from karta_interpreter.karta.compile import action_value
-from karta_interpreter.karta.expressions import Parsed, names_places, selections, several, shared_default, takes_number
+from karta_interpreter.karta.expressions import (
+    Parsed,
+    names_places,
+    reads_object,
+    selections,
+    several,
+    shared_default,
+    takes_number,
+)
 from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, ScaleDefinition, SuspendAction
 from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition, StatusMatcher
 from karta_interpreter.karta.validation import repeated
 from karta_interpreter.suggestion import hints
 
 _LONGEST_VALUE = 80
+_REVISE = "ReviseReplica"
 _PER_INSTANCE = ("specDefinition", "scaleDefinition")
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 _STATUS = ("spec", "structureDefinition", "rootComponent", "statusDefinition")
 
 
-def lint(karta: Karta, parsed: Sequence[Parsed], elastic: Collection[str] | None) -> Iterator[Finding]:
-    """Yield what is suspicious: in usable expressions, and in the components that the annotation ``elastic`` names."""
+def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
+    """Yield what is suspicious: in usable expressions, and in the components that ReviseReplica may change."""
     structure = karta.spec.structure_definition
     for path, component in structure.components:
         yield from _component(path, component, component.pod_selector or PodSelector())
@@ -28,7 +38,7 @@ def lint(karta: Karta, parsed: Sequence[Parsed], elastic: Collection[str] | None
     yield from _leaves(structure.components)
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition)
-    yield from _expressions(dict(structure.components), parsed, elastic)
+    yield from _expressions(dict(structure.components), parsed, annotations)
     yield from _list_keys(karta)
     yield from _sub_groups(karta)
 
@@ -150,10 +160,11 @@ def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -
 
 
 def _expressions(
-    components: Mapping[Path, ComponentDefinition], parsed: Sequence[Parsed], elastic: Collection[str] | None
+    components: Mapping[Path, ComponentDefinition], parsed: Sequence[Parsed], annotations: Annotations
 ) -> Iterator[Finding]:
     """Expressions that are allowed and do not give the answer that they seem to give."""
     by_component = _by_component(parsed, components)
+    changing = _changing(components.values(), annotations)
     for path, component in components.items():
         usable = {expression.path[len(path) :]: expression for expression in by_component[path]}
         for at, expression in usable.items():
@@ -164,7 +175,8 @@ def _expressions(
                 yield _warning(
                     "suspend-path-not-writable", expression, message, "write a path, such as `.spec.suspend`"
                 )
-        yield from _scale_places(component, elastic, usable)
+        if component.name in changing:
+            yield from _scale_places(component, changing[component.name], usable)
 
 
 def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
@@ -194,19 +206,33 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
         yield _warning("select-differs", expression, message, "leave the same instances out of both, or none")
 
 
-def _scale_places(
-    component: ComponentDefinition, elastic: Collection[str] | None, usable: Mapping[Path, Parsed]
-) -> Iterator[Finding]:
+def _changing(components: Iterable[ComponentDefinition], annotations: Annotations) -> Mapping[str, bool]:
+    """Return the components that ReviseReplica may change, each with whether the definition names them for that.
+
+    They are those of the annotation ``elastic``, else those with bounds; else all with pods and a count, unless a
+    script answers or the definition leaves the operation out.
+    """
+    scales = {each.name: each.scale_definition for each in components if each.scale_definition and each.spec_definition}
+    bounded = [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
+    named = bounded if annotations.elastic is None else annotations.elastic
+    if named or _REVISE in annotations.lua.operations or _REVISE not in (annotations.operations or (_REVISE,)):
+        return dict.fromkeys(named, True)
+    return dict.fromkeys(scales, False)
+
+
+def _scale_places(component: ComponentDefinition, is_named: bool, usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
     """Components whose number of replicas Karmada is meant to change, and cannot."""
     scale = component.scale_definition or ScaleDefinition()
-    bounded = scale.min_replicas_path is not None or scale.max_replicas_path is not None
     field = "replicasPath" if scale.replicas_path is not None else "minReplicasPath"
     expression = usable.get(("scaleDefinition", field))
-    if expression is None or not (bounded if elastic is None else component.name in elastic):
+    if expression is None or not (is_named or reads_object(expression.node)):
         return
     if shared_default(expression.node) is None and not takes_number(expression.query):
-        message = f'the component "{component.name}" is elastic, but no number can be written through this expression'
+        is_elastic = "is elastic, but no" if is_named else "has a count that ReviseReplica cannot change: no"
+        message = f'the component "{component.name}" {is_elastic} number can be written through this expression'
         hint = "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`"
+        if not is_named:
+            hint += "; or name the components that may change in the annotation karta-interpreter.io/elastic"
         yield _warning("replicas-not-writable", expression, message, hint)
 
 

@@ -111,7 +111,7 @@ def load_object(value: JSON, source: str) -> Loaded:
         *schema_findings,
         *validate(karta),
         *expression_findings,
-        *(lint(karta, usable, annotations.elastic) if lints() else ()),
+        *(lint(karta, usable, annotations) if lints() else ()),
         *annotation_findings,
     )
     definition = None

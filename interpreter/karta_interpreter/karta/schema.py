@@ -63,6 +63,8 @@ def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
         return None, [error("not-a-karta", (), message, "write apiVersion: run.ai/v1alpha1 and kind: Karta")]
     findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
     findings += _metadata_findings(value.get("metadata"))
+    if found != (None, None):
+        findings += _name_findings(value.get("metadata"))
     spec, more = _read_spec(value.get("spec"))
     findings += more
     if spec is None:
@@ -90,6 +92,12 @@ def gvk_of(value: Object) -> GVK | None:
     if not all(isinstance(part, str) for part in (group, version, name)) or not version or not name:
         return None
     return GVK(group, version, name)
+
+
+def _name_findings(metadata: JSON) -> Iterator[Finding]:
+    metadata = {} if metadata is None else metadata
+    if isinstance(metadata, dict) and not any(metadata.get(field) for field in ("name", "generateName")):
+        yield error("name-missing", ("metadata", "name"), "the Karta has no name", "add metadata.name")
 
 
 def _metadata_findings(metadata: JSON) -> Iterator[Finding]:

@@ -44,7 +44,8 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
         raise _cannot(definition, replicas, str(error)) from error
     reached = sum(pods.replicas for pods in pod_sets(definition, revised))
     if reached != replicas:
-        raise _cannot(definition, replicas, f"the object would then have {reached}")
+        reason = f"the object would then have {reached} by {_expressions(definition, targets)}"
+        raise _cannot(definition, replicas, reason)
     return revised
 
 
@@ -82,6 +83,17 @@ def _shared(
     return counts
 
 
+def _expressions(definition: Definition, targets: Sequence[ScaleTarget]) -> str:
+    """Return the expressions that count the pods which were to change."""
+    moved = {scale.pod_set.component for target in targets for scale in target.scales}
+    counts = {part.name: part.replicas or part.min_replicas for part in definition.components if part.name in moved}
+    return ", ".join(f"`{_shortened(count.text)}` of {name}" for name, count in counts.items() if count)
+
+
+def _shortened(text: str) -> str:
+    return shorten(text, _LONGEST, placeholder=" …")
+
+
 def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:
     if not fixed:
         return "the object has no pod template"
@@ -101,7 +113,7 @@ def _descriptions(definition: Definition, fixed: Sequence[ScaleLocation]) -> Ite
         if scale.count is not None or count is None:
             yield stays
         else:
-            yield f"{stays}, for its count `{shorten(count.text, _LONGEST, placeholder=' …')}` is no field to write"
+            yield f"{stays}, for its count `{_shortened(count.text)}` is no field to write"
 
 
 def _cannot(definition: Definition, replicas: int, reason: str) -> InterpretationError:
