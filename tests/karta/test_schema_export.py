@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -6,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from karta_interpreter import __version__
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Path as Place
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
@@ -27,6 +29,7 @@ def complaints(value: Any, schema: Mapping[str, Any], at: str = "") -> Iterator[
         yield f"{at} is no {schema['type']}"
     elif isinstance(value, dict) and schema.get("type") == "object":
         fields, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+        yield from (f"{at}.{name} is no name" for name in value if not is_name(name, schema.get("propertyNames", {})))
         yield from (f"{at}.{name} is missing" for name in schema.get("required", ()) if name not in value)
         yield from (f"{at}.{name} is unknown" for name in value if name not in fields and others is False)
         for name, item in value.items():
@@ -38,6 +41,15 @@ def complaints(value: Any, schema: Mapping[str, Any], at: str = "") -> Iterator[
             yield from complaints(item, schema["items"], f"{at}[{index}]")
     elif value not in schema.get("enum", [value]):
         yield f"{at} is none of {schema['enum']}"
+
+
+def is_name(name: str, schema: Mapping[str, Any]) -> bool:
+    """Whether draft 7 takes the name of a property, as far as the schema uses it."""
+    if "anyOf" in schema:
+        return any(is_name(name, part) for part in schema["anyOf"])
+    if "not" in schema:
+        return not is_name(name, schema["not"])
+    return name in schema.get("enum", [name]) and re.search(schema.get("pattern", ""), name) is not None
 
 
 def nodes(schema: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -62,6 +74,9 @@ def test_an_editor_has_nothing_to_say_about_good_definitions(file: Path) -> None
         pytest.param(("spec", "structureDefinition", "rootComponent", "ownerName"), "a", "unknown", id="an old field"),
         pytest.param(("spec", "structureDefinition"), None, "no object", id="nothing where something belongs"),
         pytest.param(("metadata", "annotations", "karta-interpreter.io/elastic"), ["a"], "no string", id="no text"),
+        pytest.param(
+            ("metadata", "annotations", "karta-interpreter.io/elastik"), "a", "no name", id="a misspelt annotation"
+        ),
     ],
 )
 def test_an_editor_underlines_what_would_be_found(path: Place, value: Any, complaint: str) -> None:
@@ -71,6 +86,16 @@ def test_an_editor_underlines_what_would_be_found(path: Place, value: Any, compl
 
     assert len(found) == 1
     assert complaint.replace("enum", "is none of") in found[0]
+
+
+def test_annotations_of_others_have_any_name() -> None:
+    others = {"example.com/elastik": "a", "karta-interpreter": "b", "karta-interpreterxio/c": "c"}
+    good = edit.set_value(yaml.safe_load(GOOD[-1].read_text()), ("metadata", "annotations"), others)
+    assert list(complaints(good, SCHEMA)) == []
+
+
+def test_the_schema_has_a_version() -> None:
+    assert SCHEMA["$id"].endswith(f":{__version__}")
 
 
 def test_every_field_says_what_it_is() -> None:

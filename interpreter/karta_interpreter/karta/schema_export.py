@@ -10,6 +10,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from karta_interpreter import __version__
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.karta.annotations import PREFIX
@@ -48,6 +49,14 @@ class _Generator(GenerateJsonSchema):
         return False
 
 
+_ANNOTATION_NAMES: Object = {
+    "anyOf": [
+        {"not": {"pattern": "^" + PREFIX.replace(".", r"\.")}},
+        {"enum": [PREFIX + each.name for each in ANNOTATIONS]},
+    ]
+}
+"""Annotations of others may have any name. No pattern looks ahead, which validators in Go cannot read."""
+
 _DESCRIPTION = "A Karta says where the pods, counts and statuses of a kind of workload are."
 
 
@@ -62,10 +71,12 @@ def json_schema() -> Object:
     versions, kinds = zip(KARTA, RESOURCE_INTERFACE, strict=True)
     known = {PREFIX + each.name: _of_draft_7(each.property_schema) for each in ANNOTATIONS}
     texts = {"type": "object", "additionalProperties": {"type": "string"}}
-    metadata = {"name": {"type": "string"}, "labels": texts, "annotations": {**texts, "properties": known}}
+    annotations = {**texts, "properties": known, "propertyNames": _ANNOTATION_NAMES}
+    metadata = {"name": {"type": "string"}, "labels": texts, "annotations": annotations}
     return {
         # The dialect that the language servers of editors know best.
         "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": f"urn:karta-interpreter:karta-schema:{__version__}",
         "title": "Karta",
         "description": _DESCRIPTION,
         "type": "object",
