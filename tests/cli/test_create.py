@@ -192,3 +192,18 @@ def test_an_update_leaves_a_case_that_has_no_answer(run: Run, files: Path) -> No
     updated = run("test", "--update")
 
     assert (updated.exit_code, suite.read_text()) == (1, text)
+
+
+def test_dependencies_are_a_block_of_yaml(run: Run, files: Path) -> None:
+    text = CRD.format(kind="Bakery").replace("suspend: {type: boolean}", "secretName: {type: string}")
+    (files / "crd.yaml").write_text(text)
+    found = run("create", "karta", "--crd", "crd.yaml").stdout
+    assert (
+        """\
+  annotations:
+    # CHECK: does a workload need these objects in its cluster? Only the names of the fields say so.
+    karta-interpreter.io/dependencies: |
+      - {apiVersion: v1, kind: Secret, name: ".spec.secretName"}
+"""
+        in found
+    )

@@ -86,3 +86,11 @@ class _Dumper(PlainDumper):
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - as in PyYAML
         """Indent lists below their field, as in the definitions of the catalogue."""
         super().increase_indent(flow, indentless=False)
+
+
+def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    """Write a text of several lines as a block."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represent_text)

@@ -6,12 +6,13 @@ import pytest
 from karta_interpreter.errors import DefinitionError
 from karta_interpreter.findings import Severity
 from karta_interpreter.k8s import edit
+from karta_interpreter.karta.annotations import ExtraDependency
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.scaffold import CustomKind, draft
 
 INTEGER, STRING, BOOLEAN = {"type": "integer"}, {"type": "string"}, {"type": "boolean"}
 CONTAINERS = {"type": "array", "items": {"type": "object", "properties": {"name": STRING, "image": STRING}}}
-POD_SPEC = {"type": "object", "properties": {"containers": CONTAINERS, "schedulerName": STRING}}
+POD_SPEC: dict[str, Any] = {"type": "object", "properties": {"containers": CONTAINERS, "schedulerName": STRING}}
 RESOURCES = {"type": "object", "properties": {"limits": {"type": "object"}, "requests": {"type": "object"}}}
 
 
@@ -261,6 +262,20 @@ def test_the_scale_subresource_counts_where_nothing_else_does() -> None:
         ),
         pytest.param(
             "Bakery",
+            None,
+            fields(phase=STRING, conditions=items(type={**STRING, "enum": ["Ready", "Failed", "Odd"]}, status=STRING)),
+            {
+                "phaseDefinition": {"path": ".status.phase"},
+                "conditionsDefinition": {"path": ".status.conditions"},
+                "statusMappings": {
+                    "running": [{"byConditions": [{"type": "Ready", "status": "True"}]}],
+                    "failed": [{"byConditions": [{"type": "Failed", "status": "True"}]}],
+                },
+            },
+            id="conditions that the schema lists go before a phase without a list",
+        ),
+        pytest.param(
+            "Bakery",
             fields(suspend=BOOLEAN),
             fields(phase={**STRING, "enum": ["Running"]}),
             {
@@ -294,6 +309,50 @@ def test_ready_replicas_tell_the_status_of_what_can_be_scaled() -> None:
     assert mappings["running"] == [{"byExpression": {"expression": expression, "expectedResult": "true"}}]
 
 
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param(
+            fields(nodeSets=items(name=STRING, count=INTEGER, template=TEMPLATE)), ".spec.nodeSets[] | .count // 1",
+            id="of each instance",
+        ),
+        pytest.param(fields(size=INTEGER, template=TEMPLATE), ".spec.size // 1", id="size"),
+        pytest.param(fields(size=INTEGER, a=fields(workers=INTEGER, template=TEMPLATE)), ".spec.a.workers // 1",
+            id="the nearest to the pods"),
+        pytest.param(fields(retryCount=INTEGER, maxNodes=INTEGER, template=TEMPLATE), None, id="counts of others"),
+    ],
+)  # fmt: skip
+def test_a_count_is_offered_by_the_form_of_its_name(spec: Any, expected: str | None) -> None:
+    structure = drafted(crd(spec))
+    part = structure.get("childComponents", [structure["rootComponent"]])[0]
+    assert part.get("scaleDefinition") == (expected and {"replicasPath": expected})
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param(fields(tls=fields(secretName=STRING)), {"Secret": ".spec.tls.secretName"}, id="a Secret"),
+        pytest.param(
+            fields(sets=items(configMapName=STRING)), {"ConfigMap": ".spec.sets[].configMapName"}, id="in a list"
+        ),
+        pytest.param(fields(authSecretRef=fields(name=STRING)), {"Secret": ".spec.authSecretRef.name"}, id="a ref"),
+        pytest.param(
+            fields(dataClaimName=STRING), {"PersistentVolumeClaim": ".spec.dataClaimName"}, id="a claim"
+        ),
+        pytest.param(
+            fields(template=fields(spec=fields(**POD_SPEC["properties"], secretName=STRING))), {}, id="what a pod names"
+        ),
+        pytest.param(fields(secretName=INTEGER, secretRef=fields(key=STRING)), {}, id="no name"),
+    ],
+)  # fmt: skip
+def test_fields_that_name_objects_are_offered_as_dependencies(spec: Any, expected: dict[str, str]) -> None:
+    made = draft(CustomKind.of(crd(spec)))
+    found = load_definition(made.karta).annotations.dependencies
+    assert {each.kind: each.name.text for each in found if isinstance(each, ExtraDependency)} == expected
+    asked = [note for path, note in made.notes if path[-1] == "karta-interpreter.io/dependencies"]
+    assert len(asked) == bool(expected)
+
+
 def test_suspend_and_resume() -> None:
     root = drafted(crd(fields(runPolicy=fields(suspend=BOOLEAN))))["rootComponent"]
     assert root["suspendDefinition"] == {
@@ -309,7 +368,18 @@ def test_suspend_and_resume() -> None:
             fields(groups=items(name=STRING, template=TEMPLATE)), None, "id of its instance", id="made-up label"
         ),
         pytest.param(fields(template=fields()), None, "only its name", id="a guess by name"),
-        pytest.param(fields(size=INTEGER, template=TEMPLATE), None, "count pods as well? .spec.size", id="numbers"),
+        pytest.param(
+            fields(replicas=INTEGER, size=INTEGER, template=TEMPLATE),
+            None,
+            "count pods as well? .spec.size",
+            id="numbers",
+        ),
+        pytest.param(
+            fields(size=INTEGER, template=TEMPLATE), None, "only its name says that this counts pods", id="a count"
+        ),
+        pytest.param(
+            None, fields(phase=STRING, conditions=CONDITIONS), ".status.phase is a phase without a list", id="both"
+        ),
         pytest.param(
             fields(replicas=INTEGER, a=fields(hosts=INTEGER, template=TEMPLATE)), None, "multiplied?", id="a product"
         ),

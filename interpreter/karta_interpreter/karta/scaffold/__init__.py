@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta.scaffold.names import ANNOTATION, dependencies
 from karta_interpreter.karta.scaffold.openapi import CustomKind, below
 from karta_interpreter.karta.scaffold.place import Entries, Place
 from karta_interpreter.karta.scaffold.pods import Form, Pods, counts, find_pods
@@ -54,10 +55,15 @@ def draft(kind: CustomKind) -> Draft:
     if not found:
         notes.append((_ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
     api_version, karta = KARTA
+    metadata: dict[str, JSON] = {"name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}"}
+    if needed := dependencies(kind.schema, {pods.place for pods in found if pods.form is not Form.FRAGMENTS}):
+        metadata["annotations"] = {ANNOTATION: needed}
+        note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
+        notes.append((("metadata", "annotations", ANNOTATION), note))
     written = {
         "apiVersion": api_version,
         "kind": karta,
-        "metadata": {"name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}"},
+        "metadata": metadata,
         "spec": {"structureDefinition": {"rootComponent": root, **({"childComponents": children} if children else {})}},
     }
     return Draft(written, tuple(notes))
@@ -111,6 +117,8 @@ def _component(kind: CustomKind, pods: Pods, at: Path) -> tuple[dict[str, JSON],
     parts: dict[str, JSON] = {"specDefinition": {form: pieces if is_fragments else pods.place.jq}}
     if found.paths:
         parts["scaleDefinition"] = found.paths
+    if found.is_guess:
+        notes.append(((*at, "scaleDefinition"), "CHECK: only its name says that this counts pods."))
     if found.is_product:
         notes.append(((*at, "scaleDefinition"), "CHECK: are these multiplied? A count is for the whole workload."))
     if found.others:

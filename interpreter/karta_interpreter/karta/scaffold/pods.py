@@ -120,6 +120,8 @@ def _fragments(place: Place, schema: Object, ancestors: tuple[tuple[Place, Objec
 FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
 """Fields that multiply the pods of what they stand in, as kinds of operators are wont to call them."""
 
+_COUNT = re.compile(r"count|size|workers|nodes|replicaCount|(?!min|max)\w*(Replicas|Instances|Nodes|Workers)")
+"""Names of a count where no field has one of `FACTORS`: `count` of ECK's node sets."""
 _MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
 _MOST = 4
 
@@ -140,11 +142,15 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The fields of a `scaleDefinition`; ``others`` are numbers nearby that may belong there, too."""
+    """The fields of a `scaleDefinition`; ``others`` are numbers nearby that may belong there, too.
+
+    ``is_guess``: the count is known by the form of its name only.
+    """
 
     paths: dict[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     is_product: bool = False
+    is_guess: bool = False
 
 
 def counts(pods: Pods, scale_path: str) -> Counts:
@@ -154,15 +160,19 @@ def counts(pods: Pods, scale_path: str) -> Counts:
     """
     numbers = list(_numbers(pods))
     factors = [number for number in numbers if number.name in FACTORS]
+    guessed: list[Number] = []
+    if not (factors or scale_path or _bounds([], numbers)):
+        guessed = [number for number in numbers if _COUNT.fullmatch(number.name)][-1:]
+        factors = guessed
     bounds = {f"{number.name}Path": number.place.jq for number in _bounds(factors, numbers)}
     paths = bounds
     if factors:
         paths = {"replicasPath": _product(pods.place, factors), **bounds}
     elif scale_path and not (bounds or pods.place.has_instances):
         paths = {"replicasPath": f"{scale_path} // 1"}
-    may_count = (each.place.jq for each in numbers if each.name not in FACTORS and _MAY_COUNT.search(each.name))
+    may_count = (each.place.jq for each in numbers if each not in factors and _MAY_COUNT.search(each.name))
     others = tuple(path for path in may_count if path not in bounds.values())[:_MOST]
-    return Counts(paths, others, len(factors) > 1)
+    return Counts(paths, others, len(factors) > 1, bool(guessed))
 
 
 def _numbers(pods: Pods) -> Iterator[Number]:

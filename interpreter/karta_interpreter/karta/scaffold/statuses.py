@@ -1,10 +1,10 @@
 """How the status of a kind may be derived: what its schema has, and what operators are wont to write there."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.scaffold.openapi import CustomKind, below, fields, has_entries, is_text
+from karta_interpreter.karta.scaffold.openapi import CustomKind, below, entries, fields, has_entries, is_text
 from karta_interpreter.karta.scaffold.place import Place
 
 PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
@@ -41,16 +41,22 @@ Statuses = tuple[Object, str]
 
 
 def statuses(kind: CustomKind, switch: str = "") -> Statuses:
-    """The status definition of a kind: by its phase, else by its conditions, else by its ready replicas.
+    """The status definition of a kind: by its phase, by its conditions, or by its ready replicas.
+
+    Conditions go before a phase whose values the schema does not list.
 
     ``switch`` is the field that suspends a workload, which shows a suspended workload where its status does not.
     """
     status = below(kind.schema, "status")
     phase = next(_phases(status), None)
-    if phase is not None:
+    has_conditions = has_entries(status, "conditions", "type", "status")
+    if phase is not None and (_listed(phase[1]) or not has_conditions):
         definition, note = _by_phase(*phase)
-    elif has_entries(status, "conditions", "type", "status"):
-        definition, note = _by_conditions(kind)
+    elif has_conditions:
+        definition, note = _by_conditions(kind, status)
+        if phase is not None:
+            definition = {"phaseDefinition": {"path": phase[0].jq}, **definition}
+            note += f" {phase[0].jq} is a phase without a list of its values; byPhase can match them."
     else:
         definition, note = _by_replicas(status, kind.scale_path)
     if switch:
@@ -72,8 +78,7 @@ def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
 
 
 def _by_phase(place: Place, schema: Object) -> Statuses:
-    listed = schema.get("enum")
-    said = [value for value in listed if isinstance(value, str) and value] if isinstance(listed, list) else []
+    said = _listed(schema)
     mappings: dict[str, list[Object]] = {}
     for phase in said or _USUAL_PHASES:
         if status := _MEANINGS.get(phase.lower()):
@@ -87,12 +92,26 @@ def _by_phase(place: Place, schema: Object) -> Statuses:
     return {"phaseDefinition": {"path": place.jq}, "statusMappings": mappings}, note
 
 
-def _by_conditions(kind: CustomKind) -> Statuses:
-    mappings = {
-        status: [{"byConditions": [{"type": type_, "status": "True"}]} for type_ in types]
-        for status, types in (_BATCH if _BATCH_KINDS.search(kind.gvk.kind) else _SERVICE).items()
-    }
+def _listed(schema: Object) -> list[str]:
+    """The values that a schema lists for a text."""
+    listed = schema.get("enum")
+    return [value for value in listed if isinstance(value, str) and value] if isinstance(listed, list) else []
+
+
+def _by_conditions(kind: CustomKind, status: Object) -> Statuses:
+    listed = _listed(below(entries(below(status, "conditions"), "items") or {}, "type"))
+    types: Mapping[str, Sequence[str]] = _BATCH if _BATCH_KINDS.search(kind.gvk.kind) else _SERVICE
     note = "CHECK: the schema does not say which conditions there are; these are usual ones. Remove those it has not."
+    if listed:
+        types = {name: [each for each in listed if _MEANINGS.get(each.lower()) == name] for name in WORDS}
+        unknown = [each for each in listed if each.lower() not in _MEANINGS]
+        note = "CHECK: which condition means what is guessed by its name."
+        note += f" Without a meaning here: {', '.join(unknown)}." if unknown else ""
+    mappings = {
+        name: [{"byConditions": [{"type": type_, "status": "True"}]} for type_ in named]
+        for name, named in types.items()
+        if named
+    }
     return {"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": mappings}, note
 
 
