@@ -3,7 +3,11 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import LuaError
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.export.customization import script_of
+from karta_interpreter.k8s import edit
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.lua.script import Script
+from karta_interpreter.operations import Call, Operation, interpret
 from tests.catalogue.entries import Entry, entries
 from tests.conformance.customizations import Pair, Tally, compare_ours, exported
 from tests.scripts import answer
@@ -63,3 +67,22 @@ def test_a_script_rejects_pods_that_the_karta_rejects(
     assert pair.expected(Call(operation, job)).results is None
     with pytest.raises(LuaError):
         answer([pair.script], object=job)
+
+
+@pytest.mark.parametrize("elastic", ["replicatedjob/hot", "replicatedjob/hot, replicatedjob/warm", "replicatedjob"])
+def test_a_script_changes_the_instances_that_are_elastic(pairs: list[Pair], elastic: str) -> None:
+    jobset = next(pair.definition for pair in pairs if pair.definition.gvk.kind == "JobSet")
+    path = ("metadata", "annotations", "karta-interpreter.io/elastic")
+    definition = load_definition(edit.set_value(jobset.manifest, path, elastic))
+    template = {"spec": {"template": {"spec": {"containers": [{"name": "main"}]}}}}
+    jobs = [{"name": name, "replicas": 2, "template": template} for name in ("hot", "cold", "warm")]
+    obj = {
+        "apiVersion": jobset.gvk.api_version,
+        "kind": "JobSet",
+        "metadata": {"name": "x"},
+        "spec": {"replicatedJobs": jobs},
+    }
+    script = Script("ReviseReplica", script_of(definition, Operation.REVISE_REPLICA), definition.name)
+    expected = interpret(definition, Call(Operation.REVISE_REPLICA, obj, replicas=9))
+    assert answer([script], object=obj, replicas=9) == expected
+    assert expected["revised"] != obj

@@ -43,6 +43,27 @@ def test_elastic(orchestra: Raw) -> None:
     assert read(orchestra, elastic=" section ,section,").elastic == ("section",)
 
 
+def test_instances_may_be_elastic(orchestra: Raw) -> None:
+    found = read(orchestra, elastic="section/violins, section/a/b")
+    assert found.elastic == ("section/violins", "section/a/b")
+    assert found.is_elastic("section", "a/b")
+    assert not found.is_elastic("section", "flutes")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("sektion/violins", 'there is no component "sektion/violins"', id="no component"),
+        pytest.param("section/", 'there is no component "section/"', id="no instance"),
+        pytest.param("conductor/first", 'the component "conductor" has no instanceIdPath', id="no instances"),
+        pytest.param("orchestra/first", 'the component "orchestra" has no pods', id="no pods"),
+    ],
+)
+def test_what_is_no_elastic_instance(orchestra: Raw, findings_of: FindingsOf, text: str, message: str) -> None:
+    found = findings_of(annotated(orchestra, elastic=text))
+    assert message in " ".join(finding.message for finding in found if finding.rule == "annotation-elastic")
+
+
 def test_operations(orchestra: Raw) -> None:
     found = read(orchestra, operations="InterpretStatus, InterpretHealth").operations
     assert found == frozenset({"InterpretStatus", "InterpretHealth"})

@@ -106,6 +106,22 @@ def test_pod_sets_that_share_a_place_move_together(define: Define) -> None:
         revise(definition, before, 6)
 
 
+def test_only_the_named_instances_of_a_component_are_elastic(define: Define) -> None:
+    groups = component("group", ".spec.groups[].template", ".spec.groups[].replicas")
+    groups |= {"instanceIdPath": ".spec.groups[].name"}
+    groups["podSelector"] = {"componentInstanceSelector": {"idPath": ".metadata.labels.group"}}
+    before = obj(groups=[{"name": name, "replicas": 2, "template": template()} for name in ("hot", "cold", "hotter")])
+    for elastic, expected in (
+        ("group/hot", [5, 2, 2]),
+        ("group/hot, group/hotter", [4, 2, 3]),
+        ("group, group/hot", [3, 3, 3]),
+    ):
+        after = revise(define(groups, elastic=elastic), before, 9)
+        assert [each["replicas"] for each in after["spec"]["groups"]] == expected, elastic
+    with pytest.raises(InterpretationError, match="cold can change; hot stays at 2; hotter stays at 2"):
+        revise(define(groups, elastic="group/cold"), before, 3)
+
+
 def test_a_count_with_hosts_moves_in_steps(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", "(.spec.replicas // 1) * (.spec.hosts // 1)"))
     assert revise(definition, obj(template=template(), replicas=1, hosts=2), 6)["spec"]["replicas"] == 3

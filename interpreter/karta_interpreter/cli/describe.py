@@ -143,7 +143,7 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
         "pods": {str(path[-1]).removesuffix("Path"): _one_line(text) for path, text in pods},
         "addedContainers": added.get(component.name),
         **{str(path[0]).removesuffix("Path"): _one_line(text) for path, text in counts},
-        "elastic": component.name in (annotations.elastic or ()),
+        "elastic": annotations.is_elastic(component.name),
     }
     return {name: value for name, value in fields.items() if value}
 

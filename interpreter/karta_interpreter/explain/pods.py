@@ -91,9 +91,11 @@ def _locations(component: Component, scale: ScaleLocation) -> Iterator[tuple[str
 
 
 def _why_elastic(definition: Definition, number: int, pods: PodSet, *, is_elastic: bool, moves: bool) -> str:
-    named = definition.annotations.elastic
-    if named is not None:
-        rule = f"{annotation_field('elastic')} {'names' if is_elastic else 'does not name'} {pods.component}"
+    annotations = definition.annotations
+    if annotations.elastic is not None:
+        is_whole = pods.component in annotations.elastic or not annotations.is_elastic(pods.component)
+        part = pods.component if is_whole else f"{pods.component}/{pods.instance}"
+        rule = f"{annotation_field('elastic')} {'names' if is_elastic else 'does not name'} {part}"
     elif number == 1:
         rule = "it is the only pod set"
     else:

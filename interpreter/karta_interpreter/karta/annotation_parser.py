@@ -116,17 +116,26 @@ _EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
 
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
-    """Return the names of the elastic components."""
+    """Return the names of the elastic components, and of instances: ``component/instance``."""
     components = {each.name: each for _, each in annotation.karta.spec.structure_definition.components}
-    names = annotation.names("component", components)
-    for name in names:
+    parts = {item: item.partition("/")[0] for item in annotation.items() if _is_instance(item, components)}
+    names = annotation.names("component", {**components, **parts})
+    for name in dict.fromkeys(parts.get(name, name) for name in names):
         scale = components[name].scale_definition
         if components[name].spec_definition is None:
             annotation.error(f'the component "{name}" has no pods', "name the component that has the pods")
         elif scale is None or (scale.replicas_path is None and scale.min_replicas_path is None):
             message = f'the component "{name}" has no number of replicas to change'
             annotation.error(message, "add scaleDefinition.replicasPath to it")
+    for name, component in parts.items():
+        if components[component].instance_id_path is None:
+            annotation.error(f'{name}: the component "{component}" has no instanceIdPath', f"write {component}")
     return names
+
+
+def _is_instance(item: str, components: Collection[str]) -> bool:
+    component, _, instance = item.partition("/")
+    return item not in components and component in components and bool(instance)
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:

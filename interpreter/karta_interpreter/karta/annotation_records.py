@@ -77,8 +77,8 @@ ANNOTATIONS: Final = (
     Annotation(
         name="elastic",
         schema=_TEXT,
-        form="component names, comma separated",
-        description="components whose pods ReviseReplica may change",
+        form="names of components, or of instances as `component/instance`, comma separated",
+        description="components and instances whose pods ReviseReplica may change",
         example="worker",
         parse=parsers.parse_elastic,
     ),

@@ -141,6 +141,18 @@ class Annotations:
     lua: Scripts = field(default_factory=Scripts)
     written_from: str = ""
 
+    def is_elastic(self, component: str, instance: str | None = None) -> bool:
+        """Return whether ``elastic`` names a component or the instance; without one, whether it names any of them.
+
+        >>> found = Annotations(elastic=("head", "group/hot"))
+        >>> found.is_elastic("group", "hot"), found.is_elastic("group", "cold"), found.is_elastic("group")
+        (True, False, True)
+        """
+        named, prefix = self.elastic or (), f"{component}/"
+        if component in named:
+            return True
+        return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the mappings as dicts: Python pickles no read-only view of one."""
         values = (getattr(self, each.name) for each in fields(self))

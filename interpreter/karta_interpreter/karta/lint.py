@@ -206,7 +206,7 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
         yield _warning("select-differs", expression, message, "leave the same instances out of both, or none")
 
 
-def _changing(components: Iterable[ComponentDefinition], annotations: Annotations) -> Mapping[str, bool]:
+def _changing(components: Collection[ComponentDefinition], annotations: Annotations) -> Mapping[str, bool]:
     """Return the components that ReviseReplica may change, each with whether the definition names them for that.
 
     They are those of the annotation ``elastic``, else those with bounds; else all with pods and a count, unless a
@@ -214,7 +214,8 @@ def _changing(components: Iterable[ComponentDefinition], annotations: Annotation
     """
     scales = {each.name: each.scale_definition for each in components if each.scale_definition and each.spec_definition}
     bounded = [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
-    named = bounded if annotations.elastic is None else annotations.elastic
+    elastic = [each.name for each in components if annotations.is_elastic(each.name)]
+    named = bounded if annotations.elastic is None else elastic
     if named or _REVISE in annotations.lua.operations or _REVISE not in (annotations.operations or (_REVISE,)):
         return dict.fromkeys(named, True)
     return dict.fromkeys(scales, False)

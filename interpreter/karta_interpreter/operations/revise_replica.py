@@ -58,12 +58,12 @@ def revision_reads(definition: Definition, projection: Projection) -> None:
 def elastic_pod_sets(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:
     """Return the names of the pod sets whose count may change.
 
-    Those of the components in the ``elastic`` annotation; without it a lone pod set, else those of components with
-    bounds, else those with more than one replica: a master of one is meant to stay alone.
+    Those of the components and instances in the ``elastic`` annotation; without it a lone pod set, else those of
+    components with bounds, else those with more than one replica: a master of one is meant to stay alone.
     """
-    named = definition.annotations.elastic
-    if named is not None:
-        return frozenset(scale.pod_set.name for scale in scales if scale.pod_set.component in named)
+    annotations, sets = definition.annotations, [scale.pod_set for scale in scales]
+    if annotations.elastic is not None:
+        return frozenset(pods.name for pods in sets if annotations.is_elastic(pods.component, pods.instance))
     if len(scales) == 1:
         return frozenset({scales[0].pod_set.name})
     bounded = {part.name for part in definition.components if part.min_replicas or part.max_replicas}

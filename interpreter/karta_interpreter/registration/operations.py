@@ -188,11 +188,11 @@ def _added_by_karta(definition: Definition, served: Served) -> set[str]:
     has_pods = any(component.pods for component in components)
     scalable = [component for component in components if _is_scalable(component)]
     steered = any(component.suspend or component.resume or component.max_replicas for component in components)
-    elastic = annotations.elastic
+    is_default = annotations.elastic is None
     added = {
         Operation.INTERPRET_COMPONENT: True,
         Operation.INTERPRET_REPLICA: has_pods,
-        Operation.REVISE_REPLICA: any(elastic is None or component.name in elastic for component in scalable),
+        Operation.REVISE_REPLICA: any(is_default or annotations.is_elastic(component.name) for component in scalable),
         Operation.RETAIN: annotations.retain or scalable or steered,
         Operation.AGGREGATE_STATUS: True,
         # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.

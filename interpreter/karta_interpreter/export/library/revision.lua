@@ -129,7 +129,8 @@ local function mark_elastic(scales, elastic)
   end
   for _, scale in ipairs(scales) do
     if elastic then
-      scale.is_elastic = elastic[scale.component.name] or false
+      local name = scale.component.name
+      scale.is_elastic = elastic[name] or elastic[name .. "/" .. scale.instance] or false
     else
       scale.is_elastic = #scales == 1 or (has_bounds and scale.is_bounded) or (not has_bounds and scale.pods > 1)
     end
