@@ -1,6 +1,8 @@
+import click
 import pytest
 
-from karta_interpreter.findings import error, format_path, warning
+from karta_interpreter.cli.render import findings_text
+from karta_interpreter.findings import error, format_path, in_one_line, warning
 from karta_interpreter.k8s.values import Path
 
 
@@ -19,3 +21,9 @@ def test_paths(path: Path, text: str) -> None:
 def test_findings_as_text() -> None:
     assert str(error("schema", ("spec",), "is missing")) == "error: spec: is missing [schema]"
     assert str(warning("odd", (), "looks odd", "look again")) == "warning: looks odd (look again) [odd]"
+
+
+def test_the_log_has_a_finding_as_validate_prints_it() -> None:
+    finding = error("jq-syntax", ("spec", "a"), "no\nquery", "close it", source="k.yaml", line=7, column=3)
+    printed = [line.strip() for line in click.unstyle(findings_text([finding])).splitlines()]
+    assert in_one_line(finding) == "{} ({})".format(*printed)

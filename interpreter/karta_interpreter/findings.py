@@ -49,6 +49,19 @@ error = partial(Finding, Severity.ERROR)
 warning = partial(Finding, Severity.WARNING)
 
 
+def in_one_line(finding: Finding) -> str:
+    """Return ``file:line:column: severity [rule] path: message (hint: …)``, without control characters.
+
+    >>> in_one_line(warning("shadowed-kind", (), "x hides y", source="y.yaml", line=3, column=1))
+    'y.yaml:3:1: warning [shadowed-kind] x hides y'
+    """
+    position = f"{finding.line}:{finding.column}:" if finding.line else ""
+    place = f"{finding.source}:{position} " if finding.source else ""
+    path = f"{format_path(finding.path)}: " if finding.path else ""
+    hint = f" (hint: {finding.hint})" if finding.hint else ""
+    return escaped(f"{place}{finding.severity} [{finding.rule}] {path}{finding.message}{hint}")
+
+
 def format_path(path: Path) -> str:
     """The path as text, the way a reader would write it; "" for the Karta itself.
 

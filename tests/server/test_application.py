@@ -292,7 +292,7 @@ async def test_the_log_is_json_and_tells_failures_without_their_objects(server: 
     await client.ask(post(question(object=marked, operation="Prune", uid="told")))
     while (line := server.logged("call failed"))["uid"] != "told":
         pass
-    assert (line["code"], line["level"], line["object"]) == (400, "info", "bakery/rye")
+    assert (line["code"], line["level"], line["object"]) == (400, "warning", "bakery/rye")
     assert line["kind"] == "mill.example.org/v1, Kind=GrainMill"
     assert "secret" not in json.dumps(line)
     await client.close()

@@ -137,6 +137,10 @@ async def test_an_edit_is_served_and_a_broken_one_is_not(tmp_path: Path) -> None
         mill.write_text(good.replace("replicas + 1", "replicas +"))
         quarantined = server.logged("definition quarantined")
         assert quarantined["source"] == str(mill)
+        (reason,) = quarantined["reasons"]
+        line = next(number for number, text in enumerate(mill.read_text().splitlines(), 1) if "replicas +" in text)
+        assert reason.startswith(f"{mill}:{line}:"), reason
+        assert ": error [lua-syntax] spec.customizations.replicaResource.luaScript: " in reason
         assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 5
 
         mill.unlink()

@@ -220,7 +220,7 @@ class Calls:
         if code == _SUCCESS:
             log.debug("call answered", **about)
         else:
-            log.info("call failed", **about, code=code, reason=message[:_LONGEST_REASON])
+            log.warning("call failed", **about, code=code, reason=message[:_LONGEST_REASON])
 
 
 class _Question(NamedTuple):

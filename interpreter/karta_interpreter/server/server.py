@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from math import inf
 from typing import TYPE_CHECKING, Self
 
+from karta_interpreter.findings import in_one_line
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
@@ -192,7 +193,7 @@ class Server:
         scripts = sum(1 for entry in snapshot.entries.values() for _ in entry.definition.scripts)
         log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
         for conflict in snapshot.findings:
-            log.warning("definitions conflict", reason=conflict.message, source=conflict.source)
+            log.warning("definitions conflict", reason=in_one_line(conflict), source=conflict.source)
         known = set(self._quarantined)
         _log_quarantined([broken for broken in snapshot.quarantined if broken not in known])
         self._quarantined = snapshot.quarantined
@@ -215,7 +216,7 @@ def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
         logged[broken.source] += 1
         if logged[broken.source] <= _MOST_LOGGED:
             what = "definition quarantined" if broken.name else "definitions cannot be read"
-            reasons = [finding.message for finding in broken.findings[:_MOST_LOGGED]]
+            reasons = [in_one_line(finding) for finding in broken.findings[:_MOST_LOGGED]]
             log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
     for source, count in logged.items():
         if count > _MOST_LOGGED:
