@@ -40,7 +40,7 @@ def serving() -> Iterator[int]:
             said = ""
             for line in server.stderr:
                 said += line
-                if found := re.match(r"Listening on http://127\.0\.0\.1:(\d+)", line):
+                if found := re.search(r'"url":"http://127\.0\.0\.1:(\d+)"', line):
                     yield int(found[1])
                     break
             else:

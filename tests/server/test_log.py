@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from functools import cache
@@ -12,7 +13,7 @@ import logging, sys
 def fail(secret):
     raise ValueError("no luck")
 
-configure_log(sys.argv[1])
+configure_log(sys.argv[1], *sys.argv[2:])
 for report in (log.exception, logging.getLogger("a.library").exception):
     try:
         fail("password")
@@ -31,7 +32,7 @@ class Broken:
     def __str__(self):
         raise ValueError("no text")
 
-configure_log("info")
+configure_log("info", *sys.argv[2:])
 log.info("a", value="half \\ud800")
 log.info("b", value=["half \\ud800"], name="kept")
 log.info("c", value=2**70)
@@ -91,4 +92,30 @@ def test_no_value_steers_a_terminal_or_forges_a_line() -> None:
     done = subprocess.run(command, capture_output=True, check=True)
     lines = done.stderr.decode().split("\n")
     assert r'"a\nb\u007f\u009b2J\u2028 ä"' in lines[6]
+    assert all(line.isprintable() for line in lines)
+
+
+def shown(program: str) -> list[str]:
+    """What the log has as text, without the time."""
+    done = subprocess.run([sys.executable, "-c", program, "info", "text"], capture_output=True, check=True)
+    return [re.sub(r"^\d\d:\d\d:\d\d ", "", line) for line in done.stderr.decode().split("\n")[:-1]]
+
+
+def test_text_has_a_line_for_each_record_and_its_traceback_below() -> None:
+    lines = shown(PROGRAM)
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "error went wrong",
+        "error went wrong",
+        "info call failed uid=1 code=422",
+    ]
+    assert lines[1] == "  Traceback (most recent call last):"
+    assert "  ValueError: no luck" in lines
+
+
+def test_text_has_every_value_and_none_steers_a_terminal_or_forges_a_line() -> None:
+    lines = shown(HOSTILE)
+    assert lines[0] == 'info a value="half ?"'
+    assert lines[1] == r"""info b value="['half \\ud800']" name=kept"""
+    assert lines[6] == r'info g value="a\nb\x7f\x9b2J\u2028 ä"'
+    assert [line.split()[1] for line in lines] == [*"abcdefg", "half"]
     assert all(line.isprintable() for line in lines)

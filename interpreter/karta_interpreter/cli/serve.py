@@ -5,6 +5,7 @@ import math
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from textwrap import indent
 from typing import Any, cast
@@ -20,12 +21,12 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Operation
 from karta_interpreter.server import Settings, Started, run
-from karta_interpreter.server.log import flush_log, log, print_text
+from karta_interpreter.server.log import flush_log, has_terminal, log, print_text
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.suggestion import closest
 from karta_interpreter.wire.request import API_VERSION, KIND
 
-_STDERR = 2
+_MOST_ROWS = 60
 _DEFAULT = Settings()
 _PREFIX = "KARTA_INTERPRETER_"
 _OF_KUBERNETES = re.compile(rf"{_PREFIX}(SERVICE_(HOST|PORT)|PORT_[0-9]+_)")
@@ -105,6 +106,8 @@ _OPTIONS: list[click.Parameter] = [
     _option("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
     _option("drain_timeout", _SECONDS, "How long to wait for running calls after that.", "SECONDS"),
     _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
+    _option("log_format", click.Choice(["text", "json"]), "Form of log lines; default: text on a terminal, else json."),
+    _option("quiet", bool, "Whether to leave out the list of what is served, printed at the start on a terminal."),
     _option("resource_quota_estimate", bool, "Answer as with Karmada's feature gate ResourceQuotaEstimate."),
     _option("pod_requests", click.Choice(["scheduler", "karmada"]), "Whose formula counts the resources of a pod."),
     _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
@@ -130,7 +133,7 @@ def serve(**settings: object) -> None:
     """
     chosen = Settings(**cast("dict[str, Any]", settings))
     try:
-        run(chosen, started=_introduce)
+        run(chosen, started=lambda started: _introduce(started, chosen))
     except InterpreterError as error:
         # click would wait for the reader of a full pipe, and fail without one.
         _warn_of_variables()
@@ -139,11 +142,12 @@ def serve(**settings: object) -> None:
         raise SystemExit(Problem.exit_code) from error
 
 
-def _introduce(started: Started) -> None:
+def _introduce(started: Started, settings: Settings) -> None:
     _warn_of_variables()
+    if settings.quiet or settings.log_format == "json" or not has_terminal():
+        return
     text = startup_text(f"{started.url}/interpret", started.snapshot)
-    is_coloured = click.get_current_context().color is not False and os.isatty(_STDERR)
-    print_text(text if is_coloured else click.unstyle(text))
+    print_text(click.unstyle(text) if click.get_current_context().color is False else text)
 
 
 def unknown_variables(names: Iterable[str]) -> list[str]:
@@ -205,7 +209,12 @@ def curl(url: str, snapshot: Snapshot) -> str:
 def _served(snapshot: Snapshot) -> str:
     if not snapshot.entries:
         return "No definition is served.\n"
-    entries = ((gvk, snapshot.entries[gvk]) for gvk in snapshot.kinds())
+    kinds = snapshot.kinds()
+    if len(kinds) > _MOST_ROWS:
+        numbers = Counter(gvk.api_version for gvk in kinds)
+        rows = [[version, str(number)] for version, number in sorted(numbers.items())]
+        return f"{len(kinds)} kinds are served:\n{_folded(rows, ['APIVERSION', 'KINDS'])}"
+    entries = ((gvk, snapshot.entries[gvk]) for gvk in kinds)
     rows = [[gvk.api_version, gvk.kind, entry.definition.name, entry.origin] for gvk, entry in entries]
     return table(rows, header=["APIVERSION", "KIND", "DEFINITION", "ORIGIN"])
 
@@ -216,21 +225,29 @@ def _scripts(snapshot: Snapshot) -> str:
         for gvk in snapshot.kinds()
         for script in sorted(snapshot.entries[gvk].definition.scripts, key=lambda script: script.operation)
     ]
-    return table(rows, header=["APIVERSION", "KIND", "OPERATION", "SCRIPT", "ORIGIN"]) if rows else ""
+    return _folded(rows, ["APIVERSION", "KIND", "OPERATION", "SCRIPT", "ORIGIN"]) if rows else ""
+
+
+def _folded(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
+    return table(rows[:_MOST_ROWS], header=header) + _more(len(rows))
+
+
+def _more(number: int) -> str:
+    return f"… and {number - _MOST_ROWS} more\n" if number > _MOST_ROWS else ""
 
 
 def _section(title: str, findings: Sequence[Finding]) -> str:
-    return f"{title}\n{indent(findings_text(findings), '  ')}" if findings else ""
+    return f"{title}\n{indent(findings_text(findings[:_MOST_ROWS]), '  ')}{_more(len(findings))}" if findings else ""
 
 
 def _quarantined(snapshot: Snapshot) -> str:
     text = ""
-    for broken in snapshot.quarantined:
+    for broken in snapshot.quarantined[:_MOST_ROWS]:
         usable = "Not wholly usable" if broken.in_part else "Not usable"
         kept = "; its last good version is served" if broken.serving_last_good else ""
         name = f"{broken.name} from {broken.source}" if broken.name else broken.source
         text += _section(one_line(f"{usable}: {name}{kept}"), broken.findings)
-    return text
+    return text + _more(len(snapshot.quarantined))
 
 
 def _review(snapshot: Snapshot) -> JSON:

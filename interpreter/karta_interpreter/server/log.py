@@ -1,4 +1,4 @@
-"""The log: one JSON object per line on stderr, never with the content of an object in it."""
+"""The log on stderr: a JSON object or a text per line, never with the content of an object in it."""
 
 import logging
 import os
@@ -6,7 +6,7 @@ import re
 import select
 import sys
 import threading
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from datetime import UTC, datetime
 from logging.handlers import QueueHandler, QueueListener
 from queue import Full, Queue
@@ -14,12 +14,15 @@ from typing import Any, Final
 
 import orjson
 
+from karta_interpreter.findings import escaped
+
 NAME = "karta_interpreter"
 """The name of the logger of this program, for `logging`."""
 
 _STDERR: Final = 2
 _MOST_WAITING: Final = 1000
 _FLUSH_SECONDS: Final = 1.0
+_WORD = re.compile(r"[^\s\"=]+")
 _CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
 """Control characters and line separators that JSON allows in a string and a terminal obeys, in UTF-8."""
 
@@ -36,11 +39,22 @@ log = _Log(logging.getLogger(NAME))
 """The logger of this program."""
 
 
-def configure_log(level: str) -> None:
-    """Write records of that level or above as JSON lines, also those of libraries and of Python itself."""
+def has_terminal() -> bool:
+    """Whether stderr is a terminal."""
+    return os.isatty(_STDERR)
+
+
+def configure_log(level: str, form: str | None = None) -> None:
+    """Write records of that level or above as lines, also those of libraries and of Python itself.
+
+    ``form`` is ``json`` or ``text``; by default text on a terminal, else JSON.
+    """
+    is_text = form == "text" or (form is None and has_terminal())
     least = getattr(logging, level.upper())
     # Libraries log at info what only their authors want to know.
-    logging.basicConfig(handlers=[_Lines()], level=max(logging.WARNING, least), force=True)
+    logging.basicConfig(
+        handlers=[_Lines(_text_line if is_text else _line)], level=max(logging.WARNING, least), force=True
+    )
     log.setLevel(least)
     # Python would write these on several lines, and block while the pipe is full.
     logging.captureWarnings(capture=True)
@@ -69,13 +83,14 @@ class _Lines(QueueHandler):
 
     queue: Queue[Any]
 
-    def __init__(self) -> None:
+    def __init__(self, form: Callable[[logging.LogRecord], str]) -> None:
         super().__init__(Queue(_MOST_WAITING))
+        self.form = form
         self.dropped = 0
         _Writer(self).start()
 
     def prepare(self, record: logging.LogRecord) -> str:
-        return _line(record)
+        return self.form(record)
 
     def enqueue(self, record: object) -> None:
         try:
@@ -99,7 +114,7 @@ class _Writer(QueueListener):
     def handle(self, record: Any) -> None:  # noqa: ANN401 - a record for `logging`, a text here
         self._failed += not _write(record)
         lost = self._lines.dropped + self._failed - self._reported
-        if lost and self._lines.queue.empty() and _write(_line(_loss(lost))):
+        if lost and self._lines.queue.empty() and _write(self._lines.form(_loss(lost))):
             self._reported += lost
 
 
@@ -133,6 +148,22 @@ def _line(record: logging.LogRecord) -> str:
     event["message"] = _message(record)
     line = _CONTROLS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), _json(event))
     return f"{line.decode()}\n"
+
+
+def _text_line(record: logging.LogRecord) -> str:
+    """Format a record as one line for people, and its traceback, if there is one, below it."""
+    time = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
+    fields = (f"{name}={_value(value)}" for name, value in getattr(record, "fields", {}).items())
+    line = escaped(_text(" ".join([time, record.levelname.lower(), _message(record), *fields])))
+    trace = logging.Formatter().formatException(record.exc_info).splitlines() if record.exc_info else []
+    return "".join(f"{each}\n" for each in [line, *(f"  {escaped(_text(each))}" for each in trace)])
+
+
+def _value(value: object) -> str:
+    """Return a value as JSON, a single word as it is."""
+    if isinstance(value, str) and _WORD.fullmatch(value):
+        return value
+    return _json({"": value}).decode()[len('{"":') : -1]
 
 
 def _all_lines() -> list[_Lines]:

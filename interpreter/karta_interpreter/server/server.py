@@ -21,7 +21,7 @@ from karta_interpreter.server.certificate import Certificate
 from karta_interpreter.server.health import HealthListener, Readiness
 from karta_interpreter.server.listener import Connections, Listener, cannot_listen, release_memory
 from karta_interpreter.server.load import Load
-from karta_interpreter.server.log import configure_log, flush_log, log
+from karta_interpreter.server.log import configure_log, flush_log, has_terminal, log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.server.tls import Tls, certificate_source
@@ -236,7 +236,7 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
     start.
     """
     _open_standard_files()
-    configure_log(settings.log_level)
+    configure_log(settings.log_level, settings.log_format)
     gc.freeze()  # imported modules: to load definitions takes a tenth less then
     try:
         with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
@@ -254,13 +254,13 @@ def _open_standard_files() -> None:
 
 async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
     asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    had_terminal = os.isatty(_STANDARD_ERROR)
+    had_terminal = has_terminal()
 
     def stop() -> None:
         (insisted if asked.is_set() else asked).set()
 
     def hang_up() -> None:
-        if had_terminal and not os.isatty(_STANDARD_ERROR):
+        if had_terminal and not has_terminal():
             stop()
         else:
             reload.set()

@@ -15,6 +15,9 @@ class Settings:
     room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may write one character as six.
     ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.operations.Options`).
 
+    ``log_format`` is ``json`` or ``text``, by default text where stderr is a terminal. Only there ``serve`` prints what
+    it serves at the start, unless it is ``quiet``.
+
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it;
     then it waits up to ``drain_timeout`` for running calls.
     """
@@ -45,6 +48,8 @@ class Settings:
     grace_period: float = 5.0
     drain_timeout: float = 10.0
     log_level: str = "info"
+    log_format: str | None = None
+    quiet: bool = False
     resource_quota_estimate: bool = False
     pod_requests: str = "scheduler"
     cluster: bool = False

@@ -1,0 +1,234 @@
+"""`serve` as a process: what it writes to stderr, and what stderr and its environment do to it."""
+
+import http
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from tests.waiting import HANG
+
+Stderr = AbstractContextManager[int]
+
+# Loading the catalogue is half of the work of a start, and tests of the catalogue do it.
+SERVE = [sys.executable, "-m", "karta_interpreter", "serve", "--no-catalogue"]
+
+
+def test_a_server_that_cannot_start_says_why() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        command = [*SERVE, "--port", str(taken.getsockname()[1])]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG)
+
+    assert (result.returncode, result.stdout) == (1, "")
+    *_, last = result.stderr.splitlines()
+    assert last.startswith("error: cannot listen on 127.0.0.1 port"), "after everything that was logged"
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+@pytest.mark.parametrize("scheme", ["--https", "--plain-http"])
+def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., str], scheme: str) -> None:
+    (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
+    with _on_a_terminal("--port", "0", scheme, "--kartas", str(files)) as (server, shown):
+        try:
+            said = _read_until(shown, "  curl ")
+            answer = subprocess.run(said[-1], shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - that is what a user does with it
+        finally:
+            server.send_signal(signal.SIGTERM)
+        assert server.wait(HANG) == 0
+
+    assert re.match(r"\d\d:\d\d:\d\d warning definition quarantined source=\S+ name=bad reasons=\[", said[1]), said
+    assert json.loads(answer.stdout)["response"]["replicas"] == 3
+    text = "".join(said)
+    assert "Listening on http" in text
+    assert f"  {files}/karta.yaml\n" in text
+    assert f"Not usable: bad from {files}/bad.yaml" in text
+    assert "bad.yaml:16:" in text
+
+
+@contextmanager
+def _on_a_terminal(*arguments: str) -> Iterator[tuple["subprocess.Popen[bytes]", TextIO]]:
+    """A server whose stderr is a terminal, and what is shown there."""
+    ours, its = os.openpty()
+    command = [sys.executable, "-m", "karta_interpreter", "serve", "--grace-period", "0", *arguments]
+    with (
+        open(ours, encoding="utf-8") as shown,  # noqa: PTH123 - a descriptor
+        subprocess.Popen(command, stderr=its, env=os.environ | {"NO_COLOR": "1"}) as server,
+    ):
+        os.close(its)
+        try:
+            yield server, shown
+        finally:
+            server.kill()
+
+
+QUIET = [
+    pytest.param(["--quiet"], r"\d\d:\d\d:\d\d info serving url=https://127\.0\.0\.1:\d+", id="asked for"),
+    pytest.param(["--log-format", "json"], r'\{.*"message":"serving"\}', id="JSON lines alone"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), QUIET)
+def test_a_terminal_can_be_kept_for_log_lines(arguments: list[str], line: str) -> None:
+    with _on_a_terminal("--no-catalogue", "--port", "0", *arguments) as (server, shown):
+        while not re.match(line, (said := shown.readline()).strip()):
+            assert said, "the server serves"
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(HANG) == 0
+        assert "stopping" in shown.readline()
+
+
+FORMS = [
+    pytest.param([], r'\{.*"message":"serving"\}', id="JSON by default"),
+    pytest.param(["--log-format", "text"], r"\d\d:\d\d:\d\d info serving url=\S+", id="text where asked for"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), FORMS)
+def test_without_a_terminal_there_are_log_lines_alone(arguments: list[str], line: str) -> None:
+    command = [*SERVE, "--port", "0", "--grace-period", "0", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        said = server.stderr.readline(), server.stderr.readline()
+        server.send_signal(signal.SIGTERM)
+        rest = server.stderr.read().splitlines()
+        assert server.wait(HANG) == 0
+    assert re.fullmatch(line, said[1].strip())
+    assert [re.search(r"stopp(ing|ed)", each) is not None for each in rest] == [True, True]
+
+
+def test_a_server_whose_terminal_is_closed_stops() -> None:
+    ours, its = os.openpty()
+    with _reserved_port() as port:
+        command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
+        server = subprocess.Popen(command, stderr=its)
+        try:
+            os.close(its)
+            assert _answers(server, port)
+            os.close(ours)
+            server.send_signal(signal.SIGHUP)
+            assert server.wait(HANG) == 0
+        finally:
+            server.kill()
+            server.wait()
+
+
+VARIABLES = [
+    pytest.param("KARTA_INTERPRETER_PROT", "did you mean KARTA_INTERPRETER_PORT?", id="a typo"),
+    pytest.param("KARTA_INTERPRETER_XYZ", "`karta-interpreter serve --help` lists the settings", id="like no setting"),
+]
+
+
+@pytest.mark.parametrize(("name", "hint"), VARIABLES)
+def test_a_variable_that_is_no_setting_is_named(name: str, hint: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        command = [*SERVE, "--port", str(taken.getsockname()[1])]
+        env = os.environ | {name: "1", "KARTA_INTERPRETER_SERVICE_PORT_HTTPS": "443"}
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG, env=env)
+
+    lines = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
+    warned = [(line["name"], line["hint"]) for line in lines if line["level"] == "warning"]
+    assert warned == [(name, hint)]
+
+
+@contextmanager
+def _full_disk() -> Iterator[int]:
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+        yield full.fileno()
+
+
+@contextmanager
+def _closed_pipe() -> Iterator[int]:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        yield writing
+    finally:
+        os.close(writing)
+
+
+@contextmanager
+def _full_pipe() -> Iterator[int]:
+    """A pipe that holds as much as it can, and that nothing reads."""
+    reading, writing = os.pipe()
+    try:
+        os.set_blocking(writing, False)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writing, b"x" * 4096)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writing, b"x")
+        os.set_blocking(writing, True)
+        yield writing
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+STDERRS = [
+    pytest.param(_full_disk, id="a full disk"),
+    pytest.param(_closed_pipe, id="a pipe without a reader"),
+    pytest.param(_full_pipe, id="a full pipe"),
+]
+
+
+@pytest.mark.parametrize("stderr", STDERRS)
+def test_a_server_starts_and_ends_in_order_whatever_stderr_is(stderr: Callable[[], Stderr]) -> None:
+    with _reserved_port() as port, stderr() as handle:
+        command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
+        server = subprocess.Popen(command, stderr=handle)
+        try:
+            assert _answers(server, port)
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(HANG) == 0
+        finally:
+            server.kill()
+            server.wait()
+
+
+@pytest.mark.parametrize("stderr", STDERRS)
+def test_a_server_that_cannot_start_ends_whatever_stderr_is(stderr: Callable[[], Stderr]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, stderr() as handle:
+        command = [*SERVE, "--port", str(taken.getsockname()[1])]
+        assert subprocess.run(command, stderr=handle, check=False, timeout=HANG).returncode == 1
+
+
+@contextmanager
+def _reserved_port() -> Iterator[int]:
+    """A port that no other process gets by chance: bound here, so that only a server that asks for it listens on it."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
+
+
+def _answers(server: "subprocess.Popen[bytes]", port: int) -> bool:
+    """Wait until the server answers, or has ended."""
+    deadline = time.monotonic() + HANG
+    while server.poll() is None and time.monotonic() < deadline:
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
+            return bool(answer.status == http.HTTPStatus.OK)
+        time.sleep(0.05)
+    return False
+
+
+def _read_until(shown: TextIO, start: str) -> list[str]:
+    lines: list[str] = []
+    deadline = time.monotonic() + HANG
+    while time.monotonic() < deadline and (line := shown.readline()):
+        lines.append(line)
+        if line.startswith(start):
+            return lines
+    pytest.fail("".join(lines))
