@@ -68,7 +68,7 @@ SCHEMA: dict[str, Any] = {
                         "type": "object",
                         "properties": {
                             "type": {"type": "string", "enum": ["Ready", "Burnt"]},
-                            "status": {"type": "string"},
+                            "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
                         },
                     },
                 },
@@ -185,14 +185,15 @@ def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
         pytest.param(
             f"{_OVEN}.scaleDefinition.replicasPath",
             ".spec.mode",
-            "error: {path}: .spec.mode is a string in the CRD, not a number [crd-wrong-type]",
+            "error: {path}: .spec.mode is a string in the CRD, not a number "
+            "(a number near it: .spec.size, .spec.oven.count, .spec.shops[].replicas) [crd-wrong-type]",
             id="a count that is a text",
         ),
         pytest.param(
             f"{_OVEN}.specDefinition.podTemplateSpecPath",
             ".spec.oven.template.spec",
             "error: {path}: .spec.oven.template.spec is an object in the CRD, not a pod template, with spec.containers "
-            "(it has: containers) [crd-wrong-type]",
+            "(a pod template near it: .spec.oven.template) [crd-wrong-type]",
             id="a pod spec where a template is asked for",
         ),
         pytest.param(
@@ -206,7 +207,7 @@ def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
             f"{_SHOP}.instanceIdPath",
             ".spec.shops[].role",
             "warning: {path}: .spec.shops is keyed by name in the CRD, so .role may repeat "
-            "(the id of an instance has to be unique) [crd-instance-id]",
+            "(read the id from .spec.shops[].name) [crd-instance-id]",
             id="ids by another field than the key of the list",
         ),
         pytest.param(
@@ -230,14 +231,16 @@ def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
         pytest.param(
             f"{_ROOT}.statusDefinition.conditionsDefinition.path",
             ".status.phase",
-            "error: {path}: .status.phase is a string in the CRD, not a list [crd-wrong-type]",
+            "error: {path}: .status.phase is a string in the CRD, not a list "
+            "(a list near it: .status.conditions) [crd-wrong-type]",
             id="conditions that are no list",
         ),
         pytest.param(
             f"{_ROOT}.suspendDefinition.suspendActions[0].path",
             ".spec.mode",
             f"error: {_ROOT}.suspendDefinition.suspendActions[0].value: .spec.mode is a string in the CRD, "
-            "and the value is a boolean [crd-wrong-type]",
+            "and the value is a boolean (a string has quotes of its own: value: '\"Eager\"'; there are: Eager, Lazy) "
+            "[crd-wrong-type]",
             id="a value of another type than the field it is written to",
         ),
         pytest.param(
@@ -264,8 +267,63 @@ def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
             "metadata.annotations",
             {"karta-interpreter.io/health": ".status.phase"},
             'error: metadata.annotations["karta-interpreter.io/health"]: .status.phase is a string in the CRD, '
-            "not a boolean [crd-wrong-type]",
+            'not a boolean (compare it: `.status.phase == "Baking"`) [crd-wrong-type]',
             id="health that is a text",
+        ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            ".spec.oven.count + .spec.mode",
+            "error: {path}: .spec.mode is a string in the CRD, and `+` has an integer beside it "
+            "(`+` takes two numbers or two strings or two lists or two objects) [crd-wrong-type]",
+            id="operands that cannot be added",
+        ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            "[.spec.oven.count] * .spec.oven.count",
+            "error: {path}: this is a list in the CRD, and `*` has an integer beside it "
+            "(`*` takes two numbers or two objects) [crd-wrong-type]",
+            id="a list that is multiplied, on the left",
+        ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            '.spec.oven.count // "1"',
+            "warning: {path}: .spec.oven.count is an integer in the CRD, and its default is a string "
+            "(write an integer behind `//`) [crd-wrong-type]",
+            id="a default of another type",
+        ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            'if .spec.paused == "true" then 0 else .spec.oven.count end',
+            "warning: {path}: .spec.paused is a boolean in the CRD, and never equals a string "
+            "(compare it with a boolean) [crd-wrong-type]",
+            id="a comparison with a value of another type",
+        ),
+        pytest.param(
+            f"{_SHOP}.podSelector",
+            {"componentInstanceSelector": {"idPath": ".metadata.label.shop"}},
+            "error: {path}.componentInstanceSelector.idPath: a pod has no field .metadata.label "
+            "(did you mean labels?) [crd-unknown-field]",
+            id="a field that pods do not have",
+        ),
+        pytest.param(
+            f"{_ROOT}.statusDefinition.statusMappings.failed[0].byConditions[0].status",
+            "true",
+            'warning: {path}: the CRD has no condition status "true" (did you mean True?) [crd-unknown-value]',
+            id="a status that conditions do not have",
+        ),
+        pytest.param(
+            "metadata.annotations",
+            {"karta-interpreter.io/aggregate": ".status.phase: sum\n"},
+            'error: metadata.annotations["karta-interpreter.io/aggregate"]: .status.phase is a string in the CRD, not '
+            "a number, a quantity or a duration (rules for any value: first, worst, omit, drop) [crd-wrong-type]",
+            id="a sum of texts that are no amounts",
+        ),
+        pytest.param(
+            "metadata.annotations",
+            {"karta-interpreter.io/dependencies": "- {apiVersion: v1, kind: Secret, name: .spec.oven}\n"},
+            'error: metadata.annotations["karta-interpreter.io/dependencies"]: .spec.oven is an object in the CRD, '
+            "not a string (a string near it: .spec.mode, .spec.size, .spec.shops[].name) [crd-wrong-type]",
+            id="a name that is an object",
         ),
     ],
 )
@@ -287,6 +345,10 @@ def test_a_contradiction_is_named_with_its_place(path: str, value: object, findi
         pytest.param('if .spec.mode == "Lazy" then 0 else .spec.oven.count end', id="a text that is listed"),
         pytest.param(".spec.shops[] as $shop | $shop.replicas", id="a variable"),
         pytest.param("reduce .spec.shops[] as $shop (0; . + $shop.unknown)", id="what is not followed has no finding"),
+        pytest.param('.spec.size // "1" | tonumber', id="a text may stand for an integer or a string"),
+        pytest.param(".spec.extra.factor * .spec.oven.count", id="a factor of which nothing is known"),
+        pytest.param(".metadata.name * .spec.oven.count | length", id="a text that is repeated"),
+        pytest.param("(.spec.size // empty) == 3 | if . then 1 else 2 end", id="one of two types is equal"),
         pytest.param("def size: .count; .spec.oven | size", id="a function of its own is not followed"),
         pytest.param('.spec.mode | ascii_downcase | if . == "lazy" then 1 else 2 end', id="a changed text is any text"),
     ],

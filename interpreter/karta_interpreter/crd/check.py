@@ -1,11 +1,14 @@
 """The findings about a definition that the OpenAPI schema of its CRD contradicts."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from karta_interpreter.crd.outputs import Scope, listed_values, outputs
-from karta_interpreter.crd.shape import NULL, Shape, Shapes
+from karta_interpreter.crd.operators import listed_values
+from karta_interpreter.crd.outputs import outputs
+from karta_interpreter.crd.scope import Scope
+from karta_interpreter.crd.shape import NULL, POD, Shape, Shapes
+from karta_interpreter.crd.wanted import BOOLEAN, LIST, OBJECT, TEXT, WANTED, Wanted, hint
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import parse
@@ -33,8 +36,10 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
     """
     checked = _Checked(schema)
     for path, text in expressions(karta.spec, ("spec",)):
-        if not isinstance(text, PodQuery):
-            checked.expression(path, text, _WANTED.get(str(path[-1])))
+        if isinstance(text, PodQuery):
+            checked.expression(path, text, inputs=(POD,), schema="a pod")
+        else:
+            checked.expression(path, text, WANTED.get(str(path[-1])))
     for path, component in karta.spec.structure_definition.components:
         checked.component(path, component)
     status = karta.spec.structure_definition.root_component.status_definition
@@ -44,43 +49,6 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
     return checked.findings
 
 
-_Wanted = tuple[str, Callable[[Shape], bool]]
-"""What the outputs of an expression have to be, in words and as a test of a shape that is known."""
-
-
-def _of(noun: str, *types: str) -> _Wanted:
-    return noun, lambda shape: bool(shape.types.intersection(types))
-
-
-def _is_pod_spec(shape: Shape) -> bool:
-    return "object" in shape.types and bool(shape.field("containers"))
-
-
-def _is_template(shape: Shape) -> bool:
-    specs = shape.field("spec") if "object" in shape.types else None
-    return bool(specs) and all(not spec.is_known or _is_pod_spec(spec) for spec in specs or ())
-
-
-def _is_count(shape: Shape) -> bool:
-    # The values of annotations and labels are strings, also those that are counts.
-    return bool(shape.types & {"integer", "number"}) or ".metadata." in shape.at
-
-
-_TEXT: Final = _of("a string", "string")
-_OBJECT: Final = _of("an object", "object")
-_LIST: Final = _of("a list", "array")
-_WANTED: Final[Mapping[str, _Wanted]] = {
-    "podTemplateSpecPath": ("a pod template, with spec.containers", _is_template),
-    "podSpecPath": ("a pod spec, with containers", _is_pod_spec),
-    **dict.fromkeys(("replicasPath", "minReplicasPath", "maxReplicasPath"), ("a number", _is_count)),
-    **dict.fromkeys(("instanceIdPath", "schedulerNamePath", "priorityClassNamePath", "imagePath"), _TEXT),
-    **dict.fromkeys(("nameExpression", "namespaceExpression"), _TEXT),
-    **dict.fromkeys(("metadataPath", "labelsPath", "annotationsPath", "resourcesPath", "containerPath"), _OBJECT),
-    **dict.fromkeys(("podAffinityPath", "nodeAffinityPath"), _OBJECT),
-    **dict.fromkeys(("resourceClaimsPath", "containersPath"), _LIST),
-}
-
-
 class _Checked:
     """One run over a definition; adds its ``findings``."""
 
@@ -88,14 +56,16 @@ class _Checked:
         self.findings: list[Finding] = []
         self._root = Shape(schema, ".", is_sure=True)
 
-    def expression(self, path: Path, text: str, wanted: _Wanted | None = None) -> Shapes:
-        """Follow an expression about the workload, and compare its outputs with what is ``wanted``."""
+    def expression(
+        self, path: Path, text: str, wanted: Wanted | None = None, inputs: Shapes = (), schema: str = "the CRD"
+    ) -> Shapes:
+        """Follow an expression about the workload, or about ``inputs``; compare its outputs with what is ``wanted``."""
         try:
             node = parse(text)
         except QuerySyntaxError:  # a finding of its own
             return ()
-        scope = Scope()
-        found = outputs(node, (self._root,), scope)
+        scope = Scope(schema=schema)
+        found = outputs(node, inputs or (self._root,), scope)
         for each in scope.found:
             finding = Finding(each.severity, each.rule, path, each.message, each.hint)
             self.findings.append(replace(finding, expression=text, span=each.span))
@@ -103,14 +73,14 @@ class _Checked:
             self._compare(path, text, found, wanted)
         return found
 
-    def _compare(self, path: Path, text: str, found: Shapes, wanted: _Wanted) -> None:
+    def _compare(self, path: Path, text: str, found: Shapes, wanted: Wanted, advice: str = "") -> None:
         noun, fits = wanted
         known = [shape for shape in found if shape != NULL]
         if known and all(shape.is_known and not fits(shape) for shape in known):
             shape = known[0]
             message = f"{shape.at or 'this'} is {shape.noun} in the CRD, not {noun}"
-            hint = f"it has: {', '.join(shape.fields)}" if shape.fields else ""
-            self._add(error("crd-wrong-type", path, message, hint), text, Span(0, len(text)))
+            advice = advice or hint(self._root, shape, wanted)
+            self._add(error("crd-wrong-type", path, message, advice), text, Span(0, len(text)))
 
     def _add(self, finding: Finding, text: str, span: Span = NOWHERE) -> None:
         self.findings.append(replace(finding, expression=text, span=span if span.end else None))
@@ -128,26 +98,18 @@ class _Checked:
             self._suspension((*path, "suspendDefinition"), component.suspend_definition)
 
     def _instance_ids(self, path: Path, text: str) -> None:
-        node = parse(text)
-        match _last(owner_of(node)), _last(node):
-            case ast.Iterate(), ast.Index(_, ast.Literal(str() as field)):
-                pass
-            case _:
-                return
-        for shape in self._listed(node):
-            keys = shape.schema.get("x-kubernetes-list-map-keys")
-            if isinstance(keys, list) and keys and field not in keys:
-                message = f"{shape.at} is keyed by {' and '.join(map(str, keys))} in the CRD, so .{field} may repeat"
-                self._add(warning("crd-instance-id", path, message, "the id of an instance has to be unique"), text)
-
-    def _listed(self, node: Node) -> Shapes:
-        """Return the lists of whose entries an expression gives one field."""
-        match owner_of(node):
-            case ast.Iterate(target):
-                return outputs(target, (self._root,), Scope())
-            case ast.Pipe(left, right) if (inner := _last(right)) is right and isinstance(inner, ast.Iterate):
-                return outputs(inner.target, outputs(left, (self._root,), Scope()), Scope())
-        return ()
+        for shape in self._quiet(text):
+            at, _, below = shape.at.rpartition("[]")
+            for listed in self._quiet(at) if at else ():
+                keys = listed.schema.get("x-kubernetes-list-map-keys")
+                keys = [f".{key}" for key in keys] if isinstance(keys, list) else []
+                is_one_of = shape.values and len(shape.values) < _MANY
+                if below in keys or not (keys or is_one_of):
+                    continue
+                message = f"{shape.at} is one of {', '.join(shape.values)} in the CRD, so two instances may have one id"
+                known = f"{at} is keyed by {' and '.join(key[1:] for key in keys)} in the CRD, so {below} may repeat"
+                advice = f"read the id from {at}[]{keys[0]}" if keys else "the id of an instance has to be unique"
+                self._add(warning("crd-instance-id", path, known if keys else message, advice), text)
 
     def _optional(self, path: Path, text: str) -> None:
         """Warn of a template that may be absent in a part of the workload that cannot."""
@@ -157,7 +119,7 @@ class _Checked:
             return
         for shape in outputs(owner, (self._root,), Scope()):
             for template in shape.field(str(getattr(field.key, "value", ""))) or ():
-                if shape.is_sure and not template.is_sure:
+                if shape.is_sure and "object" in shape.types and not template.is_sure:
                     message = f"the CRD does not require {template.at}; a workload without it has no pods here"
                     hint = "add `// {spec: {}}` if the operator makes the pods then"
                     self._add(warning("crd-optional-template", path, message, hint), text)
@@ -177,7 +139,7 @@ class _Checked:
         if value is not None and shape.is_known and _json_type(value) not in shape.types:
             noun = Shape({"type": _json_type(value)}).noun
             message = f"{shape.at} is {shape.noun} in the CRD, and the value is {noun}"
-            self.findings.append(error("crd-wrong-type", path, message))
+            self.findings.append(error("crd-wrong-type", path, message, _written_as(shape)))
         elif isinstance(value, str) and shape.values and value not in shape.values:
             message = f'{shape.at} is never "{value}" in the CRD'
             self.findings.append(error("crd-unknown-value", path, message, did_you_mean(value, shape.values)))
@@ -186,30 +148,32 @@ class _Checked:
         """Compare phases and condition types with those that the schema lists."""
         phases, conditions = definition.phase_definition, definition.conditions_definition
         listed = [] if phases is None else listed_values(self._quiet(phases.path))
-        types: list[str] = []
+        types, statuses = [], []
         if phases is not None:
-            self._wanted_of((*_STATUS, "phaseDefinition", "path"), phases.path, _TEXT)
+            self._wanted_of((*_STATUS, "phaseDefinition", "path"), phases.path, TEXT)
         if conditions is not None:
             names = (conditions.type_field_name, conditions.status_field_name)
             found = self._quiet(conditions.path)
             self._conditions((*_STATUS, "conditionsDefinition", "path"), conditions.path, names)
             entries = [each for shape in found for each in shape.each()]
-            types = listed_values(tuple(shape for each in entries for shape in each.field(names[0]) or ()))
+            types, statuses = (_listed(entries, name) for name in names)
         for status in MATCHING_ORDER:
             for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
                 path = (*_STATUS, "statusMappings", status.lower(), index)
                 self._listed_only((*path, "byPhase"), "phase", matcher.by_phase, listed)
                 for at, condition in enumerate(matcher.by_conditions):
-                    self._listed_only((*path, "byConditions", at, "type"), "condition", condition.type, types)
+                    condition_at = (*path, "byConditions", at)
+                    self._listed_only((*condition_at, "type"), "condition", condition.type, types)
+                    self._listed_only((*condition_at, "status"), "condition status", condition.status, statuses)
 
     def _quiet(self, text: str) -> Shapes:
         return outputs(parse(text), (self._root,), Scope())
 
-    def _wanted_of(self, path: Path, text: str, wanted: _Wanted) -> None:
+    def _wanted_of(self, path: Path, text: str, wanted: Wanted) -> None:
         self._compare(path, text, self._quiet(text), wanted)
 
     def _conditions(self, path: Path, text: str, names: tuple[str, str]) -> None:
-        self._wanted_of(path, text, _LIST)
+        self._wanted_of(path, text, LIST)
         for entry in (each for shape in self._quiet(text) if "array" in shape.types for each in shape.each()):
             for name in names:
                 if "object" in entry.types and entry.field(name) is None:
@@ -224,25 +188,64 @@ class _Checked:
     def annotations(self, annotations: values.Annotations) -> None:
         """Follow the expressions about the workload in annotations."""
         if annotations.health is not None:
-            self.expression(annotation_path("health"), annotations.health.text, _of("a boolean", "boolean"))
+            self.expression(annotation_path("health"), annotations.health.text, BOOLEAN)
         for retained in annotations.retain:
             self.expression(annotation_path("retain"), retained.place.text)
         for added in annotations.added_containers:
-            self.expression(annotation_path("added-containers"), added.query.text, _OBJECT)
-        for pattern in annotations.aggregate:
+            self.expression(annotation_path("added-containers"), added.query.text, OBJECT)
+        for pattern, rule in annotations.aggregate.items():
             text = "".join("[]" if step is None else f".{step}" for step in pattern)
-            self.expression(annotation_path("aggregate"), text)
+            found = self.expression(annotation_path("aggregate"), text)
+            if rule in _AGGREGATED:
+                advice = "rules for any value: first, worst, omit, drop"
+                self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
         for needed in annotations.dependencies:
-            for text in _texts(needed):
-                self.expression(annotation_path("dependencies"), text)
+            for text, wanted in _texts(needed):
+                self.expression(annotation_path("dependencies"), text, wanted)
 
 
-def _texts(needed: values.ExtraDependency | values.MorePods | values.MadeClaims) -> Iterator[str]:
+def _texts(needed: values.ExtraDependency | values.MorePods | values.MadeClaims) -> Iterator[tuple[str, Wanted | None]]:
     match needed:
         case values.ExtraDependency(_, _, name, namespace):
-            yield from (query.text for query in (name, namespace) if query is not None)
-        case values.MorePods(query) | values.MadeClaims(query):
-            yield query.text
+            yield from ((query.text, TEXT) for query in (name, namespace) if query is not None)
+        case values.MorePods(query):
+            yield query.text, None
+        case values.MadeClaims(query):
+            yield query.text, TEXT
+
+
+_AMOUNT: Final = (
+    "a number, a quantity or a duration",
+    lambda shape: not shape.values and bool(shape.types & {"integer", "number", "string"}),
+)
+_AGGREGATED: Final[Mapping[values.AggregateRule, Wanted]] = {
+    **dict.fromkeys(
+        (values.AggregateRule.SUM, values.AggregateRule.COUNTER, values.AggregateRule.MAX, values.AggregateRule.MIN),
+        _AMOUNT,
+    ),
+    **dict.fromkeys((values.AggregateRule.ANY, values.AggregateRule.ALL), BOOLEAN),
+    values.AggregateRule.UNION: OBJECT,
+    values.AggregateRule.CONCAT: LIST,
+}
+"""What the values are of which a rule makes one."""
+
+_MANY: Final = 20
+"""How many texts a schema lists that may be the names of all instances there can be."""
+
+
+def _listed(entries: Sequence[Shape], name: str) -> list[str]:
+    return listed_values(tuple(shape for each in entries for shape in each.field(name) or ()))
+
+
+def _written_as(shape: Shape) -> str:
+    """Return a hint how a value of a shape is written in a Karta, which has JSON in a string."""
+    example = {"boolean": "true", "integer": "0", "number": "0"}.get(next(iter(shape.types)))
+    if example is not None:
+        return f'in YAML: value: "{example}"'
+    if shape.types != {"string"}:
+        return f"write JSON that is {shape.noun}"
+    choice = f"; there are: {', '.join(shape.values)}" if shape.values else ""
+    return f"a string has quotes of its own: value: '\"{(shape.values or ['text'])[0]}\"'{choice}"
 
 
 def _last(node: Node | None) -> Node | None:

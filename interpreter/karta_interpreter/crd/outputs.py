@@ -1,45 +1,29 @@
 """The shapes of what an expression yields for an object of a CRD, and what the schema contradicts on the way."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
-from karta_interpreter.crd.shape import ANY, BOOLEAN, NULL, NUMBER, TEXT, Shape, Shapes, list_of, object_of
-from karta_interpreter.findings import Severity
+from karta_interpreter.crd.operators import check_default, operation
+from karta_interpreter.crd.scope import WRONG_TYPE, Contradiction, Scope
+from karta_interpreter.crd.shape import (
+    ANY,
+    BOOLEAN,
+    NULL,
+    NUMBER,
+    TEXT,
+    Shape,
+    Shapes,
+    list_of,
+    literal,
+    object_of,
+    unique,
+)
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node, Span
-from karta_interpreter.k8s.values import JSON
 from karta_interpreter.suggestion import did_you_mean
 
-WRONG_TYPE: Final = "crd-wrong-type"
 _CONTAINERS: Final = ("array", "object")
-_COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """What an expression reads, and the schema of the CRD does not have."""
-
-    rule: str
-    message: str
-    hint: str
-    span: Span
-    severity: Severity = Severity.ERROR
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What is known at a place of an expression: its variables, its own functions, and whether an error is caught."""
-
-    found: list[Contradiction] = field(default_factory=list)
-    variables: Mapping[str, Shapes] = field(default_factory=dict)
-    functions: frozenset[str] = frozenset()
-    is_tried: bool = False
-
-    def add(self, found: Contradiction) -> None:
-        """Add a contradiction, once; a wrong type is none where errors are caught."""
-        if found not in self.found and not (self.is_tried and found.rule == WRONG_TYPE):
-            self.found.append(found)
 
 
 def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
@@ -57,7 +41,7 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, 
         case ast.Identity():
             return inputs
         case ast.Literal(value):
-            return (_literal(value),)
+            return (literal(value),)
         case ast.Text(parts):
             for part in parts:
                 if isinstance(part, Node):
@@ -80,7 +64,7 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, 
             return _elements(outputs(target, inputs, scope), "`[]` reads a list or an object", _CONTAINERS, node, scope)
         case ast.Try(body, handler):
             tried = outputs(body, inputs, replace(scope, is_tried=True))
-            return tried if handler is None else _unique((tried, outputs(handler, (TEXT,), scope)))
+            return tried if handler is None else unique((tried, outputs(handler, (TEXT,), scope)))
         case ast.Array(body):
             return (list_of(() if body is None else outputs(body, inputs, scope)),)
         case ast.Object(entries):
@@ -90,10 +74,14 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, 
             return (NUMBER,)
         case ast.Pipe(left, right):
             return outputs(right, outputs(left, inputs, scope), scope)
-        case ast.Comma(left, right) | ast.Alternative(left, right):
-            return _unique((outputs(left, inputs, scope), outputs(right, inputs, scope)))
-        case ast.Binary(operator, left, right):
-            return _operation(operator, left, right, inputs, scope)
+        case ast.Comma(left, right):
+            return unique((outputs(left, inputs, scope), outputs(right, inputs, scope)))
+        case ast.Alternative(left, right):
+            found = outputs(left, inputs, scope)
+            check_default(found, right, scope)
+            return unique((found, outputs(right, inputs, scope)))
+        case ast.Binary(_, left, right):
+            return operation(node, outputs(left, inputs, scope), outputs(right, inputs, scope), scope)
         case ast.Assign(_, left, right):
             outputs(left, inputs, scope)
             outputs(right, inputs, scope)
@@ -103,7 +91,7 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, 
             for condition, then in branches:
                 outputs(condition, inputs, scope)
                 results.append(outputs(then, inputs, scope))
-            return _unique(results)
+            return unique(results)
         case ast.Variable(name):
             return scope.variables.get(name, (ANY,))
         case ast.Bind(source, (ast.VariablePattern(name),), body):
@@ -121,25 +109,6 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, 
     return (ANY,)
 
 
-def _unique(parts: Iterable[Shapes]) -> Shapes:
-    found: list[Shape] = []
-    for shape in (each for shapes in parts for each in shapes):
-        if shape not in found:
-            found.append(shape)
-    return tuple(found)
-
-
-def _literal(value: JSON) -> Shape:
-    match value:
-        case None:
-            return NULL
-        case bool():
-            return BOOLEAN
-        case int() | float():
-            return Shape({"type": "integer"}) if isinstance(value, int) or value.is_integer() else NUMBER
-    return Shape({"type": "string", "enum": [value]})
-
-
 def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: Scope) -> Shapes:
     """Return the shapes of a field. It is a contradiction only if none of the objects can have the field."""
     found: list[Shapes] = []
@@ -150,10 +119,12 @@ def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: Scope) -> S
             found.append(below)
         elif "object" not in shape.types:
             hint = f"for each entry: {shape.at}[].{name}" if "array" in shape.types and shape.at else ""
-            wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, hint))
+            if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):
+                hint = f'a name with dots has quotes: {".".join(shape.at.split(".")[:3])}["example.io/name"]'
+            wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope, hint))
         else:
             at = "" if shape.at == "." else shape.at
-            message, hint = f"the CRD has no field {at}.{name}", did_you_mean(name, shape.fields)
+            message, hint = f"{scope.schema} has no field {at}.{name}", did_you_mean(name, shape.fields)
             wrong.append(Contradiction("crd-unknown-field", message, hint, key.span if key.span.end else node.span))
     return _unless(found, wrong, scope)
 
@@ -162,19 +133,19 @@ def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scop
     """Return the shapes of entries. It is a contradiction only if no value has one of the ``types``."""
     known = [shape for shape in shapes if shape != NULL]
     found = [shape.each() for shape in known if not shape.is_known or shape.types.intersection(types)]
-    wrong = [_wrong_type(shape, wants, node.span) for shape in known]
+    wrong = [_wrong_type(shape, wants, node.span, scope) for shape in known]
     return _unless(found, wrong, scope)
 
 
 def _unless(found: Sequence[Shapes], wrong: Sequence[Contradiction], scope: Scope) -> Shapes:
     if found or not wrong:
-        return _unique(found)
+        return unique(found)
     scope.add(wrong[0])
     return (ANY,)
 
 
-def _wrong_type(shape: Shape, wants: str, span: Span, hint: str = "") -> Contradiction:
-    return Contradiction(WRONG_TYPE, f"{shape.at or 'this'} is {shape.noun} in the CRD, and {wants}", hint, span)
+def _wrong_type(shape: Shape, wants: str, span: Span, scope: Scope, hint: str = "") -> Contradiction:
+    return Contradiction(WRONG_TYPE, f"{shape.at or 'this'} is {shape.noun} in {scope.schema}, and {wants}", hint, span)
 
 
 def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: Scope) -> Shape:
@@ -189,40 +160,6 @@ def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: Scope) -> Shape:
                 outputs(key, inputs, scope)
                 is_named = False
     return object_of(members) if is_named else Shape({"type": "object"})
-
-
-def _operation(operator: str, left: Node, right: Node, inputs: Shapes, scope: Scope) -> Shapes:
-    lefts, rights = outputs(left, inputs, scope), outputs(right, inputs, scope)
-    if operator in ("==", "!="):
-        _compared(lefts, right, scope)
-        _compared(rights, left, scope)
-    if operator in _COMPARISONS:
-        return (BOOLEAN,)
-    both = _unique((lefts, rights))
-    if all("number" in each.types or "integer" in each.types for each in both):
-        return (NUMBER,)
-    if operator == "+" and all(each.types == {"string"} for each in both):
-        return (TEXT,)
-    if operator == "+" and all(each.types == {"array"} for each in both):
-        return (list_of(_unique(each.each() for each in both)),)
-    return (ANY,)
-
-
-def _compared(shapes: Shapes, other: Node, scope: Scope) -> None:
-    """Find a text to which no value can be equal."""
-    if not (isinstance(other, ast.Literal) and isinstance(other.value, str) and other.value):
-        return
-    listed = listed_values(shapes)
-    if listed and other.value not in listed:
-        message = f'{shapes[0].at or "this"} is never "{other.value}" in the CRD'
-        hint = did_you_mean(other.value, listed)
-        scope.add(Contradiction("crd-unknown-value", message, hint, other.span, Severity.WARNING))
-
-
-def listed_values(shapes: Shapes) -> list[str]:
-    """Return all texts that a value may be; nothing where it may be any text."""
-    found = [shape.values for shape in shapes if shape != NULL]
-    return [value for each in found for value in each] if all(found) else []
 
 
 _SAME: Final = frozenset(
@@ -280,7 +217,7 @@ def _of_input(name: str, inputs: Shapes, scope: Scope) -> Shapes:
         case "add":
             return _total(_entries(inputs, name, scope))
         case "keys":
-            return _unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
+            return unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
         case "to_entries":
             return (list_of((object_of({"key": (TEXT,), "value": _entries(inputs, name, scope)}),)),)
     return _result(name, inputs)

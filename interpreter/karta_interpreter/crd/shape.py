@@ -148,6 +148,7 @@ TEXT: Final = Shape(_TEXT)
 NUMBER: Final = Shape({"type": "number"})
 BOOLEAN: Final = Shape({"type": "boolean"})
 NULL: Final = Shape({"type": "null"})
+POD: Final = Shape({"type": "object", "properties": {**_EMBEDDED, "spec": {}, "status": {}}}, ".")
 
 
 def list_of(shapes: Iterable[Shape]) -> Shape:
@@ -158,3 +159,24 @@ def list_of(shapes: Iterable[Shape]) -> Shape:
 def object_of(members: Mapping[str, Shapes]) -> Shape:
     """The shape of an object that an expression makes."""
     return Shape({"type": "object"}, members=members)
+
+
+def literal(value: JSON) -> Shape:
+    """The shape of a literal of an expression."""
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return BOOLEAN
+        case int() | float():
+            return Shape({"type": "integer"}) if isinstance(value, int) or value.is_integer() else NUMBER
+    return Shape({"type": "string", "enum": [value]})
+
+
+def unique(parts: Iterable[Shapes]) -> Shapes:
+    """The shapes of several parts, each of them once."""
+    found: list[Shape] = []
+    for shape in (each for shapes in parts for each in shapes):
+        if shape not in found:
+            found.append(shape)
+    return tuple(found)
