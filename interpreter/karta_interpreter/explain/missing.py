@@ -17,6 +17,7 @@ from karta_interpreter.explain.reading import (
     Reading,
     about,
     almost,
+    annotation_field,
     misspelt,
     paths_read,
     place_at,
@@ -27,7 +28,8 @@ from karta_interpreter.findings import Severity
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import Object, field_path
-from karta_interpreter.karta.definition import Component, Definition, PodDefinition, PodSpec, PodTemplate
+from karta_interpreter.karta.annotations import ExtraDependency
+from karta_interpreter.karta.definition import Component, Definition, Fragments, PodDefinition, PodSpec, PodTemplate
 from karta_interpreter.karta.evaluation import positions
 from karta_interpreter.karta.status import Status, match_status
 from karta_interpreter.karta.templates import templates
@@ -59,7 +61,11 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     Nothing is raised: an expression that fails ends the warnings of its kind.
     """
     found: list[Fact] = []
-    for warnings, operations in ((_pod_warnings, _OF_PODS), (_status_warnings, _OF_STATUS)):
+    for warnings, operations in (
+        (_pod_warnings, _OF_PODS),
+        (_status_warnings, _OF_STATUS),
+        (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
+    ):
         if operation is None or operation in operations:
             with suppress(InterpretationError, QueryError):
                 for warning in warnings(definition, obj):
@@ -71,6 +77,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the warnings about pod templates and counts."""
     missing: list[tuple[Component, str, Query]] = []
     for component in definition.components:
+        yield from _misspelt_parts(definition, component, obj)
         if component.pods is None:
             continue
         numbers = positions(component, obj)
@@ -91,6 +98,21 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     if missing and not is_named and len(missing) == len(definition.leaves):
         looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in missing[:_MOST])
         yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
+
+
+def _misspelt_parts(definition: Definition, component: Component, obj: Object) -> Iterator[Fact]:
+    """Yield the ids of instances and the pieces of pods whose paths miss a field of almost the same name."""
+    parts = {} if component.instance_ids is None else {"instanceIdPath": component.instance_ids}
+    parts |= pod_queries(component.pods) if isinstance(component.pods, Fragments) else {}
+    for field, query in parts.items():
+        is_id = field == "instanceIdPath"
+        for path in paths_read(query, obj):
+            # A whole list that is missing is a warning about pods.
+            is_part = not is_id or any(isinstance(step, int) for step in path)
+            if is_part and (hint := misspelt(path, obj)):
+                note = f"{component.name}: {'no id' if is_id else 'nothing'} at {field_path(path)}; {hint}"
+                yield _warn(definition, component, field, query, "id-not-found" if is_id else "piece-not-found", note)
+                break
 
 
 def _incomplete(
@@ -129,16 +151,23 @@ def _counts(
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
-    places = [count.places[0] for count in counts if count.location] or [
-        each for count in counts for each in count.places
-    ]
-    if places and not any(place.exists and place.value is not None for place in places):
+    is_all_default = any(found) and all(count.value is None for count in counts)
+    if absent := _absent(counts, obj):
+        places = [place for _, place in absent]
         hints = [hint for place in places if (hint := misspelt(place.path, obj) or _other_count(component, place, obj))]
-        if hints or (any(found) and all(count.value is None for count in counts)):
-            looked = ", ".join(dict.fromkeys(field_path(place.path) for place in places[:2]))
-            means = "which means 1" if counts[0].value is None else f"so a default makes it {counts[0].value}"
+        if hints or is_all_default:
+            count, looked = absent[0][0], ", ".join(dict.fromkeys(field_path(place.path) for place in places[:2]))
+            means = "which means 1" if count.value is None else f"so a default makes it {count.value}"
             note = f"{component.name}: no count at {looked}, {means}{f'; {hints[0]}' if hints else ''}"
-            yield _warn(definition, component, field, query, "count-not-found", note, places=counts[0].places)
+            yield _warn(definition, component, field, query, "count-not-found", note, places=count.places)
+
+
+def _absent(counts: Sequence[Reading], obj: Object) -> list[tuple[Reading, Place]]:
+    """Return the counts that are not at their places: all of them, or those that a typo of the object hides."""
+    read = [(count, count.places[0]) for count in counts if count.location]
+    read = read or [(count, place) for count in counts for place in count.places]
+    absent = [each for each in read if each[1].value is None]
+    return absent if len(absent) == len(read) else [each for each in absent if misspelt(each[1].path, obj)]
 
 
 def _other_count(component: Component, place: Place, obj: Object) -> str:
@@ -197,6 +226,23 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             if (hint := misspelt(path, obj)) and not place_at(path, obj).exists:
                 note = f"nothing at {field_path(path)}; {hint}"
                 yield _warn(definition, definition.root, field, query, "status-not-found", note)
+
+
+def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the names of dependencies whose paths miss a field of almost the same name."""
+    for extra in definition.annotations.dependencies:
+        if not isinstance(extra, ExtraDependency):
+            continue
+        for path in paths_read(extra.name, obj):
+            if hint := misspelt(path, obj):
+                note = f"{extra.kind}: no name at {field_path(path)}; {hint}"
+                yield Fact(
+                    "dependency-not-found",
+                    note,
+                    field=annotation_field("dependencies"),
+                    expression=extra.name.text,
+                    severity=Severity.WARNING,
+                )
 
 
 def _warn(

@@ -158,7 +158,8 @@ def almost(name: str, known: Iterable[str]) -> str:
     by_own = {
         each.lower().removeprefix(prefix + slash): each for each in known if each.lower().startswith(prefix + slash)
     }
-    found = get_close_matches(own, by_own, n=1, cutoff=_SLIP)
+    letters = sorted(own)
+    found = get_close_matches(own, by_own, n=1, cutoff=_SLIP) or [each for each in by_own if sorted(each) == letters]
     return by_own[found[0]] if found else ""
 
 

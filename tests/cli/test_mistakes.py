@@ -1,0 +1,83 @@
+"""Forty mistakes that an author makes: the message to each shows where it is, what it is and what to do."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+_HERE = Path(__file__).parent
+_SEARCH = _HERE.parents[1] / "docs" / "examples" / "search"
+_DATABASE = _HERE / "database"
+_FILES = {
+    "search": {
+        "crd": _SEARCH / "crd.yaml",
+        "karta": _SEARCH / "karta" / "karta.yaml",
+        "object": _SEARCH / "logs.yaml",
+        "suite": _SEARCH / "karta" / "testdata" / "replicas.yaml",
+    },
+    "database": {name: _DATABASE / f"{name}.yaml" for name in ("crd", "karta", "object", "suite")},
+}
+_PLACES = {"crd": "crd.yaml", "object": "object.yaml", "karta": "kind/karta.yaml", "suite": "kind/testdata/suite.yaml"}
+_COMMANDS = {
+    "validate": ("validate", "kind/karta.yaml", "--crd", "crd.yaml"),
+    "tree": ("tree", "--karta", "kind/karta.yaml", "-f", "object.yaml"),
+    "interpret": ("interpret", "-f", "kind/karta.yaml", "--desired-file", "object.yaml"),
+    "explain": ("explain", "object.yaml", "-f", "kind/karta.yaml"),
+    "test": ("test", "kind"),
+}
+_MISTAKES = yaml.safe_load((_HERE / "mistakes.yaml").read_text())
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Write the files of a kind into the current folder, in one of them a text replaced by another."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kind" / "testdata").mkdir(parents=True)
+
+    def write(kind: str, changed: str = "", right: str = "", wrong: str = "") -> None:
+        for name, file in _FILES[kind].items():
+            text = file.read_text()
+            if name == changed:
+                assert right in text
+                text = text.replace(right, wrong, 1)
+            (tmp_path / _PLACES[name]).write_text(text)
+
+    return write
+
+
+def _ask(run: Run, command: str) -> Result:
+    return run(*_COMMANDS[command], env={"COLUMNS": "200", "NO_COLOR": "1"})
+
+
+def test_there_are_forty_of_them_for_every_command() -> None:
+    assert len({mistake["reason"] for mistake in _MISTAKES}) == 40
+    assert {mistake[kind] for mistake in _MISTAKES for kind in _FILES if kind in mistake} == {*_COMMANDS}
+
+
+@pytest.mark.parametrize("kind", [*_FILES])
+def test_without_a_mistake_there_is_no_message(kind: str, run: Run, write: Callable[..., None]) -> None:
+    write(kind)
+    for command in _COMMANDS:
+        result = _ask(run, command)
+        assert result.exit_code == 0, result.output
+        assert not [word for word in ("warning:", "error:", "warning [", "1 failed") if word in result.output]
+
+
+@pytest.mark.parametrize("mistake", [pytest.param(each, id=each["reason"]) for each in _MISTAKES])
+def test_the_message_shows_where_what_and_what_to_do(
+    mistake: dict[str, str], run: Run, write: Callable[..., None]
+) -> None:
+    (kind,) = _FILES.keys() & mistake
+    (changed,) = _PLACES.keys() & mistake
+    write(kind, changed, *mistake[changed])
+
+    result = _ask(run, mistake[kind])
+
+    lines = result.output.splitlines()
+    # A hint has a line of its own below its message, behind two lines that show the expression.
+    messages = ["\n".join(lines[start : start + 4]) for start in range(len(lines))]
+    assert any(all(part in message for part in mistake["message"]) for message in messages), result.output
