@@ -24,9 +24,9 @@ _FILES = {
 _PLACES = {"crd": "crd.yaml", "object": "object.yaml", "karta": "kind/karta.yaml", "suite": "kind/testdata/suite.yaml"}
 _COMMANDS = {
     "validate": ("validate", "kind/karta.yaml", "--crd", "crd.yaml"),
-    "tree": ("tree", "--karta", "kind/karta.yaml", "-f", "object.yaml"),
-    "interpret": ("interpret", "-f", "kind/karta.yaml", "--desired-file", "object.yaml"),
-    "explain": ("explain", "object.yaml", "-f", "kind/karta.yaml"),
+    "tree": ("tree", "-f", "kind/karta.yaml", "--object", "object.yaml"),
+    "interpret": ("interpret", "-f", "kind/karta.yaml", "--object", "object.yaml"),
+    "explain": ("explain", "-f", "kind/karta.yaml", "--object", "object.yaml"),
     "test": ("test", "kind"),
 }
 _MISTAKES = yaml.safe_load((_HERE / "mistakes.yaml").read_text())
