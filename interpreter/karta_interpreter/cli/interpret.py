@@ -13,9 +13,8 @@ from karta_interpreter.cli.explain import STRICT, exit_if_strict
 from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
-from karta_interpreter.cli.options import LATER, Number, complete_operations, definitions, inputs, karta, old_spelling
 from karta_interpreter.cli.live import Connection, live, read_live
-from karta_interpreter.cli.options import LATER, complete_operations, definitions, inputs, karta, old_spelling
+from karta_interpreter.cli.options import LATER, Number, complete_operations, definitions, inputs, karta, old_spelling
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, to_yaml, written
 from karta_interpreter.explain import Fact, warnings_about
