@@ -12,9 +12,13 @@ import pytest
 import yaml
 from click.testing import Result
 
+from karta_interpreter.cli import doctor
+from karta_interpreter.doctor import Level
+from karta_interpreter.doctor.result import Result as Finding
 from karta_interpreter.k8s.gvk import GVK
 from tests.doctor.karmada import BREW, CONFIGURATIONS, KARTAS, Karmada, configuration, group, items, resources, rule
 from tests.server.process import Process, running
+from tests.waiting import HANG
 
 Run = Callable[..., Result]
 
@@ -160,11 +164,86 @@ def test_wrong_usage(run: Run, arguments: list[str]) -> None:
     assert result.stderr
 
 
-def test_a_kubeconfig_that_is_missing(run: Run) -> None:
-    result = run("doctor", "--kubeconfig", "nowhere", "-o", "json")
+@pytest.mark.parametrize("command", [["doctor"], ["unregister"], ["serve", "--cluster", "--plain-http"]])
+def test_a_kubeconfig_that_is_missing(command: list[str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "karta_interpreter", *command, "--kubeconfig", "nowhere"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
-    assert result.exit_code == 1
+    assert ran.returncode == 1
+    assert "the kubeconfig nowhere cannot be used: there is no such file" in ran.stdout + ran.stderr
+
+
+def advice(result: Result) -> str:
+    (found,) = [each["advice"] for each in json.loads(result.stdout)["results"] if each["level"] == "problem"]
+    return str(found)
+
+
+UNREACHABLE = [
+    pytest.param({"context": "other"}, "give a context that the kubeconfig has", id="a context that is missing"),
+    pytest.param({"server": "http://127.0.0.1:1"}, "start karmada-apiserver", id="refused"),
+    pytest.param({"server": "http://no.invalid"}, "exist inside the host cluster only", id="an unknown name"),
+    pytest.param({"path": "/elsewhere"}, "another server answers at this URL", id="not found"),
+    pytest.param({"scheme": "https"}, "the port that speaks TLS", id="no TLS"),
+]
+
+
+@pytest.mark.parametrize(("change", "wanted"), UNREACHABLE)
+def test_each_way_to_miss_the_api_server_has_its_own_advice(
+    run: Run, karmada: Karmada, kubeconfig: str, change: dict[str, str], wanted: str
+) -> None:
+    config = yaml.safe_load(Path(kubeconfig).read_text())
+    server = change.get("server", karmada.url).replace("http:", f"{change.get('scheme', 'http')}:")
+    config["clusters"][0]["cluster"]["server"] = server + change.get("path", "")
+    Path(kubeconfig).write_text(yaml.safe_dump(config))
+
+    context = ["--context", change["context"]] if "context" in change else []
+    result = run("doctor", "--kubeconfig", kubeconfig, *context, "-o", "json")
+
     assert levels(result) == {"api server": "problem"}
+    assert wanted in advice(result)
+
+
+def test_another_cluster_than_karmada_has_advice_about_the_context(run: Run, karmada: Karmada, kubeconfig: str) -> None:
+    del karmada.objects[CONFIGURATIONS]
+
+    result = run("doctor", "--kubeconfig", kubeconfig, "-o", "json")
+
+    assert levels(result) == {"api server": "ok", "control plane": "problem"}
+    assert "--context" in advice(result)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "looks", "code"),
+    [
+        pytest.param(None, 1, 1, id="not asked to wait"),
+        pytest.param(HANG, 3, 0, id="until there is no problem"),
+    ],
+)
+def test_it_can_wait(run: Run, monkeypatch: pytest.MonkeyPatch, seconds: float | None, looks: int, code: int) -> None:
+    levels_found = [Level.PROBLEM, Level.PROBLEM, Level.WARNING]
+    asked: list[Level] = []
+
+    async def examine(_: object, **__: object) -> list[Finding]:
+        asked.append(levels_found[len(asked)])
+        return [Finding(asked[-1], "call", "found")]
+
+    monkeypatch.setattr(doctor, "examine", examine)
+    monkeypatch.setattr(doctor, "_PAUSE_SECONDS", 0)
+    result = run("doctor", *([] if seconds is None else ["--wait", str(seconds)]))
+
+    assert (len(asked), result.exit_code) == (looks, code)
+    assert result.stdout.splitlines()[1:] == [f"{levels_found[looks - 1]:<7}  call   found"], "what was found last"
+    assert result.stderr.count("waiting: call: found") == (looks > 1), "once for the same problem"
+
+
+def test_waiting_has_an_end(run: Run) -> None:
+    result = run("doctor", "--kubeconfig", "nowhere", "--wait", "0.01", "-o", "json")
+
+    assert (result.exit_code, levels(result)) == (1, {"api server": "problem"})
 
 
 def test_help_does_not_load_what_only_an_examination_needs() -> None:

@@ -63,6 +63,22 @@ def test_a_call(reply: Reply, level: Level, found: str) -> None:
     assert found in result.found
 
 
+@pytest.mark.parametrize(
+    ("reply", "advice"),
+    [
+        pytest.param(Reply(404, b"", 0.0), "register the path /interpret", id="another path"),
+        pytest.param(Reply(401, b"", 0.0), "without credentials", id="a proxy that wants a login"),
+        pytest.param(Reply(502, b"", 0.0), "a proxy on the way does not reach", id="a proxy without a server"),
+        pytest.param(Reply(503, b"", 0.0), "overloaded", id="too much to do"),
+        pytest.param(Reply(200, b"<html>", 0.0), "check that host, port and path", id="another server"),
+    ],
+)
+def test_each_answer_that_is_none_has_its_own_advice(reply: Reply, advice: str) -> None:
+    (result,) = judge_call(reply, 3)
+
+    assert advice in result.advice
+
+
 def test_nobody_knows_how_long_karmada_waits() -> None:
     (result,) = judge_call(Reply(200, GOOD, 12.0), None)
 

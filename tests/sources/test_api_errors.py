@@ -135,3 +135,15 @@ def test_other_failures_name_what_to_check() -> None:
         "the kubeconfig x cannot be used: two lines; "
         "check the file, the context, and the files and programs that it names"
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        pytest.param(FileNotFoundError("there is no such file"), "NoKubeconfig", id="no kubeconfig"),
+        pytest.param(FileNotFoundError(2, "No such file", "login"), "Configuration", id="a program that it names"),
+        pytest.param(ValueError("Expected object with name b in x/contexts list"), "NoContext", id="no such context"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_has_a_reason(error: Exception, reason: str) -> None:
+    assert unusable("the kubeconfig x", error).reason == reason

@@ -239,22 +239,22 @@ async def test_a_watch_that_goes_wrong_is_an_error_after_what_it_told(
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        pytest.param("", id="empty"),
-        pytest.param("a: [", id="no YAML"),
-        pytest.param("{}", id="no context"),
-        pytest.param('{"current-context": "x", "contexts": []}', id="a context that is not there"),
-        pytest.param("[1]", id="a list"),
+        pytest.param("", "Configuration", id="empty"),
+        pytest.param("a: [", "Configuration", id="no YAML"),
+        pytest.param("{}", "Configuration", id="no context"),
+        pytest.param('{"current-context": "x", "contexts": []}', "NoContext", id="a context that is not there"),
+        pytest.param("[1]", "Configuration", id="a list"),
     ],
 )
-async def test_a_kubeconfig_that_cannot_be_used_is_named(tmp_path: Path, text: str) -> None:
+async def test_a_kubeconfig_that_cannot_be_used_is_named(tmp_path: Path, text: str, reason: str) -> None:
     file = tmp_path / "config"
     file.write_text(text)
     async with ApiServer.of(file) as api:
         error = await _failure(api.get("/version"))
 
-    assert (error.status, error.reason) == (0, "Configuration")
+    assert (error.status, error.reason) == (0, reason)
     assert str(error).startswith(f"the kubeconfig {file} cannot be used: ")
 
 

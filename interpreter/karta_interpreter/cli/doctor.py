@@ -1,6 +1,7 @@
 """``karta-interpreter doctor``: why Karmada does not get its answers."""
 
 import asyncio
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,17 +10,20 @@ import click
 
 from karta_interpreter.cli.options import control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import table, written
+from karta_interpreter.cli.render import one_line, table, written
 from karta_interpreter.doctor import Level, Result, check_url, examine
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.sources.api_server import ApiServer
+
+_PAUSE_SECONDS = 2.0
 
 _EXAMPLES = """\b
 Examples:
   karta-interpreter doctor --kubeconfig karmada-apiserver.config
   kubectl -n karmada-system port-forward service/karta-interpreter 8443:443 &
   karta-interpreter doctor --url https://localhost:8443
+  karta-interpreter doctor --wait 120
 """
 
 
@@ -35,30 +39,53 @@ Examples:
 @click.option(
     "--url", default="", metavar="URL", help="Dial this, such as a forwarded port, not the registered address."
 )
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0, max=86_400),
+    default=0,
+    metavar="SECONDS",
+    help="Look again until there is no problem, for this long at most.",
+)
 @output("table", "yaml", "json")
-def command(kubeconfig: Path | None, context: str | None, name: str, url: str, output: str) -> None:
+def command(*, kubeconfig: Path | None, context: str | None, name: str, url: str, wait: float, output: str) -> None:
     """Find out why Karmada does not get its answers.
 
     Checks everything between the registration and the server: the rules and interpreters that come before them, the
     kinds, the address as Karmada dials it, the certificate, and a call. It only reads, and advises what to do. The exit
-    code is 1 when there is a problem.
+    code is 1 when there is a problem. With --wait it looks every two seconds, and prints what it found last.
     """
     objection = check_url(url) if url else ""
     if objection:
         raise UsageProblem(f"error: --url: {objection}")
-    results = asyncio.run(_examine(kubeconfig, context, name, url))
+    results = asyncio.run(_examine_until_well(kubeconfig, context, name, url, wait))
     if output == "table":
         click.echo(results_table(results), nl=False)
         click.echo(summary(results), err=True)
     else:
         click.echo(written(_document(results), output), nl=False)
-    if any(result.level is Level.PROBLEM for result in results):
+    if _has_problem(results):
         raise SystemExit(Problem.exit_code)
 
 
-async def _examine(kubeconfig: Path | None, context: str | None, name: str, url: str) -> Sequence[Result]:
-    async with ApiServer.of(kubeconfig, context) as api:
-        return await examine(api, name=name, url=url)
+async def _examine_until_well(
+    kubeconfig: Path | None, context: str | None, name: str, url: str, seconds: float
+) -> Sequence[Result]:
+    until, shown = time.monotonic() + seconds, ""
+    while True:
+        # A new client each time, for the kubeconfig may be what is missing.
+        async with ApiServer.of(kubeconfig, context) as api:
+            results = await examine(api, name=name, url=url)
+        if not _has_problem(results) or time.monotonic() >= until:
+            return results
+        first = next(result for result in results if result.level is Level.PROBLEM)
+        if shown != first.found:
+            click.echo(one_line(f"waiting: {first.check}: {first.found}"), err=True)
+        shown = first.found
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+def _has_problem(results: Sequence[Result]) -> bool:
+    return any(result.level is Level.PROBLEM for result in results)
 
 
 _COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from textwrap import indent
 from typing import Any, cast
 
@@ -111,7 +112,7 @@ _OPTIONS: list[click.Parameter] = [
     _option("resource_quota_estimate", bool, "Answer as with Karmada's feature gate ResourceQuotaEstimate."),
     _option("pod_requests", click.Choice(["scheduler", "karmada"]), "Whose formula counts the resources of a pod."),
     _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
-    _option("kubeconfig", FILE, "That of karmada-apiserver; default: in-cluster.", "FILE"),
+    _option("kubeconfig", click.Path(path_type=Path), "That of karmada-apiserver; default: in-cluster.", "FILE"),
     _option("context", str, "Context of the kubeconfig.", "NAME"),
     _option("register", bool, "Whether to register this server with Karmada."),
     _option("registration_name", str, "Name of the configuration in Karmada.", "NAME"),

@@ -28,6 +28,16 @@ _SLOW = 0.5
 _UNSET = 30
 """Seconds that Karmada waits when no timeout is set."""
 _UID = "doctor"
+_OTHER_SERVER = "check that host, port and path are those of a karta-interpreter server"
+_CALL_ADVICE = {
+    404: "register the path /interpret, at which the server answers calls; else check that host and port are those of the server",
+    401: "let calls through without credentials: Karmada has none; a proxy on the way asks for them",
+    403: "let calls through without credentials: Karmada has none; a proxy on the way asks for them",
+    502: "a proxy on the way does not reach the server: check its upstream, and that the server runs",
+    503: "the server starts, stops or is overloaded, or a proxy does not reach it: check its log and its CPU",
+    504: "a proxy on the way gets no answer in time: check the server's log and its CPU",
+}
+"""By HTTP status."""
 _INSIDE = (".svc", ".cluster.local")
 _PORT_FORWARD = (
     "the name exists inside the host cluster only: run doctor in a pod there, or forward a port "
@@ -146,7 +156,7 @@ def judge_call(reply: Reply, limit: int | None) -> Iterator[Result]:
     """Check the answer to a call for `UNDEFINED`; ``limit`` is the seconds that Karmada waits."""
     objection = _objection(reply)
     if objection:
-        yield problem(_CALL, objection, "check that host, port and path are those of a karta-interpreter server")
+        yield problem(_CALL, objection, _CALL_ADVICE.get(reply.status, _OTHER_SERVER))
         return
     milliseconds = f"{reply.seconds * 1000:.3g} ms"
     advice = "give the server more CPU, and check for a slow proxy or network on the way"

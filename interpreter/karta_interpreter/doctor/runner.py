@@ -43,6 +43,35 @@ _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _KARTAS = ("/apis/run.ai/v1alpha1/kartas", "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces")
 _SKIPPED = "the checks about it are left out; give the user of the kubeconfig the missing rights"
 
+_CONTEXTS = "`kubectl config get-contexts` lists the contexts of a kubeconfig"
+_NO_KARMADA = (
+    "this is no Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
+    f"context with --context; {_CONTEXTS}"
+)
+_BY_REASON = {
+    "NoKubeconfig": "give the kubeconfig of karmada-apiserver with --kubeconfig",
+    "NoContext": f"give a context that the kubeconfig has with --context; {_CONTEXTS}",
+    "Configuration": "mend the kubeconfig, or give another one with --kubeconfig",
+    "UnknownHost": (
+        "names such as karmada-apiserver.karmada-system.svc exist inside the host cluster only: run doctor in a pod "
+        "there, or give a kubeconfig whose server has a name that is known here"
+    ),
+    "Refused": (
+        "start karmada-apiserver; where it is not reachable from here, forward its port (kubectl port-forward) and "
+        "name that port in the kubeconfig"
+    ),
+    "Timeout": "check VPN, firewalls and NetworkPolicies between here and karmada-apiserver",
+    "Certificate": "get the present kubeconfig of this control plane: the CA or the server name in this one is another",
+    "TLS": "write the https URL of karmada-apiserver into the kubeconfig, with the port that speaks TLS",
+    "Unreadable": "another server answers at this URL: correct the server in the kubeconfig",
+}
+_BY_STATUS = {
+    HTTPStatus.UNAUTHORIZED: "get new credentials, and write them into the kubeconfig",
+    HTTPStatus.FORBIDDEN: "give the user of the kubeconfig this right, or use the kubeconfig of another user",
+    HTTPStatus.NOT_FOUND: "another server answers at this URL, such as a proxy: correct the server in the kubeconfig",
+}
+_NOT_WELL = "look at the log of karmada-apiserver; `doctor --wait SECONDS` waits until it answers"
+
 Answer = TypeVar("Answer")
 
 
@@ -55,13 +84,12 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[Result]:
     try:
         version = (await api.get("/version")).get("gitVersion", "unknown")
     except ClusterError as error:
-        found = problem(_API, str(error), "give the kubeconfig of karmada-apiserver with --kubeconfig")
-        return [found, *await _server_at(url)]
+        return [problem(_API, str(error), _advice(error)), *await _server_at(url)]
     results = [ok(_API, f"{api.url} answers, its version is {version}")]
     try:
         configurations = await api.list(CONFIGURATIONS)
     except ClusterError as error:
-        advice = "give the kubeconfig of karmada-apiserver, this is no Karmada" if _is_missing(error) else _SKIPPED
+        advice = _NO_KARMADA if _is_missing(error) else _SKIPPED
         return [*results, problem(_CONTROL_PLANE, str(error), advice), *await _server_at(url)]
     webhooks = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
@@ -127,6 +155,12 @@ async def _existing(answer: Awaitable[Answer]) -> Answer | None:
         if _is_missing(error):
             return None
         raise
+
+
+def _advice(error: ClusterError) -> str:
+    """What to do about an API server that does not give its version."""
+    by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
+    return by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
 
 
 def _is_missing(error: ClusterError) -> bool:

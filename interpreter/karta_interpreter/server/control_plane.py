@@ -59,14 +59,16 @@ class CaFile:
 class ControlPlane:
     """A connection to karmada-apiserver, and what `Settings` ask to do with it.
 
-    Raises ServeError when the settings contradict each other. A control plane that is away is no error: folders and
-    catalogue are served meanwhile.
+    Raises ServeError when the settings contradict each other, ClusterError when they name a kubeconfig that is missing.
+    A control plane that is away is no error: folders and catalogue are served meanwhile.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._begun = time.monotonic()
         self._api = ApiServer.of(settings.kubeconfig, settings.context)
+        if settings.kubeconfig:
+            self._api.check()
         self.cluster = Cluster(self._api) if settings.cluster else None
         self.registrar: Registrar | None = None
         self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None

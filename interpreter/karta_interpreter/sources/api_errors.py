@@ -89,11 +89,17 @@ def unreachable(request: Request, error: BaseException) -> ClusterError:
 
 
 def unusable(source: str, error: BaseException) -> ClusterError:
-    """The error of a configuration with which no request can be made."""
+    """The error of a configuration with which no request can be made.
+
+    Its reason is NoKubeconfig, NoContext or, for anything else, Configuration.
+    """
+    if isinstance(error, FileNotFoundError) and error.errno is None:
+        return ClusterError(f"{source} cannot be used: there is no such file", reason="NoKubeconfig")
+    reason = "NoContext" if "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"
     # The library does not check the structure of the file.
     what = "it is no kubeconfig" if isinstance(error, TypeError | AttributeError | KeyError) else _text(error)
-    return ClusterError(f"{source} cannot be used: {what}; {hint}", reason="Configuration")
+    return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)
 
 
 def _unreadable(request: Request, what: str) -> ClusterError:

@@ -80,6 +80,14 @@ class ApiServer:
         if self._present:
             await self._present.close()
 
+    def check(self) -> None:
+        """Raise ClusterError when there is no such kubeconfig; other failures show with the first request."""
+        try:
+            if self._kubeconfig:
+                _check_there(self._kubeconfig)
+        except FileNotFoundError as error:
+            raise unusable(self._source, error) from error
+
     @property
     def url(self) -> str:
         """The URL of the server; before the first request, where it will be read."""
@@ -236,8 +244,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     # Python's strict check refuses certificates that Kubernetes' own clients accept, and that karmadactl makes.
     configuration.disable_strict_ssl_verification = True
     if kubeconfig:
-        if not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
-            raise FileNotFoundError("there is no such file")
+        _check_there(kubeconfig)
         loaded = await kube_config.load_kube_config(kubeconfig, context, configuration)
         namespace = get(loaded.current_context, ("context", "namespace"))
     else:
@@ -247,6 +254,11 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     kube_config._cleanup_temp_files()  # noqa: SLF001 - there is no public way
     client.user_agent = f"{MANAGER}/{__version__}"
     return client, str(namespace or _NAMESPACE)
+
+
+def _check_there(kubeconfig: str) -> None:
+    if not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
+        raise FileNotFoundError("there is no such file")
 
 
 async def _send(client: "ApiClient", request: Request, silence: float | None) -> "ClientResponse":
