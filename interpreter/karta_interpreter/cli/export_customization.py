@@ -76,8 +76,8 @@ def customization_command(
     wanted = [operation_named(name.strip()) for name in operations.split(",")] if operations else list(Operation)
     definitions = definitions_named(kinds, paths)
     chosen = [_operations(each, wanted, multiple_pod_templates=multiple_pod_templates) for each in definitions]
-    if operations and len(definitions) == 1:
-        _check_answered(definitions[0], chosen[0], wanted)
+    if operations:
+        _check_answered(definitions, chosen, wanted, gate=multiple_pod_templates)
     exported = [_exported(each, asked) for each, asked in zip(definitions, chosen, strict=True)]
     made = [each.customization for each in exported if each.customization is not None]
     if check:
@@ -96,10 +96,22 @@ def _operations(
     return [operation for operation in registered if operation in wanted]
 
 
-def _check_answered(definition: Definition, chosen: Sequence[Operation], wanted: Sequence[Operation]) -> None:
+def _check_answered(
+    definitions: Sequence[Definition],
+    chosen: Sequence[Sequence[Operation]],
+    wanted: Sequence[Operation],
+    *,
+    gate: bool,
+) -> None:
+    """Name each operation that was asked for and that no definition has; with one definition that is an error."""
     for operation in wanted:
-        if operation not in chosen:
-            raise UsageProblem(f"error: {definition.gvk}: {operation} is none of {', '.join(chosen)}")
+        if any(operation in each for each in chosen):
+            continue
+        is_gated = operation == Operation.INTERPRET_COMPONENT and not gate
+        hint = "; it needs Karmada's feature gate: give --multiple-pod-templates" if is_gated else ""
+        if len(definitions) == 1:
+            raise UsageProblem(f"error: {definitions[0].gvk}: {operation} is not registered{hint}")
+        click.echo(f"warning: {operation} is registered for no kind{hint}", err=True)
 
 
 def _exported(definition: Definition, operations: Sequence[Operation]) -> Exported:

@@ -30,7 +30,7 @@ _UNSET = 30
 _UID = "doctor"
 _OTHER_SERVER = "check that host, port and path are those of a karta-interpreter server"
 _CALL_ADVICE = {
-    404: "register the path /interpret, at which the server answers calls; else check that host and port are those of the server",
+    404: "register the path /interpret; if that is the path, another server answers: check host and port",
     401: "let calls through without credentials: Karmada has none; a proxy on the way asks for them",
     403: "let calls through without credentials: Karmada has none; a proxy on the way asks for them",
     502: "a proxy on the way does not reach the server: check its upstream, and that the server runs",

@@ -57,6 +57,19 @@ def test_operations_can_be_chosen(run: Run) -> None:
     assert _scripts(result).keys() == {"healthInterpretation", "retention"}
 
 
+def test_an_operation_that_no_kind_has_is_named_with_the_gate_that_it_needs(run: Run) -> None:
+    result = run("export", "customization", "--operations", "InterpretComponent")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.splitlines() == [
+        (
+            "warning: InterpretComponent is registered for no kind; "
+            "it needs Karmada's feature gate: give --multiple-pod-templates"
+        ),
+        "0 customizations, 0 scripts; 0 rejected",
+    ]
+    assert "warning" not in run("export", "customization", "--operations", "Retain", "--check").stderr
+
+
 def test_counts_that_cannot_be_exported_are_not_written_either(run: Run) -> None:
     result = run("export", "customization", "-f", "slow.yaml")
 
@@ -103,7 +116,7 @@ def test_check_lists_what_can_be_exported(run: Run) -> None:
         pytest.param(["-f", "broken.yaml"], 1, "broken.yaml: there is no definition in it", id="errors"),
         pytest.param(["RayCluster", "--operations", "Scale"], 2, "operation Scale is not supported", id="no operation"),
         pytest.param(
-            ["Pod", "--operations", "InterpretComponent"], 2, "InterpretComponent is none of ", id="not answered"
+            ["Pod", "--operations", "InterpretComponent"], 2, "give --multiple-pod-templates", id="a gate that is off"
         ),
         pytest.param(["RayCluster", "--output-dir", "job.yaml"], 1, "error: job.yaml: File exists", id="no folder"),
     ],
