@@ -196,3 +196,29 @@ def test_what_cannot_be_used_is_said(run: Callable[..., Result], tmp_path: Path)
     result = run("catalog", "list", "--no-catalogue", "--kartas", str(tmp_path))
     assert result.exit_code == 0
     assert "broken.yaml:1:1: error [not-a-karta]" in result.stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_given_definitions_and_scripts_are_listed_instead_of_the_catalogue(run: Callable[..., Result]) -> None:
+    script = {"retention": {"luaScript": "function Retain(desiredObj, observedObj) return desiredObj end"}}
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "keep"},
+        "spec": {"target": {"apiVersion": "example.io/v1", "kind": "Job"}, "customizations": script},
+    }
+    Path("script.yaml").write_text(yaml.safe_dump(customization))
+
+    listed = json.loads(run("catalog", "list", "-f", "karta.yaml", "-o", "json").stdout)
+    both = run("catalog", "show", "job", "-f", "karta.yaml", "-f", "script.yaml", "-o", "json")
+    webhooks = yaml.safe_load(
+        run("export", "webhook-configuration", "-f", "karta.yaml", "--service", "a/b", "--kinds", "Job").stdout
+    )["webhooks"]
+
+    assert [each["kind"] for each in listed] == ["Job"]
+    alone = run("catalog", "show", "job", "-f", "karta.yaml", "-o", "json")
+    served = ("--no-catalogue", "--kartas", "karta.yaml", "--overrides", "script.yaml")
+    assert both.stdout == run("catalog", "show", "job", *served, "-o", "json").stdout != alone.stdout
+    assert [hook["rules"][0]["kinds"] for hook in webhooks] == [["Job"]]
+    mixed = run("catalog", "list", "-f", "karta.yaml", "--kartas", ".")
+    assert (mixed.exit_code, mixed.stderr) == (2, "error: give -f, or --kartas and --overrides, not both\n")

@@ -99,8 +99,8 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     weaker = _about(gvk, (found for each in given for found in each.customizations))
     stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
     only = Selection((f"{gvk.api_version}/{gvk.kind}",))
-    below = combine((only.layer(each.layer) for each in given), _scripts(weaker))
-    found = combine([Layer(tuple(below.entries.values()))], _scripts(stronger))
+    below = combine((only.layer(each.layer) for each in given), scripts_of(weaker))
+    found = combine([Layer(tuple(below.entries.values()))], scripts_of(stronger))
     findings = (*below.findings, *found.findings, *(each for broken in below.quarantined for each in broken.findings))
     click.echo(findings_text(findings), err=True, nl=False)
     if gvk not in found.entries:
@@ -116,7 +116,8 @@ def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[Load
     return [found for found in customizations if found.gvk in (gvk, None)]
 
 
-def _scripts(customizations: Sequence[LoadedCustomization]) -> Overrides:
+def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
+    """The scripts of customizations, and the findings about them that are errors."""
     merged = merge(customizations)
     errors = [finding for each in customizations for finding in each.findings if finding.severity is Severity.ERROR]
     return Overrides(merged.scripts, (*merged.findings, *errors))

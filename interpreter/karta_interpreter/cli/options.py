@@ -2,16 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from karta_interpreter.cli.render import findings_text
 from karta_interpreter.karta.loading import catalogue_files
 from karta_interpreter.operations import Operation
-from karta_interpreter.sources.snapshot import EVERYTHING, Selection, Snapshot
-from karta_interpreter.sources.store import Store
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PATH = click.Path(exists=True, path_type=Path)
@@ -29,39 +26,10 @@ class Number(click.IntRange):
         except click.BadParameter:
             bounds = f"from {self.min} up" if self.max is None else f"from {self.min} to {self.max}"
             self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
-
-
-_KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."
-_OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
-_CATALOGUE = "Whether to use the definitions of this package, too."
 _KUBECONFIG = "That of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
 _CONTEXT = "Context of the kubeconfig; default: its current one."
 
 Command = Callable[..., None]
-
-
-class Sources(TypedDict):
-    """The values of the options that `sources` adds."""
-
-    kartas: tuple[Path, ...]
-    overrides: tuple[Path, ...]
-    catalogue: bool
-
-
-def sources(function: Command) -> Command:
-    """Add the options for the sources of definitions, as `serve` has them."""
-    function = click.option("--catalogue/--no-catalogue", default=True, help=_CATALOGUE)(function)
-    function = click.option("--overrides", type=PATH, multiple=True, help=_OVERRIDES)(function)
-    return click.option("--kartas", type=PATH, multiple=True, help=_KARTAS)(function)
-
-
-def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
-    """Load the snapshot of the sources; the findings about them are printed on stderr."""
-    store = Store(given["kartas"], overrides=given["overrides"], catalogue=given["catalogue"], selection=selection)
-    snapshot = store.load()
-    broken = [finding for each in snapshot.quarantined for finding in each.findings]
-    click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
-    return snapshot
 
 
 def control_plane(function: Command) -> Command:
