@@ -15,7 +15,10 @@ from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.scaffold import CustomKind
 from karta_interpreter.karta.schema import gvk_of, read_karta
 from karta_interpreter.sources.files import decode
+from karta_interpreter.suggestion import closest
 
+_MOST = 20
+"""How many kinds one hint lists."""
 _KIND = ("spec", "structureDefinition", "rootComponent", "kind")
 
 
@@ -49,8 +52,11 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
 def _findings(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
     own = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
     if not own:
-        kinds = ", ".join(sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds}))
-        return [warning("crd-missing", _KIND, f"there is no CRD for {gvk}", f"the given CRDs are those of {kinds}")]
+        kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})
+        near = closest(f"{gvk.kind}.{gvk.group}", kinds)
+        known = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST else ""
+        hint = f"did you mean {near}?" if near else known
+        return [warning("crd-missing", _KIND, f"there is no CRD for {gvk}", hint)]
     found: list[list[Finding]] = []
     for crd in own:
         try:

@@ -1,6 +1,8 @@
 """``karta-interpreter validate``: all findings about definitions and customizations."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import click
 
@@ -16,6 +18,8 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import merge
+from karta_interpreter.registration.registrar import CRDS
+from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.files import UNREADABLE
 from karta_interpreter.sources.snapshot import Quarantined, combine
 
@@ -24,28 +28,42 @@ from karta_interpreter.sources.snapshot import Quarantined, combine
 @click.argument("paths", nargs=-1, type=LATER, metavar="PATH...")
 @inputs("-f", "--filename", "filenames", text="The same as PATH")
 @inputs("--crd", text="CRDs of the kinds; every path, count, phase and id is compared with their schemas")
+@click.option(
+    "--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Take the CRDs of this cluster, too."
+)
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of the default kubeconfig.")
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 @output("table", "yaml", "json", *FORMATS)
 def command(
-    paths: tuple[str, ...], filenames: tuple[str, ...], crd: tuple[str, ...], output: str, *, strict: bool
+    paths: tuple[str, ...],
+    filenames: tuple[str, ...],
+    crd: tuple[str, ...],
+    kubeconfig: Path | None,
+    context: str | None,
+    output: str,
+    *,
+    strict: bool,
 ) -> None:
     """Check definitions and show all their errors and warnings.
 
     PATH is a file, a folder (all its files that end in .yaml, .yml or .json, without those in testdata) or "-" for
     standard input; customizations are checked, too. The exit code is 1 when a definition or script cannot be used.
 
-    A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding.
+    A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding. With
+    --kubeconfig or --context the CRDs come from a cluster.
     """
     paths += filenames
     if not paths:
         raise UsageProblem('error: give definitions: PATH or -f PATH, "-" for stdin')
     check_stdin((*paths, *crd))
     crds = read_crds(crd) if crd else []
+    if kubeconfig or context:
+        crds += asyncio.run(_crds_of(kubeconfig, context))
     given = {path: read_given(path) for path in paths}
     findings = [finding for path, each in given.items() for finding in _findings(path, each)]
     findings += combine(each.layer for each in given.values()).findings
     findings += merge(found for each in given.values() for found in each.customizations).findings
-    findings += crd_findings(given.values(), crds) if crds else ()
+    findings += crd_findings(given.values(), crds) if crds or kubeconfig or context else ()
     document = _document(list(given.values()), in_order(findings))
     summary = document["summary"]
     if output == "table":
@@ -58,6 +76,11 @@ def command(
         click.echo(written(document, output), nl=False)
     if summary["errors"] or (strict and summary["warnings"]):
         raise SystemExit(Problem.exit_code)
+
+
+async def _crds_of(kubeconfig: Path | None, context: str | None) -> Sequence[Object]:
+    async with ApiServer.of(kubeconfig, context) as api:
+        return await api.list(CRDS)
 
 
 def _findings(path: str, given: Given) -> Iterator[Finding]:

@@ -42,7 +42,7 @@ async def is_registered(api: ApiServer, name: str = NAME) -> bool:
 
 
 _logger = logging.getLogger(__name__)
-_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PACE = Pace()
 _DEBOUNCE = 0.3
 _LONG = 10.0
@@ -84,7 +84,7 @@ class Registrar:
         self._refresh = refresh
         self.in_step = False
         self._woken = asyncio.Event()
-        self._crds = Informer(api, _CRDS, lambda crd: served_kinds([crd]), _PACE)
+        self._crds = Informer(api, CRDS, lambda crd: served_kinds([crd]), _PACE)
         self._present = Informer(api, CONFIGURATIONS, dict, _PACE)
         self._admission = AdmissionCA(api, self._authority, registration.name)
         self._applied: Object | None = None

@@ -1,0 +1,81 @@
+"""``validate --kubeconfig``: the CRDs come from a cluster."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+from tests.registration.control_plane import CRDS, ControlPlane, running
+
+Run = Callable[..., Result]
+
+_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+_TYPO = str(_EXAMPLES / "trainjob-typo.yaml")
+_CRD = _EXAMPLES / "trainjob-crd.yaml"
+
+
+@pytest.fixture
+async def plane() -> AsyncIterator[ControlPlane]:
+    async with running() as plane:
+        yield plane
+
+
+async def _validate(run: Run, plane: ControlPlane, folder: Path, *options: str) -> Result:
+    # The command has an event loop of its own.
+    arguments = ("validate", _TYPO, "--kubeconfig", str(plane.kubeconfig(folder)), *options)
+    return await asyncio.to_thread(run, *arguments)
+
+
+def _write(plane: ControlPlane, crd: dict[str, object]) -> None:
+    # The items of a list have neither apiVersion nor kind.
+    plane.write(CRDS, "trainjobs.example.io", {key: crd[key] for key in ("metadata", "spec")})
+
+
+async def test_the_findings_are_those_for_the_file_of_the_crd(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    _write(plane, yaml.safe_load(_CRD.read_text()))
+
+    ours = await _validate(run, plane, tmp_path)
+
+    assert ours.exit_code == 1
+    assert "error [crd-unknown-field]" in ours.stdout
+    assert ours.output == run("validate", _TYPO, "--crd", str(_CRD)).output
+
+
+async def test_a_release_in_a_file_counts_beside_that_of_the_cluster(
+    run: Run, plane: ControlPlane, tmp_path: Path
+) -> None:
+    crd = yaml.safe_load(_CRD.read_text())
+    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["wroker"] = spec["properties"]["worker"]
+    _write(plane, crd)
+
+    ours = await _validate(run, plane, tmp_path, "--crd", str(_CRD))
+
+    assert "crd-unknown-field" not in ours.stdout
+    assert "crd-wrong-type" in ours.stdout
+
+
+async def test_a_cluster_without_the_crd_is_a_warning(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    ours = await _validate(run, plane, tmp_path)
+
+    assert ours.exit_code == 0
+    assert "warning [crd-missing]" in ours.stdout
+
+
+async def test_a_right_that_is_missing_is_named(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    plane.refused["GET", CRDS] = 403
+
+    ours = await _validate(run, plane, tmp_path)
+
+    assert ours.exit_code == 1
+    assert '"verbs": ["list"]' in ours.stderr
+
+
+def test_a_kubeconfig_that_cannot_be_read_is_one_line(run: Run, tmp_path: Path) -> None:
+    ours = run("validate", _TYPO, "--kubeconfig", str(tmp_path / "none"))
+
+    assert ours.exit_code == 1
+    assert (ours.stdout, len(ours.stderr.splitlines())) == ("", 1)
