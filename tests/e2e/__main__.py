@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-os.environ["KARTA_INTERPRETER_E2E"] = "1"
+os.environ["RUN_E2E"] = "1"
 # Everything is on loopback.
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
 options = ["-p", "no:cacheprovider", "--capture=no", "--tb=short"]

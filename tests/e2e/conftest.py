@@ -25,7 +25,7 @@ from tests.e2e.rig.toolchain import BuildError
 
 _HERE = Path(__file__).parent
 
-if not os.environ.get("KARTA_INTERPRETER_E2E"):
+if not os.environ.get("RUN_E2E"):
     collect_ignore_glob = ["*"]
 
 

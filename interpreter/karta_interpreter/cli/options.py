@@ -26,6 +26,8 @@ class Number(click.IntRange):
         except click.BadParameter:
             bounds = f"from {self.min} up" if self.max is None else f"from {self.min} to {self.max}"
             self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
+
+
 _KUBECONFIG = "That of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
 _CONTEXT = "Context of the kubeconfig; default: its current one."
 
