@@ -113,8 +113,9 @@ def _stranger(plane: ControlPlane) -> Authority:
 
 
 def _complaints(server: Interpreter) -> list[str]:
-    """What the log warns of, with the reasons."""
-    bad = [line for line in server.logged() if line["level"] in {"warning", "error"}]
+    """What the log warns of, with the reasons; questions of `doctor` about a kind without definition are none."""
+    logged = [line for line in server.logged() if line["level"] in {"warning", "error"}]
+    bad = [line for line in logged if not line.get("kind", "").startswith("doctor.")]
     return [" ".join([line["message"], *line.get("reasons", []), line.get("reason", "")]).strip() for line in bad]
 
 

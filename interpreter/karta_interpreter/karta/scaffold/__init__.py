@@ -56,7 +56,7 @@ def draft(kind: CustomKind) -> Draft:
         notes.append((_ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
     api_version, karta = KARTA
     metadata: dict[str, JSON] = {"name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}"}
-    if needed := dependencies(kind.schema, {pods.place for pods in found if pods.form is not Form.FRAGMENTS}):
+    if needed := dependencies(kind.schema, {pods.place.jq for pods in found if pods.form is not Form.FRAGMENTS}):
         metadata["annotations"] = {ANNOTATION: needed}
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
         notes.append((("metadata", "annotations", ANNOTATION), note))

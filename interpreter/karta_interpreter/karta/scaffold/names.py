@@ -23,8 +23,8 @@ _REFERENCE: Final = re.compile(r"(?i)(secret|configmap)(key)?(ref|selector)$")
 _MOST: Final = 12
 
 
-def dependencies(schema: Object, pods: Collection[Place]) -> str:
-    """Return the text of the annotation ``dependencies``, "" without any such field; parts in ``pods`` are left out.
+def dependencies(schema: Object, pods: Collection[str]) -> str:
+    """Return the text of the annotation ``dependencies``, "" without such a field; the paths in ``pods`` are left out.
 
     >>> tls = {"properties": {"secretName": {"type": "string"}}}
     >>> print(dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")
@@ -35,9 +35,9 @@ def dependencies(schema: Object, pods: Collection[Place]) -> str:
     return "".join(entry.format(kind, json.dumps(place.jq)) for place, kind in found)
 
 
-def _named(place: Place, schema: Object, pods: Collection[Place]) -> Iterator[tuple[Place, str]]:
+def _named(place: Place, schema: Object, pods: Collection[str]) -> Iterator[tuple[Place, str]]:
     """Yield each field that names an object, and the kind of that."""
-    if place in pods:
+    if place.jq in pods:
         return
     for name, part in fields(schema):
         by_name, by_reference = _NAME.search(name), _REFERENCE.search(name)
