@@ -10,6 +10,7 @@ from karta_interpreter.cli.definitions import definitions_named
 from karta_interpreter.cli.files import write_files
 from karta_interpreter.cli.options import LATER, complete_kinds, complete_operations, output
 from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.progress import watched
 from karta_interpreter.cli.render import table, to_json, to_yaml, written
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.findings import count, escaped
@@ -78,7 +79,8 @@ def customization_command(
     chosen = [_operations(each, wanted, multiple_pod_templates=multiple_pod_templates) for each in definitions]
     if operations:
         _check_answered(definitions, chosen, wanted, gate=multiple_pod_templates)
-    exported = [_exported(each, asked) for each, asked in zip(definitions, chosen, strict=True)]
+    asked = watched([*zip(definitions, chosen, strict=True)], "Definitions")
+    exported = [_exported(definition, each) for definition, each in asked]
     made = [each.customization for each in exported if each.customization is not None]
     if check:
         click.echo(_table(definitions, chosen, exported), nl=False)

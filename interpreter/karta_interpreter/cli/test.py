@@ -17,6 +17,7 @@ from karta_interpreter.cli.explanations import explanations_text, warnings_text,
 from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.progress import watched
 from karta_interpreter.cli.render import one_line, table, to_yaml, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.errors import InterpretationError, SuiteError
@@ -246,7 +247,7 @@ def _is_named(case: Case, names: Sequence[str]) -> bool:
 def _run(cases: Sequence[Case], filenames: tuple[str, ...], *, explains: bool) -> Iterator[Outcome]:
     # The definitions are read once for each kind of the suites, and their findings are shown as often.
     find = cache(_interpreter)
-    for case in cases:
+    for case in watched(cases, "Cases"):
         try:
             interpreter = find(filenames or (str(home_of(Path(case.source))),), GVK.of(case.call.object))
         except InterpretationError as error:
