@@ -355,3 +355,24 @@ def test_a_contradiction_is_named_with_its_place(path: str, value: object, findi
 )
 def test_an_expression_that_the_schema_allows_has_no_finding(expression: str) -> None:
     assert _findings(_changed(f"{_OVEN}.scaleDefinition.replicasPath", expression)) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(f"{_SHOP}.instanceIdPath", id="instance ids"),
+        pytest.param(f"{_SHOP}.specDefinition.podTemplateSpecPath", id="templates"),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath", id="counts"),
+        pytest.param(f"{_ROOT}.suspendDefinition.suspendActions[0].path", id="a switch"),
+        pytest.param(f"{_ROOT}.statusDefinition.phaseDefinition.path", id="the phase"),
+        pytest.param(f"{_ROOT}.statusDefinition.conditionsDefinition.path", id="conditions"),
+    ],
+)
+def test_an_expression_that_is_no_jq_has_its_finding_elsewhere(path: str) -> None:
+    assert _findings(_changed(path, ".spec |")) == []
+
+
+def test_a_field_with_a_hyphen_is_no_subtraction() -> None:
+    rule = {"karta-interpreter.io/aggregate": '.status["used-up"]: sum\n'}
+    [finding] = _findings(_changed("metadata.annotations", rule))
+    assert finding.endswith("the CRD has no field .status.used-up (there are: phase, conditions) [crd-unknown-field]")

@@ -21,6 +21,7 @@ from karta_interpreter.karta.annotation_parser import annotation_path
 from karta_interpreter.karta.annotation_records import parse_annotations
 from karta_interpreter.karta.compile import action_value
 from karta_interpreter.karta.model import ComponentDefinition, Karta, SuspendDefinition
+from karta_interpreter.karta.scaffold.place import Entries, Place
 from karta_interpreter.karta.schema_types import PodQuery, expressions
 from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition
 from karta_interpreter.suggestion import did_you_mean
@@ -60,9 +61,8 @@ class _Checked:
         self, path: Path, text: str, wanted: Wanted | None = None, inputs: Shapes = (), schema: str = "the CRD"
     ) -> Shapes:
         """Follow an expression about the workload, or about ``inputs``; compare its outputs with what is ``wanted``."""
-        try:
-            node = parse(text)
-        except QuerySyntaxError:  # a finding of its own
+        node = _parsed(text)
+        if node is None:
             return ()
         scope = Scope(schema=schema)
         found = outputs(node, inputs or (self._root,), scope)
@@ -113,8 +113,8 @@ class _Checked:
 
     def _optional(self, path: Path, text: str) -> None:
         """Warn of a template that may be absent in a part of the workload that cannot."""
-        node = parse(text)
-        owner, field = owner_of(node), _last(node)
+        node = _parsed(text)
+        owner, field = None if node is None else owner_of(node), _last(node)
         if owner is None or not isinstance(field, ast.Index):
             return
         for shape in outputs(owner, (self._root,), Scope()):
@@ -132,7 +132,7 @@ class _Checked:
                     value = action_value(action)
                 except ValueError:  # a finding of its own
                     continue
-                for shape in outputs(parse(action.path), (self._root,), Scope()):
+                for shape in self._quiet(action.path):
                     self._written((*path, name, index, "value"), shape, value)
 
     def _written(self, path: Path, shape: Shape, value: JSON) -> None:
@@ -167,7 +167,9 @@ class _Checked:
                     self._listed_only((*condition_at, "status"), "condition status", condition.status, statuses)
 
     def _quiet(self, text: str) -> Shapes:
-        return outputs(parse(text), (self._root,), Scope())
+        """Return the outputs of an expression of which `expression` has the findings."""
+        node = _parsed(text)
+        return () if node is None else outputs(node, (self._root,), Scope())
 
     def _wanted_of(self, path: Path, text: str, wanted: Wanted) -> None:
         self._compare(path, text, self._quiet(text), wanted)
@@ -194,7 +196,7 @@ class _Checked:
         for added in annotations.added_containers:
             self.expression(annotation_path("added-containers"), added.query.text, OBJECT)
         for pattern, rule in annotations.aggregate.items():
-            text = "".join("[]" if step is None else f".{step}" for step in pattern)
+            text = Place(tuple(Entries() if step is None else step for step in pattern)).jq
             found = self.expression(annotation_path("aggregate"), text)
             if rule in _AGGREGATED:
                 advice = "rules for any value: first, worst, omit, drop"
@@ -246,6 +248,14 @@ def _written_as(shape: Shape) -> str:
         return f"write JSON that is {shape.noun}"
     choice = f"; there are: {', '.join(shape.values)}" if shape.values else ""
     return f"a string has quotes of its own: value: '\"{(shape.values or ['text'])[0]}\"'{choice}"
+
+
+def _parsed(text: str) -> Node | None:
+    """Return the syntax tree of an expression; None where it cannot be parsed, which is a finding of its own."""
+    try:
+        return parse(text)
+    except QuerySyntaxError:
+        return None
 
 
 def _last(node: Node | None) -> Node | None:
