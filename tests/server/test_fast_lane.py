@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from karta_interpreter.server.load import Load
 from tests.server.client import as_others, get, post, question
 from tests.server.wire import BODY_LIMIT, Bench, Outcome
-from tests.waiting import Clock, until
+from tests.waiting import HANG, Clock, until
 
 CALL = post(question())
 HEAD = CALL[: -len(question())]
@@ -100,7 +100,7 @@ async def test_what_a_client_sends_before_it_has_its_answer_is_answered_in_its_t
 
 async def test_a_client_that_leaves_ends_the_work_of_its_script() -> None:
     load = Load(1)
-    bench = Bench(load=load)
+    bench = Bench(load=load, call_limit=HANG)
     at_night = {"apiVersion": "mill.example.org/v1", "kind": "Sundial", "spec": {"stones": 0}}
     bench.connection.data_received(post(question("Sundial", "InterpretHealth", object=at_night)))
     await until(lambda: load.is_full)

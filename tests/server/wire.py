@@ -69,13 +69,14 @@ class Bench:
 
     exchange: float = 10.0
     load: Load | None = None
+    call_limit: float = 1.0
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
         settings = Settings(
             header_timeout=10.0,
             exchange_timeout=self.exchange - 1.0,
-            call_limit=1.0,
+            call_limit=self.call_limit,
             body_limit=BODY_LIMIT,
             connection_age=0,
         )
