@@ -8,7 +8,7 @@ import click
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import definitions_named
 from karta_interpreter.cli.files import write_files
-from karta_interpreter.cli.options import LATER, complete_kinds, complete_operations, output
+from karta_interpreter.cli.options import complete_kinds, complete_operations, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.progress import watched
 from karta_interpreter.cli.render import table, to_json, to_yaml, written
@@ -32,15 +32,7 @@ Examples:
 
 @click.command("customization", epilog=_EXAMPLES)
 @click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
-@click.option(
-    "-f",
-    "--filename",
-    "paths",
-    type=LATER,
-    multiple=True,
-    metavar="PATH",
-    help="Definitions: file, folder or -; may be repeated.",
-)
+@inputs("-f", "--filename", "paths", text="Definitions")
 @click.option(
     "--operations",
     metavar="NAMES",

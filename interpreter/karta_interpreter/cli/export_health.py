@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 import click
 
 from karta_interpreter.cli.definitions import definitions_named
-from karta_interpreter.cli.options import LATER, complete_kinds, output
+from karta_interpreter.cli.options import complete_kinds, inputs, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import table, written
 from karta_interpreter.errors import ExportError
@@ -20,15 +20,7 @@ from karta_interpreter.karta.definition import Definition
 _TWICE = "{tool} reads one check for a group and kind, and {versions} were chosen; name one of them"
 _CONFIG_MAP: Final[Object] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}}
 _kinds = click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
-_files = click.option(
-    "-f",
-    "--filename",
-    "paths",
-    type=LATER,
-    multiple=True,
-    metavar="PATH",
-    help="Definitions: file, folder or -; may be repeated.",
-)
+_files = inputs("-f", "--filename", "paths", text="Definitions")
 _check = click.option("--check", is_flag=True, help="List which definitions can be exported, or why not.")
 
 Check = TypeVar("Check")
