@@ -83,7 +83,7 @@ wheel: .venv/dev.stamp ## Build the wheel into dist/
 	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
 
 lock: ## Renew requirements/*.txt (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url pyproject.toml -o requirements/run.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --all-extras pyproject.toml -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group pyproject.toml:build -o requirements/build.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt --group pyproject.toml:dev -o requirements/dev.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:bench -o requirements/bench.txt

@@ -37,6 +37,13 @@ COMMANDS = {
 }
 
 
+EXTRAS = {
+    "server": ("aiohttp", "cryptography", "kubernetes_asyncio", "prometheus_client", "uvloop", "watchfiles"),
+    "console": ("aiohttp",),
+}
+"""The libraries that each extra of the package installs."""
+
+
 class Problem(click.ClickException):
     """A failure: one line on stderr, exit code 1; the message is shown as it is."""
 
@@ -53,6 +60,19 @@ class UsageProblem(Problem):
     exit_code = 2
 
 
+def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | None:
+    """The message about a library of an extra that a command needs; None when no extra installs it.
+
+    >>> missing_extra("serve", ModuleNotFoundError(name="aiohttp.web_server")).message
+    "error: serve needs aiohttp, of the extra [server]: pip install 'karta-interpreter[server]'"
+    """
+    library = (error.name or "").partition(".")[0]
+    extra = next((extra for extra in (command, *EXTRAS) if library in EXTRAS.get(extra, ())), None)
+    if not extra:
+        return None
+    return UsageProblem(f"error: {command} needs {library}, of the extra [{extra}]: pip install '{NAME}[{extra}]'")
+
+
 class Commands(click.Group):
     """The commands, each imported from its own module when it is used."""
 
@@ -60,11 +80,18 @@ class Commands(click.Group):
         """The names, in the order of the help."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, None when there is none."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"karta_interpreter.cli.{cmd_name}").command
+        try:
+            command: click.Command = importlib.import_module(f"karta_interpreter.cli.{cmd_name}").command
+        except ModuleNotFoundError as error:
+            if ctx.resilient_parsing:  # of a line that a shell completes
+                return None
+            if problem := missing_extra(cmd_name, error):
+                raise problem from error
+            raise
         return command
 
     def resolve_command(
@@ -86,9 +113,16 @@ class Commands(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
-        """Run a command; an error that this package raises on purpose becomes one line and exit code 1."""
+        """Run a command; an error that this package raises on purpose becomes one line and exit code 1.
+
+        So does a library that is missing because its extra is not installed; the exit code is 2 then.
+        """
         try:
             return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            if problem := missing_extra(ctx.invoked_subcommand or "", error):
+                raise problem from error
+            raise
         except InterpreterError as error:
             raise Problem(f"error: {error}") from error
 

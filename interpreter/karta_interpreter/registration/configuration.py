@@ -9,12 +9,9 @@ from hashlib import sha256
 from typing import Self
 from urllib.parse import urlsplit
 
-from cryptography.hazmat.primitives.serialization import Encoding
-
 from karta_interpreter.errors import ServeError
 from karta_interpreter.findings import Finding, warning
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.pem import read_certificates
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.registration.operations import Served, are_safe, find_served, operations_for, served_versions
@@ -98,6 +95,11 @@ def certificates(pem: bytes) -> bytes:
     """The certificates in a PEM file and nothing else, above all no key; raises ServeError when there are none."""
     if not pem.strip():
         return b""
+    # Of the extra [server], which a configuration without a CA can be exported without.
+    from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
+
+    from karta_interpreter.k8s.pem import read_certificates  # noqa: PLC0415
+
     try:
         found = read_certificates(pem, "the CA bundle")
     except ValueError as error:

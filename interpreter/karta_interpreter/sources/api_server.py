@@ -221,6 +221,7 @@ class ApiServer:
                 await client.close()
 
     async def _connect(self) -> "ApiClient":
+        await asyncio.to_thread(import_module, "kubernetes_asyncio.config")
         try:
             async with asyncio.timeout(_CREDENTIALS_SECONDS):
                 client, self.namespace = await _open_client(self._kubeconfig, self._context)
@@ -236,7 +237,6 @@ class ApiServer:
 
 async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient", str]:
     """Return a client, and the namespace of the context."""
-    await asyncio.to_thread(import_module, "kubernetes_asyncio.config")
     from kubernetes_asyncio.client import ApiClient, Configuration  # noqa: PLC0415 - see the top of this module
     from kubernetes_asyncio.config import kube_config, load_incluster_config  # noqa: PLC0415 - the same
 

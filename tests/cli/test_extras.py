@@ -1,0 +1,131 @@
+"""Commands without the extras of the package: what needs none works, the others name theirs."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.cli.program import COMMANDS, EXTRAS
+from tests.sources.scripted_api import write_kubeconfig
+
+ROOT = Path(__file__).parents[2]
+KARTA = str(ROOT / "docs" / "examples" / "trainjob.yaml")
+CUSTOMIZATION = str(ROOT / "docs" / "examples" / "trainjob-customization.yaml")
+CRD = str(ROOT / "docs" / "examples" / "trainjob-crd.yaml")
+
+PROGRAM = """
+import json, sys
+sys.modules.update(dict.fromkeys(json.loads(sys.argv[1])))  # None: there is no such module
+from click.testing import CliRunner
+from karta_interpreter.cli.program import program
+results = [CliRunner().invoke(program, line) for line in json.loads(sys.argv[2])]
+print(json.dumps([[each.exit_code, each.stderr, repr(each.exception)] for each in results]))
+"""
+
+WORKING = [
+    ["interpret", "-f", "karta.yaml", "--observed-file", "job.yaml"],
+    ["interpret", "-f", CUSTOMIZATION, "--observed-file", "job.yaml", "--check"],
+    ["explain", "-f", "karta.yaml", "job.yaml"],
+    ["tree", "-f", "karta.yaml", "--object", "job.yaml"],
+    ["validate", KARTA, CUSTOMIZATION, "--crd", CRD],
+    ["query", ".spec.replicas", "--object", "job.yaml"],
+    ["test", str(ROOT / "kartas" / "ray.io")],
+    ["diff", "--from", "karta.yaml", "--to", "karta.yaml", "--object", "job.yaml"],
+    ["catalog", "list"],
+    ["catalog", "show", "RayCluster"],
+    ["create", "karta", "--crd", CRD],
+    ["create", "suite", "-f", "karta.yaml", "--object", "job.yaml"],
+    ["export", "crd"],
+    ["export", "json-schema"],
+    ["export", "webhook-configuration", "-f", "karta.yaml", "--service", "system/interpreter"],
+    ["export", "customization", "-f", "karta.yaml"],
+    ["export", "argocd-health", "-f", "karta.yaml"],
+    ["export", "flux-health", "-f", "karta.yaml"],
+    ["unregister", "--help"],
+    ["completion", "bash"],
+    ["version"],
+]
+FAILING = {
+    "serve": (["serve"], "aiohttp"),
+    "doctor": (["doctor"], "cryptography"),
+    "unregister": (["unregister", "--kubeconfig", "config"], "aiohttp"),
+    "a workload of a cluster": (["interpret", "job/demo", "--kubeconfig", "config"], "aiohttp"),
+    "its tree": (["tree", "job/demo", "--kubeconfig", "config"], "aiohttp"),
+    "the CRDs of a cluster": (["validate", KARTA, "--kubeconfig", "config"], "aiohttp"),
+    "a CA": (["export", "webhook-configuration", "--url", "https://a.example", "--ca-file", "ca.pem"], "cryptography"),
+}
+"""Command lines and the first library that each of them misses."""
+
+
+def without(libraries: list[str], *lines: list[str]) -> list[tuple[int, str, str]]:
+    """The exit code, stderr and exception of each command line in a process that lacks some libraries."""
+    command = [sys.executable, "-c", PROGRAM, json.dumps(libraries), json.dumps(lines)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [tuple(each) for each in json.loads(ran.stdout)]
+
+
+def test_the_extras_are_those_of_the_package() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    libraries = {
+        extra: sorted(each.partition(">")[0].replace("-", "_") for each in requirements)
+        for extra, requirements in extras.items()
+    }
+
+    assert {extra: sorted(each) for extra, each in EXTRAS.items()} == libraries
+
+
+@pytest.mark.usefixtures("files")
+def test_commands_on_files_need_no_extra() -> None:
+    assert {line[0] for line in WORKING} | {"serve", "doctor"} == COMMANDS.keys()
+
+    results = without([*EXTRAS["server"]], *WORKING)
+
+    failed = [(line, *result) for line, result in zip(WORKING, results, strict=True) if result[0]]
+    assert not failed
+
+
+def test_a_command_names_the_extra_that_it_needs(files: Path) -> None:
+    write_kubeconfig(files / "config", "http://127.0.0.1:1")
+    (files / "ca.pem").write_text("hello")
+
+    results = without([*EXTRAS["server"]], *(line for line, _ in FAILING.values()))
+
+    pip = "pip install 'karta-interpreter[server]'"
+    assert [(code, stderr) for code, stderr, _ in results] == [
+        (2, f"error: {line[0]} needs {library}, of the extra [server]: {pip}\n") for line, library in FAILING.values()
+    ]
+
+
+def test_a_cluster_needs_more_than_the_console(files: Path) -> None:
+    write_kubeconfig(files / "config", "http://127.0.0.1:1")
+
+    ((code, stderr, _),) = without(["kubernetes_asyncio"], ["unregister", "--kubeconfig", "config"])
+
+    assert (code, stderr.partition(":")[2]) == (
+        2,
+        " unregister needs kubernetes_asyncio, of the extra [server]: pip install 'karta-interpreter[server]'\n",
+    )
+
+
+def test_any_other_module_that_is_missing_is_a_defect(files: Path) -> None:
+    ((code, _, exception),) = without(["karta_interpreter.cli.tree"], ["tree", "--object", str(files / "job.yaml")])
+
+    assert code == 1
+    assert exception.startswith("ModuleNotFoundError")
+
+
+@pytest.mark.parametrize("command", ["serve", "doctor"])
+def test_completion_of_a_command_without_its_extra_is_empty(command: str) -> None:
+    program = f"""
+import json, sys
+sys.modules.update(dict.fromkeys({EXTRAS["server"]}))
+sys.argv[1:] = ["{command}", "--"]
+from karta_interpreter.cli import kubectl_complete
+kubectl_complete()
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
