@@ -81,7 +81,7 @@ _TOGETHER = (JOBSET, LWS, KUBERAY, MPI_OPERATOR)
 
 def build(programs: Iterable[Program], say: Callable[[str], None]) -> Mapping[str, Path]:
     """Return the file of each program by its name; build what is missing. Raises BuildError."""
-    folder = binaries.cache() / "reality"
+    folder = binaries.NEWEST.folder / "reality"
     folder.mkdir(parents=True, exist_ok=True)
     built = {}
     with locked(folder / "lock"):
