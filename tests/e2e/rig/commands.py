@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.e2e.rig.binaries import metrics_server as metrics_server_binary
-from tests.e2e.rig.layout import MEMBERS, Layout
+from tests.e2e.rig.layout import MEMBERS, PULLED, Layout
 
 _CONTROLLERS = (
     "deployment-controller",
@@ -115,6 +115,24 @@ def scheduler(layout: Layout, gates: str) -> list[str]:
         "health-probe-bind-address": layout.local("probe"),
     }
     return _command(layout, "karmada-scheduler", _alone(layout, gates) | flags)
+
+
+def agent(layout: Layout, member: Path) -> list[str]:
+    """karmada-agent in the member in Pull mode; ``member`` is a kubeconfig of that cluster."""
+    flags = {
+        "karmada-kubeconfig": layout.kubeconfig,
+        "kubeconfig": member,
+        "cluster-name": PULLED,
+        "cluster-api-endpoint": f"https://{layout.local(PULLED)}",
+        "cluster-status-update-frequency": "2s",
+        # There is no controller in the member that would make tokens for the control plane.
+        "report-secrets": "None",
+        "leader-elect": "false",
+        "metrics-bind-address": layout.local("agent"),
+        "health-probe-bind-address": "0",
+        "v": 4,
+    }
+    return _command(layout, "karmada-agent", flags)
 
 
 def kube_controller_manager(layout: Layout, config: Path, controllers: Iterable[str] = _CONTROLLERS) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.e2e.rig.api import Api, Object
+from tests.e2e.rig.api import Api, Object, until
 from tests.e2e.rig.layout import Layout
 
 _CONVERTED = ("resourcebindings.work.karmada.io", "clusterresourcebindings.work.karmada.io")
@@ -45,6 +45,14 @@ def join(api: Api, name: str, port: int, token: str, authority: bytes) -> None:
     api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": secret, "type": "Opaque", "data": data})
     spec = {"syncMode": "Push", "apiEndpoint": f"https://127.0.0.1:{port}", "secretRef": secret}
     api.apply(_cluster(name) | {"spec": spec})
+
+
+def leave(api: Api, name: str) -> None:
+    """Remove a member."""
+    api.delete(_cluster(name))
+    # Karmada would wait for the namespace of its Works to go, and no controller here removes namespaces.
+    api.merge(_cluster(name), {"metadata": {"finalizers": None}})
+    until(f"{name} has left", lambda: api.find(_cluster(name)) is None)
 
 
 def is_ready(api: Api, name: str) -> bool:

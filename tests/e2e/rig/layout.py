@@ -1,18 +1,24 @@
 """Where the parts of a control plane have their files and their ports."""
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from tests.e2e.rig.api import Api
 from tests.e2e.rig.authority import Authority
 from tests.e2e.rig.kubeconfig import administrator, kubeconfig
 from tests.e2e.rig.processes import free_port
 
 MEMBERS = ("member1", "member2")
+PULLED = "member3"
+"""The member in Pull mode, for the tests that start it."""
 TOKEN = "member-admin-token"  # noqa: S105 - of members that live for minutes on loopback
 
-_PORTS = ("etcd", "peer", "karmada", *MEMBERS, "aggregated", "webhook", "manager", "scheduler", "probe")
+_PORTS = (
+    *("etcd", "peer", "karmada", *MEMBERS, PULLED, "aggregated", "webhook", "manager", "scheduler", "probe", "agent"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,12 @@ class Layout:
     def pki(self) -> Path:
         """The folder of the certificates and keys."""
         return self.authority.folder
+
+    def api(self, name: str) -> Api:
+        """Return the API server of Karmada or of a member, for an administrator."""
+        context = ssl.create_default_context(cafile=self.authority.file)
+        context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
+        return Api(name, self.ports[name], context)
 
     def local(self, name: str) -> str:
         """Return the address of a part."""

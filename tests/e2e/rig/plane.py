@@ -42,9 +42,7 @@ class ControlPlane:
     def create(cls, folder: Path, binaries: Path) -> Self:
         """Lay out the files; nothing runs yet."""
         layout = Layout.create(folder, binaries)
-        context = ssl.create_default_context(cafile=layout.authority.file)
-        context.load_cert_chain(layout.pki / "admin.crt", layout.pki / "admin.key")
-        servers = {name: Api(name, layout.ports[name], context) for name in ("karmada", *MEMBERS)}
+        servers = {name: layout.api(name) for name in ("karmada", *MEMBERS)}
         return cls(layout, Processes(folder / "log"), servers.pop("karmada"), servers)
 
     @property
@@ -85,7 +83,7 @@ class ControlPlane:
 
     def manager_metrics(self) -> str:
         """What karmada-controller-manager tells about itself."""
-        return _fetch(f"http://{self.layout.local('manager')}/metrics")
+        return fetch(f"http://{self.layout.local('manager')}/metrics")
 
     def requests_seen(self, host: str) -> Counter[str]:
         """How often karmada-controller-manager got each HTTP code from a host; ``<error>`` is no answer at all."""
@@ -110,7 +108,7 @@ class ControlPlane:
 
     def _start_etcd(self) -> None:
         self.processes.start("etcd", *commands.etcd(self.layout))
-        until("etcd is healthy", partial(_fetch, f"http://{self.layout.local('etcd')}/health"))
+        until("etcd is healthy", partial(fetch, f"http://{self.layout.local('etcd')}/health"))
 
     def _start_api_servers(self) -> None:
         servers = (self.karmada, *self.members.values())
@@ -152,7 +150,8 @@ class ControlPlane:
             return True  # it answers, and that is enough
 
 
-def _fetch(url: str) -> str:
+def fetch(url: str) -> str:
+    """Return what is at a URL."""
     with urllib.request.urlopen(url, timeout=HANG / 2) as answer:  # noqa: S310 - a URL of this module
         text: str = answer.read().decode()
         return text
