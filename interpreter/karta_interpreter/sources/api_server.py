@@ -3,7 +3,7 @@
 Configuration and credentials are those of a kubeconfig, or of the pod. They are read at the first request, and again
 when the server does not accept them, for tokens and certificates are rotated.
 
-The only module that imports kubernetes_asyncio, and only when it is used: the import costs 0.3 s and 60 MB.
+kubernetes_asyncio and aiohttp, which is below it, are imported when they are used: only some servers and commands are.
 """
 
 import asyncio
@@ -26,7 +26,8 @@ from karta_interpreter.sources.api_errors import Request, read_event, read_objec
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
-    from kubernetes_asyncio.client import ApiClient
+
+    from karta_interpreter.sources.kubernetes_client import ApiClient
 
 MANAGER = "karta-interpreter"
 """The field manager of everything that this program writes."""
@@ -221,7 +222,7 @@ class ApiServer:
                 await client.close()
 
     async def _connect(self) -> "ApiClient":
-        await asyncio.to_thread(import_module, "kubernetes_asyncio.config")
+        await asyncio.to_thread(import_module, "karta_interpreter.sources.kubernetes_client")
         try:
             async with asyncio.timeout(_CREDENTIALS_SECONDS):
                 client, self.namespace = await _open_client(self._kubeconfig, self._context)
@@ -237,8 +238,12 @@ class ApiServer:
 
 async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient", str]:
     """Return a client, and the namespace of the context."""
-    from kubernetes_asyncio.client import ApiClient, Configuration  # noqa: PLC0415 - see the top of this module
-    from kubernetes_asyncio.config import kube_config, load_incluster_config  # noqa: PLC0415 - the same
+    from karta_interpreter.sources.kubernetes_client import (  # noqa: PLC0415 - see the top of this module
+        ApiClient,
+        Configuration,
+        kube_config,
+        load_incluster_config,
+    )
 
     configuration, namespace = Configuration(), None
     # Python's strict check refuses certificates that Kubernetes' own clients accept, and that karmadactl makes.
