@@ -6,7 +6,7 @@ BIN    := .venv/bin
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock wheel clean
+.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock wheel version release-dry-run release-check release release-push-charts release-page clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,22 @@ tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)
 
 wheel: .venv/dev.stamp ## Build the wheel into dist/
 	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+
+version: .venv/run.stamp ## Set the version in all places and date its changes (VERSION=x.y.z)
+	$(BIN)/python -m deploy.release version "$(VERSION)"
+	$(BIN)/python -m docs.generate
+
+release-dry-run: .venv/run.stamp ## Build and verify every file of a release into dist/release; publish nothing
+	$(BIN)/python -m deploy.release build
+
+release-check: .venv/run.stamp
+	$(BIN)/python -m deploy.release check --tag "$(TAG)"
+
+release: .venv/run.stamp
+	$(BIN)/python -m deploy.release build --tag "$(TAG)" --digest "$(DIGEST)"
+
+release-push-charts release-page: .venv/run.stamp
+	$(BIN)/python -m deploy.release $(@:release-%=%)
 
 lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --all-extras pyproject.toml -o requirements/run.txt

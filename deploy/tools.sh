@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Build what the tests of deploy/ render and check with, into a cache outside the repository. Needs Go; takes minutes
-# the first time and nothing after that.
+# Build what the tests of deploy/ and `make release-dry-run` render and check with, into a cache outside the repository.
+# Needs Go; takes minutes the first time and nothing after that.
 set -euo pipefail
 
 HELM=v3.22.0
 KUSTOMIZE=v5.8.2 # the newest that Go 1.26 builds
 KUBERNETES=v1.35.3
+ACTIONLINT=v1.7.12
+CRANE=v0.22.1
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/karta-interpreter/tools"
-command -v go >/dev/null || { echo "Go is missing: it builds helm and kustomize" >&2; exit 1; }
+command -v go >/dev/null || { echo "Go is missing: it builds helm, kustomize, actionlint and crane" >&2; exit 1; }
 
 # go install PROGRAM MODULE/PACKAGE VERSION, unless that version is there
 build() {
@@ -18,6 +20,8 @@ build() {
 mkdir -p "$cache"
 build helm helm.sh/helm/v3/cmd/helm "$HELM"
 build kustomize sigs.k8s.io/kustomize/kustomize/v5 "$KUSTOMIZE"
+build actionlint github.com/rhysd/actionlint/cmd/actionlint "$ACTIONLINT"
+build crane github.com/google/go-containerregistry/cmd/crane "$CRANE"
 
 # What kube-apiserver itself publishes about its types
 if [[ ! -f "$cache/kubernetes-$KUBERNETES.json" ]]; then

@@ -1,7 +1,6 @@
 import json
 import re
 import subprocess
-import tomllib
 from typing import Any
 
 import pytest
@@ -35,13 +34,6 @@ def test_readme_has_the_values_as_they_are(chart: str) -> None:
 def test_every_value_has_a_comment(chart: str) -> None:
     text = text_of(chart, "values.yaml")
     assert [row for row in rows(yaml.compose(text), text.splitlines()) if row.endswith("|  |")] == []
-
-
-@pytest.mark.parametrize("chart", CHARTS)
-def test_version_is_that_of_the_program(chart: str) -> None:
-    program = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    described = yaml.safe_load(text_of(chart, "Chart.yaml"))
-    assert (described["version"], described["appVersion"]) == (program, program)
 
 
 @pytest.mark.parametrize("chart", CHARTS)

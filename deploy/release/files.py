@@ -1,0 +1,54 @@
+"""Every file of a release in one folder, with their checksums."""
+
+import hashlib
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from deploy.release import archive, changelog, charts, notes, packages, project, source
+from deploy.release.changelog import Section
+from deploy.release.project import CHARTS, Project
+
+SUMS = "SHA256SUMS"
+COPIED = (
+    "deploy/helm/karta-interpreter-control-plane/files/kartas.run.ai.yaml",
+    "docs/karta.schema.json",
+)
+_OPTIONAL = ("THIRD_PARTY_LICENSES", "THIRD_PARTY_LICENSES.md", "THIRD_PARTY_LICENSES.txt")
+
+
+def write(root: Path, target: Path, digest: str | None) -> Project:
+    """Write the files that need no account, from the commit that is checked out."""
+    stated, epoch = project.read(root), source.epoch(root)
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    with TemporaryDirectory() as scratch:
+        tree, other, again = (Path(scratch) / name for name in ("tree", "other", "again"))
+        packages.build((source.checkout(root, tree), source.checkout(root, other)), target, again, epoch)
+        section = current((tree / "CHANGELOG.md").read_text(encoding="utf-8"), stated.version)
+        for chart in CHARTS:
+            charts.package(charts.publish(tree, chart, stated, section, digest), target, epoch)
+        bundle = target / f"karta-interpreter-kustomize-{stated.version}.tar.gz"
+        prefix = bundle.name.removesuffix(".tar.gz")
+        archive.write(bundle, archive.files_of(tree / "deploy" / "kustomize", prefix), epoch)
+        for name in COPIED:
+            shutil.copyfile(tree / name, target / Path(name).name)
+        for name in _OPTIONAL:
+            if (tree / name).is_file():
+                shutil.copyfile(tree / name, target / name)
+    (target / SUMS).write_text(sums(target), encoding="utf-8")
+    (target / notes.FILE).write_text(notes.text(stated, section, digest), encoding="utf-8")
+    return stated
+
+
+def current(text: str, version: str) -> Section:
+    """Return what the commit changes: the unreleased section, or when that is empty the one of the version."""
+    known = changelog.sections(text)
+    unreleased = known[changelog.UNRELEASED]
+    return unreleased if unreleased.body else known[version]
+
+
+def sums(folder: Path) -> str:
+    """Return the checksums of all files, as ``sha256sum`` prints them."""
+    paths = sorted(path for path in folder.iterdir() if path.is_file())
+    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
