@@ -78,5 +78,6 @@ def _same_images(source: str, text: str, wanted: set[str]) -> None:
 
 
 def _images(resource: dict[str, Any]) -> set[str]:
-    pod = resource["spec"]["template"]["spec"] if resource["kind"] == "Deployment" else resource.get("spec", {})
-    return {container["image"] for container in pod.get("containers", ())}
+    spec = resource.get("spec", {})
+    pod = spec["template"]["spec"] if "template" in spec else spec
+    return {each["image"] for field in ("initContainers", "containers") for each in pod.get(field, ())}
