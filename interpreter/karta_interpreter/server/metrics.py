@@ -34,6 +34,7 @@ SLOW_SECONDS: Final = 0.1
 
 _UNKNOWN: Final = "unknown"
 _OUTCOMES: Final = {200: "success", 400: "invalid", 404: "unknown_kind", 422: "failed", 504: "timeout"}
+_FAULT: Final = "error"
 _BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.03, SLOW_SECONDS, 0.5, 2.5)
 """Answers take 0.1 to 5 ms, those about small objects at most 30 ms. From 0.5 s on Karmada and the server log a call as
 slow; after 2.5 s it has failed where Karmada waits 3 s."""
@@ -58,11 +59,15 @@ class Metrics:
         self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
         rejected = self._counter("connections_rejected", "Connections that were closed because there were too many.")
         self.connection_rejected = rejected.inc
-        self._definitions = self._gauge("definitions", "Definitions by what became of them.", "state")
+        self._definitions = self._gauge(
+            "definitions", "Definitions that are served, and that are quarantined.", "state"
+        )
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
-        expiry = self._gauge("certificate_expiry_timestamp_seconds", "End of the served certificate.")
+        expiry = self._gauge(
+            "certificate_expiry_timestamp_seconds", "End of the served certificate, in seconds since 1970."
+        )
         self.certificate_loaded = expiry.set
-        errors = self._counter("certificate_errors", "Certificates that could not be loaded again.")
+        errors = self._counter("certificate_errors", "Certificates that could not be loaded.")
         self.certificate_broken = errors.inc
         in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
         self.show_in_flight = in_flight.set_function
@@ -73,12 +78,12 @@ class Metrics:
 
     def show_staleness(self, seconds: Callable[[], float]) -> None:
         """Show what a function returns as the age of what is known of the cluster's Kartas."""
-        about = "Time since the Kartas were known to be those of the API server."
+        about = "With --cluster: time since the Kartas were known to be those of the API server."
         self._gauge("cluster_stale_seconds", about).set_function(seconds)
 
     def show_registration(self, in_step: Callable[[], bool]) -> None:
         """Show whether the registration on the control plane is up to date."""
-        about = "1 when Karmada's webhook configuration is as it should be."
+        about = "With --register: 1 when the registration on the control plane is up to date."
         self._gauge("registration_in_step", about).set_function(in_step)
 
     def served(self, snapshot: Snapshot) -> None:
@@ -136,14 +141,14 @@ class CallMetrics:
         return "".join(f"{line}\n" for line in (*self._outcomes(), *self._times(), *self._kinds()))
 
     def _new(self, operation: str, gvk: GVK | None, code: int) -> "_Series":
-        labels = operation or _UNKNOWN, kind_label(gvk) if gvk else _UNKNOWN, _OUTCOMES.get(code, "error")
+        labels = operation or _UNKNOWN, kind_label(gvk) if gvk else _UNKNOWN, _OUTCOMES.get(code, _FAULT)
         series = self._series.setdefault(labels, _Series(self._within[labels[0]]))
         self._by_call[operation, gvk, code] = series
         return series
 
     def _outcomes(self) -> Iterator[str]:
         name = f"{_PREFIX}_calls_total"
-        yield from _header(name, "counter", "Calls answered.")
+        yield from _header(name, "counter", f"Calls answered; outcomes are {', '.join((*_OUTCOMES.values(), _FAULT))}.")
         for (operation, kind, outcome), series in self._series.items():
             labels = f'kind="{_escaped(kind)}",operation="{operation}",outcome="{outcome}"'
             yield f"{name}{{{labels}}} {float(series.calls)}"
@@ -160,7 +165,11 @@ class CallMetrics:
 
     def _kinds(self) -> Iterator[str]:
         for name, about, values in (
-            ("kind_seconds_total", "Time that the calls of a kind took.", self._sums(1, "seconds")),
+            (
+                "kind_seconds_total",
+                "Time that the calls of a kind took; divided by their number it is the mean.",
+                self._sums(1, "seconds"),
+            ),
             ("slow_calls_total", f"Calls that took longer than {SLOW_SECONDS} s.", self._sums(1, "slow")),
         ):
             yield from _header(f"{_PREFIX}_{name}", "counter", about)
