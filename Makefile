@@ -4,9 +4,10 @@ PORT   ?= 8443
 BIN    := .venv/bin
 # The doctests of a room are in its package.
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
+SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock wheel version release-dry-run release-check release release-push-charts release-page clean
+.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock wheel version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +25,10 @@ help: ## Show what there is to do
 
 .venv/bench.stamp: .venv/dev.stamp requirements/bench.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@touch $@
+
+.venv/docs.stamp: .venv/run.stamp requirements/docs.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
 	@touch $@
 
 serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
@@ -98,11 +103,28 @@ release: .venv/run.stamp
 release-push-charts release-page: .venv/run.stamp
 	$(BIN)/python -m deploy.release $(@:release-%=%)
 
+docs: .venv/docs.stamp ## Build the documentation site into build/docs; a warning or a broken link fails it
+	rm -rf build/docs
+	$(SPHINX) --builder html docs build/docs
+	$(BIN)/python -m docs.check_site build/docs
+	@mkdir -p build/docs/schema/main && cp docs/karta.schema.json build/docs/schema/main
+	@for tag in $$(git tag --list 'v[0-9]*' 2>/dev/null); do \
+	  mkdir -p build/docs/schema/$$tag && git show $$tag:docs/karta.schema.json > build/docs/schema/$$tag/karta.schema.json || exit 1; \
+	done
+
+docs-serve: docs ## Build the documentation site and serve it on 127.0.0.1:8000
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs 8000
+
+docs-links: .venv/docs.stamp ## Check the links of the documentation to other sites (needs a network)
+	@$(BIN)/python -c 'import urllib.request as r; r.urlopen("https://github.com", timeout=10)' 2>/dev/null || { echo "make docs-links is skipped: it needs a network"; exit 0; }; \
+	$(SPHINX) --builder linkcheck docs build/docs-links
+
 lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --all-extras pyproject.toml -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group pyproject.toml:build -o requirements/build.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt --group pyproject.toml:dev -o requirements/dev.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:bench -o requirements/bench.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/bench.txt --group pyproject.toml:docs -o requirements/docs.txt
 
 clean: ## Remove what the other commands made
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
