@@ -8,6 +8,7 @@ import pytest
 from deploy.write_kustomize import is_hook, template
 from karta_interpreter.cli.doctor import command as doctor
 from karta_interpreter.cli.serve import command as serve
+from karta_interpreter.cli.unregister import command as unregister
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 
@@ -40,9 +41,10 @@ def deployment_of(case: str) -> Resource:
 
 
 def pods_of(case: str) -> list[Resource]:
-    """The pod specs of the Deployment and of the test."""
-    tests = [resource["spec"] for resource in rendered.of_kind(resources_of(case), "Pod")]
-    return [deployment_of(case)["spec"]["template"]["spec"], *tests]
+    """The pod specs of the Deployment and of the hooks."""
+    hooks = [resource["spec"] for resource in rendered.of_kind(resources_of(case), "Pod")]
+    hooks += [resource["spec"]["template"]["spec"] for resource in rendered.of_kind(resources_of(case), "Job")]
+    return [deployment_of(case)["spec"]["template"]["spec"], *hooks]
 
 
 def container_of(case: str) -> dict[str, Any]:
@@ -79,6 +81,7 @@ def test_each_resource_is_there_once_and_says_what_it_is(case: str) -> None:
 def test_every_selector_takes_the_pods_of_the_server_and_no_others(case: str) -> None:
     labels = deployment_of(case)["spec"]["template"]["metadata"]["labels"]
     others = [pod["metadata"]["labels"] for pod in rendered.of_kind(resources_of(case), "Pod")]
+    others += [job["spec"]["template"]["metadata"]["labels"] for job in rendered.of_kind(resources_of(case), "Job")]
     selectors = [deployment_of(case)["spec"]["selector"]["matchLabels"]]
     for resource in resources_of(case):
         spec = resource.get("spec", {})
@@ -141,7 +144,8 @@ def test_pods_are_allowed_in_a_restricted_namespace(case: str) -> None:
         assert security["runAsNonRoot"]
         assert security["runAsUser"] == security["runAsGroup"] == security["fsGroup"] == 65532
         assert security["seccompProfile"] == {"type": "RuntimeDefault"}
-        assert pod["automountServiceAccountToken"] is (pod["containers"][0]["name"] != "test" and is_self_signed(case))
+        is_server = pod["containers"][0]["name"] == "karta-interpreter"
+        assert pod["automountServiceAccountToken"] is (is_server and is_self_signed(case))
         for container in pod["containers"]:
             assert container["securityContext"] == {
                 "allowPrivilegeEscalation": False,
@@ -237,6 +241,40 @@ def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None
     }
     assert given.keys() - shared == {"A"}
     assert "env" not in container_of("without karmada-apiserver")
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize(
+    ("values", "jobs"),
+    [
+        pytest.param("", 1, id="the server registers itself"),
+        pytest.param("registration.removeOnUninstall=false", 0, id="it is to stay"),
+        pytest.param("registration.enabled=false", 0, id="it is not the server's"),
+    ],
+)
+def test_a_job_removes_the_registration_of_a_release_that_is_gone(values: str, jobs: int) -> None:
+    assert len(rendered.of_kind(template(rendered.SERVER, values), "Job")) == jobs
+
+
+@rendered.needs_helm
+def test_that_job_has_the_access_of_the_server_and_needs_nothing_that_is_gone() -> None:
+    case = "every option of the server"
+    (job,) = rendered.of_kind(resources_of(case), "Job")
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "post-delete"
+    assert "hook-failed" in job["metadata"]["annotations"]["helm.sh/hook-delete-policy"]
+    assert job["spec"]["activeDeadlineSeconds"] == 120, "helm uninstall ends while karmada-apiserver is away"
+    pod = job["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["args"] == ["unregister", f"--name={flags_of(case)['--registration-name']}"]
+    assert container["image"] == container_of(case)["image"]
+    server = {entry["name"]: entry["value"] for entry in container_of(case)["env"]}
+    given = {entry["name"]: entry["value"] for entry in container["env"]}
+    assert given == {name: value for name, value in server.items() if name.startswith("KARTA_INTERPRETER_")}
+    assert given.keys() <= {option.envvar for option in unregister.params if isinstance(option, click.Option)}
+    assert pod["serviceAccountName"] == "default"
+    assert {one["secret"]["secretName"] for one in pod["volumes"] if "secret" in one} == {
+        "karta-interpreter-kubeconfig"
+    }
 
 
 @rendered.needs_helm

@@ -15,7 +15,7 @@ from tests.e2e.rig.api import Object, until
 from tests.e2e.rig.binaries import caller as caller_program
 from tests.e2e.rig.caller import Caller, calling
 from tests.e2e.rig.host import NAME, NAMESPACE, Host, Things, hosting, manifests
-from tests.e2e.rig.ledger import Ledger
+from tests.e2e.rig.ledger import counted
 from tests.e2e.rig.plane import ControlPlane
 from tests.e2e.rig.policy import weighted
 from tests.e2e.rig.service import Service
@@ -55,14 +55,12 @@ class Autoscaled:
         found = [metric.get("containerResource", {}).get("current", {}) for metric in metrics]
         return sum(one.get("averageUtilization", 0) for one in found)
 
-    def calls(self) -> dict[str, float]:
+    def calls(self) -> dict[str, int]:
         """How many calls each pod has answered."""
         found = {}
         for pod in self.host.pods:
             pod.read()
-            ledger = Ledger()
-            ledger.read(pod.metrics)
-            found[pod.name] = sum(row.calls for row in ledger.rows.values())
+            found[pod.name] = sum(counted(pod.metrics).values())
         return found
 
     def cpu(self) -> float:

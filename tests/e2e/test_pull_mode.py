@@ -12,7 +12,7 @@ from tests.e2e.kinds import kind_of, put
 from tests.e2e.rig.api import at_rest
 from tests.e2e.rig.interpreter import Interpreter
 from tests.e2e.rig.layout import PULLED
-from tests.e2e.rig.ledger import Ledger
+from tests.e2e.rig.ledger import counted
 from tests.e2e.rig.plane import ControlPlane
 from tests.e2e.rig.policy import duplicated
 from tests.e2e.rig.pull import calls_of_the_agent, pulling
@@ -36,7 +36,10 @@ def test_the_agent_asks_for_what_happens_in_the_member(
     kind = kind_of(name)
     placed, scaled = (stage.template for stage in kind.stages[:2])
     template = put(kind.workload(f"pulled-{name.lower()}"), ("metadata", "labels"), _RETAIN_REPLICAS)
-    asked = partial(calls, interpreter)
+
+    def asked() -> dict[str, int]:
+        return counted(interpreter.get("/metrics")[1])
+
     by_agent = partial(calls_of_the_agent, plane, installed.host)
     by_manager = partial(plane.requests_seen, installed.host)
     before = asked(), by_agent(), by_manager()
@@ -59,10 +62,3 @@ def test_the_agent_asks_for_what_happens_in_the_member(
         assert all(now[operation] for operation in (*_OF_AGENT, *_OF_MANAGER))
         assert by_agent() - before[1] == sum(now[operation] for operation in _OF_AGENT)
         assert (by_manager() - before[2])["200"] == sum(now[operation] for operation in now.keys() - {*_OF_AGENT})
-
-
-def calls(server: Interpreter) -> dict[str, float]:
-    """Return how often each operation was asked for."""
-    ledger = Ledger()
-    ledger.read(server.get("/metrics")[1])
-    return {operation: row.calls for operation, row in ledger.rows.items()}

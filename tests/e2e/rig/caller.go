@@ -43,6 +43,7 @@ type assignment struct {
 	Port      int32             `json:"port"`
 	Authority []byte            `json:"authority"`
 	Workers   int               `json:"workers"`
+	Clients   int               `json:"clients"` // each with connections of its own
 	Objects   []json.RawMessage `json:"objects"`
 }
 
@@ -85,9 +86,12 @@ func main() {
 	queue := make(chan int, queueable)
 	go arrive(&rate, queue)
 	seen := &tally{}
-	client := given.client()
-	for range given.Workers {
-		go given.work(client, queue, seen)
+	clients := make([]*webhook.CustomizedInterpreter, given.Clients)
+	for index := range clients {
+		clients[index] = given.client()
+	}
+	for worker := range given.Workers {
+		go given.work(clients[worker%given.Clients], queue, seen)
 	}
 	go func() {
 		for range time.Tick(told) {

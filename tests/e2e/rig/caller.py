@@ -48,9 +48,16 @@ class Caller:
 
 @contextmanager
 def calling(
-    program: Path, service: tuple[str, str, int], authority: bytes, objects: Sequence[Object], workers: int
+    program: Path,
+    service: tuple[str, str, int],
+    authority: bytes,
+    objects: Sequence[Object],
+    workers: int,
+    clients: int = 1,
 ) -> Iterator[Caller]:
     """Have a caller with so many workers until the end of the block; it begins when it is told a rate.
+
+    Each of the ``clients`` has connections of its own, and as many workers as any other.
 
     ``service`` is namespace, name and port, ``authority`` whom it trusts, ``objects`` what it asks about in turn.
     """
@@ -65,7 +72,7 @@ def calling(
             "port": port,
             "authority": base64.b64encode(authority).decode(),
         }
-        caller._write(json.dumps({**whom, "workers": workers, "objects": list(objects)}))  # noqa: SLF001
+        caller._write(json.dumps({**whom, "workers": workers, "clients": clients, "objects": list(objects)}))  # noqa: SLF001
         try:
             yield caller
         finally:

@@ -6,12 +6,11 @@ from pathlib import Path
 from tests.e2e.rig.binaries import metrics_server as metrics_server_binary
 from tests.e2e.rig.layout import MEMBERS, PULLED, Layout
 
-_CONTROLLERS = (
-    "deployment-controller",
-    "replicaset-controller",
-    "endpointslice-controller",
-    "horizontal-pod-autoscaler-controller",
-)
+ROLLING = ("deployment-controller", "replicaset-controller", "endpointslice-controller")
+"""The controllers that run a Deployment behind a Service."""
+AUTOSCALING = (*ROLLING, "horizontal-pod-autoscaler-controller")
+UNINSTALLING = (*ROLLING, "job-controller", "garbage-collector-controller")
+"""Those that also run Jobs, and delete the pods of a Deployment that is gone."""
 
 
 def etcd(layout: Layout) -> list[str]:
@@ -135,8 +134,8 @@ def agent(layout: Layout, member: Path) -> list[str]:
     return _command(layout, "karmada-agent", flags)
 
 
-def kube_controller_manager(layout: Layout, config: Path, controllers: Iterable[str] = _CONTROLLERS) -> list[str]:
-    """The controllers that a cluster needs to scale a Deployment, or others of Kubernetes."""
+def kube_controller_manager(layout: Layout, config: Path, controllers: Iterable[str]) -> list[str]:
+    """Some of Kubernetes' own controllers."""
     flags = {
         "kubeconfig": config,
         "controllers": ",".join(controllers),

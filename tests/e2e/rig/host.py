@@ -6,7 +6,7 @@ A member plays it: its API server gets those of Kubernetes' controllers that see
 import base64
 import http.client
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ import yaml
 
 from tests.e2e.rig import commands
 from tests.e2e.rig.api import Api, ApiError, Object, until
-from tests.e2e.rig.kubeconfig import administrator, kubeconfig
+from tests.e2e.rig.kubeconfig import administrator, certified, kubeconfig
 from tests.e2e.rig.kubelet import Kubelet, Pod
 from tests.e2e.rig.plane import ControlPlane
 from tests.e2e.rig.processes import free_port
@@ -27,9 +27,8 @@ _KUSTOMIZE = Path(__file__).parents[3] / "deploy" / "kustomize"
 _SETTINGS = "/etc/karta-interpreter"
 _SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices"
 _USED = f"/apis/metrics.k8s.io/v1beta1/namespaces/{NAMESPACE}/pods"
-_TOKEN = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{NAME}/token"
 _METRICS: Object = {"namespace": "kube-system", "name": "metrics-server"}
-_SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": NAMESPACE, "name": f"{NAME}-tls"}}
+SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": NAMESPACE, "name": f"{NAME}-tls"}}
 _GLANCE = 0.1
 
 Things = dict[str, Object]
@@ -59,18 +58,8 @@ class Host:
         """The pods that run, be it to their end."""
         return list(self.kubelet.running.values())
 
-    @property
-    def account(self) -> Path:
-        """The kubeconfig of the pods' service account."""
-        return _account(self.plane)
-
     def install(self, things: Things) -> None:
         """Install what `manifests` returned."""
-        self.api.apply(things["ServiceAccount"])
-        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-        token = self.api.request("POST", _TOKEN, request)["status"]["token"]
-        text = kubeconfig(self.api.port, self.plane.authority, {"token": token})
-        self.account.write_text(text, encoding="utf-8")
         for thing in things.values():
             self.api.apply(thing)
 
@@ -80,12 +69,12 @@ class Host:
         # There is no garbage collector that would see to the pods.
         self.api.merge(things["Deployment"], {"spec": {"replicas": 0}})
         until("no pod is left", lambda: not self.kubelet.running)
-        for thing in (*things.values(), _SECRET):
+        for thing in (*things.values(), SECRET):
             self.api.delete(thing)
 
     def authority(self) -> bytes:
         """Whom callers of the server have to trust."""
-        return base64.b64decode((self.api.find(_SECRET) or {})["data"]["ca.crt"])
+        return base64.b64decode((self.api.find(SECRET) or {})["data"]["ca.crt"])
 
     def is_ready(self, pods: int) -> bool:
         """Whether there are so many pods, all of them ready."""
@@ -93,29 +82,53 @@ class Host:
 
 
 @contextmanager
-def hosting(plane: ControlPlane, api: Api, config: Path, front: Service) -> Iterator[Host]:
-    """Have the cluster work until the end of the block; ``config`` is in the Secret with the kubeconfig for Karmada."""
+def hosting(
+    plane: ControlPlane,
+    api: Api,
+    config: Path,
+    front: Service,
+    *,
+    controllers: Iterable[str] = commands.AUTOSCALING,
+    images: Mapping[str, Mapping[str, str]] | None = None,
+) -> Iterator[Host]:
+    """Have the cluster work until the end of the block; ``config`` is in the Secret with the kubeconfig for Karmada.
+
+    ``images`` has the variables of containers by their image.
+    """
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    own = plane.folder / "host.config"
+    own = administrators(plane)
     own.write_text(kubeconfig(api.port, plane.authority, administrator(plane.authority)), encoding="utf-8")
     folder = plane.folder / "pod"
     (folder / "karmada").mkdir(parents=True, exist_ok=True)
     (folder / "karmada" / "kubeconfig").write_bytes(config.read_bytes())
     # In a pod it would be the service account.
-    environment = {"KUBECONFIG": str(_account(plane))}
-    host = Host(plane, api, Kubelet(api, NAMESPACE, plane.processes, {_SETTINGS: str(folder)}, environment), front)
+    environment = {"KUBECONFIG": str(_account(plane, api))}
+    folders = {_SETTINGS: str(folder)}
+    kubelet = Kubelet(api, NAMESPACE, plane.processes, folders, environment, images or {})
+    host = Host(plane, api, kubelet, front)
     with ExitStack() as stack:
         stack.enter_context(host.kubelet.at_work(plane.authority))
         stack.enter_context(_routing(host))
-        stack.enter_context(_metering(plane, api, own))
-        plane.processes.start("kube-controller-manager", *commands.kube_controller_manager(plane.layout, own))
+        if controllers is commands.AUTOSCALING:
+            stack.enter_context(_metering(plane, api, own))
+            until("the metrics API is served", lambda: api.get(_USED) is not None)
+        command = commands.kube_controller_manager(plane.layout, own, controllers)
+        plane.processes.start("kube-controller-manager", *command)
         stack.callback(plane.processes.stop, "kube-controller-manager")
-        until("the metrics API is served", lambda: api.get(_USED) is not None)
         yield host
 
 
-def _account(plane: ControlPlane) -> Path:
-    return plane.folder / "account.config"
+def administrators(plane: ControlPlane) -> Path:
+    """Return the kubeconfig of the host cluster for an administrator."""
+    return plane.folder / "host.config"
+
+
+def _account(plane: ControlPlane, api: Api) -> Path:
+    """Write the kubeconfig of the pods' service account, which need not be there yet."""
+    pair = plane.authority.client("account", f"system:serviceaccount:{NAMESPACE}:{NAME}", "system:serviceaccounts")
+    file = plane.folder / "account.config"
+    file.write_text(kubeconfig(api.port, plane.authority, certified(*pair)), encoding="utf-8")
+    return file
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from tests.waiting import HANG
 
 _PAUSE = 0.05
 _HOSTS = Path("/etc/hosts")
-_PROGRAM = Path(sys.executable).with_name("karta-interpreter")
+PROGRAM = Path(sys.executable).with_name("karta-interpreter")
 
 
 def loopback_alias() -> str:
@@ -127,7 +127,7 @@ def start(
 ) -> Interpreter:
     """Start a server as `serve` does, and wait for nothing; ``environment`` has variables of its own."""
     host, port = address
-    process = processes.start(name, _PROGRAM, "serve", "--port", str(port), *options, environment=environment)
+    process = processes.start(name, PROGRAM, "serve", "--port", str(port), *options, environment=environment)
     return Interpreter(process, host, port, _trusting(authority))
 
 
@@ -141,4 +141,4 @@ def _trusting(authority: Path | None) -> ssl.SSLContext:
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command of the program to its end."""
-    return subprocess.run([_PROGRAM, *arguments], capture_output=True, text=True, timeout=HANG, check=False)
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=HANG, check=False)

@@ -11,8 +11,12 @@ from tests.e2e.rig.authority import Authority
 
 def administrator(authority: Authority) -> Object:
     """Return the user that may do everything, by the authority's certificate ``admin``."""
-    pki = authority.folder
-    return {"client-certificate-data": _base64(pki / "admin.crt"), "client-key-data": _base64(pki / "admin.key")}
+    return certified(authority.folder / "admin.crt", authority.folder / "admin.key")
+
+
+def certified(certificate: Path, key: Path) -> Object:
+    """Return the user of a client certificate."""
+    return {"client-certificate-data": _base64(certificate), "client-key-data": _base64(key)}
 
 
 def kubeconfig(port: int, authority: Authority, user: Object) -> str:

@@ -1,6 +1,6 @@
-"""The one node of a cluster: runs the pods of a namespace as plain processes, and says how they are.
+"""The one node of a cluster: runs the pods of a namespace as plain processes, and reports their state.
 
-It is the scheduler, too, for which there is nothing to choose.
+It is the scheduler, too, for which there is nothing to choose. Pods of Jobs run to their end.
 """
 
 import http.client
@@ -14,9 +14,9 @@ from typing import Any
 
 from tests.e2e.rig.api import Api, ApiError, Object
 from tests.e2e.rig.authority import Authority
-from tests.e2e.rig.interpreter import Interpreter, start
+from tests.e2e.rig.interpreter import PROGRAM, Interpreter, start
 from tests.e2e.rig.nodes import add_node
-from tests.e2e.rig.processes import Processes, free_port
+from tests.e2e.rig.processes import Process, Processes, free_port
 from tests.e2e.rig.usage import Container, Usage, telling
 
 NODE = "host-node"
@@ -72,16 +72,23 @@ class Pod:
 
 @dataclass
 class Kubelet:
-    """Runs pods; ``folders`` says which folder of this machine stands for a path of a container."""
+    """Runs pods.
+
+    ``folders`` has the folders of this machine for paths of a container, ``environment`` the variables of every
+    container, and ``images`` those of the containers of an image.
+    """
 
     api: Api
     namespace: str
     processes: Processes
     folders: Mapping[str, str]
     environment: Mapping[str, str]
+    images: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     running: dict[str, Pod] = field(default_factory=dict)
     gone: list[Pod] = field(default_factory=list)
     """Those that have ended, with the metrics that they had last."""
+    tasks: dict[str, Process] = field(default_factory=dict)
+    """Pods that run to their end, or have."""
     errors: list[BaseException] = field(default_factory=list)
     started: int = 0
 
@@ -100,8 +107,8 @@ class Kubelet:
         finally:
             ended.set()
             thread.join()
-            for pod in self.running.values():
-                pod.server.process.stop()
+            for process in (*(pod.server.process for pod in self.running.values()), *self.tasks.values()):
+                process.stop()
             self.api.delete(_NODE)
 
     def _join(self, port: int) -> None:
@@ -129,6 +136,8 @@ class Kubelet:
                 target = {"apiVersion": "v1", "kind": "Node", "name": NODE}
                 binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
                 self.api.request("POST", f"{path}/binding", binding)
+            elif found["spec"]["restartPolicy"] == "Never":
+                self._run(path, found)
             elif pod is None:
                 self.running[name] = self._start(found)
                 self._tell(path, self.running[name])
@@ -139,6 +148,24 @@ class Kubelet:
             elif pod.look():
                 self._tell(path, pod)
 
+    def _run(self, path: str, found: Object) -> None:
+        name, status = found["metadata"]["name"], found["status"]
+        if name not in self.tasks:
+            (container,) = found["spec"]["containers"]
+            command = [PROGRAM, *container["args"]]
+            self.tasks[name] = self.processes.start(name, *command, environment=self._variables(container))
+            self.api.request("PATCH", f"{path}/status", {"status": {"phase": "Running"}}, _MERGE)
+        elif status["phase"] == "Running" and not self.tasks[name].alive:
+            phase = "Failed" if self.tasks[name].child.returncode else "Succeeded"
+            self.api.request("PATCH", f"{path}/status", {"status": {"phase": phase}}, _MERGE)
+        elif "deletionTimestamp" in found["metadata"]:
+            self.tasks[name].child.kill()
+            self.api.request("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
+
+    def _variables(self, container: Object) -> dict[str, str]:
+        own = {one["name"]: self._placed(one["value"]) for one in container["env"]}
+        return {**own, **self.environment, **self.images.get(container["image"], {})}
+
     def _start(self, found: Object) -> Pod:
         self.started += 1
         (container,) = found["spec"]["containers"]
@@ -147,9 +174,8 @@ class Kubelet:
         # All pods are on one machine here: each has a port of its own, whatever its address is.
         shared = "--host=", "--port=", "--health-port="
         own = [self._placed(argument) for argument in arguments if not argument.startswith(shared)]
-        variables = {**{one["name"]: self._placed(one["value"]) for one in container["env"]}, **self.environment}
         name, address = found["metadata"]["name"], ("localhost", free_port())
-        server = start(self.processes, name, address, None, *own, environment=variables)
+        server = start(self.processes, name, address, None, *own, environment=self._variables(container))
         return Pod(name, f"10.244.0.{self.started}", container, server)
 
     def _placed(self, text: str) -> str:

@@ -55,6 +55,13 @@ class Ledger:
             row.buckets[float(labels["le"])] += value
 
 
+def counted(text: str) -> dict[str, int]:
+    """Return how often each operation was asked for, by what one server has at ``/metrics``."""
+    ledger = Ledger()
+    ledger.read(text)
+    return {operation: int(row.calls) for operation, row in ledger.rows.items()}
+
+
 def requests_seen(text: str, host: str) -> Counter[str]:
     """Return how often karmada-controller-manager got each HTTP code from a host at any port, by its own metrics."""
     seen = Counter[str]()

@@ -19,10 +19,27 @@ app.kubernetes.io/name: {{ include "karta-interpreter.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Not the selector's: the Service must not send calls to the pod of `helm test`. */}}
-{{- define "karta-interpreter.testLabels" -}}
-app.kubernetes.io/name: {{ include "karta-interpreter.name" . }}-test
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{/* Arguments: root, and the name of a hook. Not the selector's: the Service must send no calls to the pods of hooks. */}}
+{{- define "karta-interpreter.hookLabels" -}}
+app.kubernetes.io/name: {{ include "karta-interpreter.name" (first .) }}-{{ last . }}
+app.kubernetes.io/instance: {{ (first .).Release.Name }}
+{{- end -}}
+
+{{/* Not an argument, so that `kubectl exec … karta-interpreter doctor` looks at the same control plane. */}}
+{{- define "karta-interpreter.kubeconfigEnv" -}}
+- {name: KARTA_INTERPRETER_KUBECONFIG, value: /etc/karta-interpreter/karmada/kubeconfig}
+{{- with .Values.karmada.kubeconfig.context }}
+- {name: KARTA_INTERPRETER_CONTEXT, value: {{ . | quote }}}
+{{- end }}
+{{- end -}}
+
+{{- define "karta-interpreter.kubeconfigVolume" -}}
+- name: karmada
+  secret:
+    secretName: {{ required "karmada.kubeconfig.secret is needed: make a Secret with a kubeconfig for karmada-apiserver (docs/install.md), or turn karmada.cluster and registration.enabled off" .Values.karmada.kubeconfig.secret }}
+    defaultMode: 0440
+    items:
+      - {key: {{ .Values.karmada.kubeconfig.key }}, path: kubeconfig}
 {{- end -}}
 
 {{- define "karta-interpreter.labels" -}}
