@@ -5,8 +5,9 @@ from pathlib import Path
 
 import yaml
 
-from karta_interpreter.cli.describe import children_text, component_facts, describe, gate_text, workers
+from karta_interpreter.cli.describe import children_text, component_facts, gate_text
 from karta_interpreter.k8s.values import Object
+from karta_interpreter.registration.description import describe, workers
 from karta_interpreter.sources.files import load_catalogue
 
 DOCS = Path(__file__).parent

@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from karta_interpreter.k8s.values import Path, field_path
+from karta_interpreter.k8s.values import Object, Path, field_path
 
 if TYPE_CHECKING:
     from karta_interpreter.jq.syntax import Span
@@ -43,6 +43,13 @@ class Finding:
         where = f"{format_path(self.path)}: " if self.path else ""
         hint = f" ({self.hint})" if self.hint else ""
         return escaped(f"{self.severity}: {where}{self.message}{hint} [{self.rule}]")
+
+    def to_json(self) -> Object:
+        """Return the finding for machines; the path is text, ``span`` has offsets into the expression."""
+        names = ("source", "line", "column", "rule", "message", "hint", "expression")
+        span = self.span and {"start": self.span.start, "end": self.span.end}
+        fields = {name: getattr(self, name) for name in names}
+        return {**fields, "severity": str(self.severity), "path": format_path(self.path), "span": span}
 
 
 error = partial(Finding, Severity.ERROR)

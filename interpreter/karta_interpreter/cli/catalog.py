@@ -7,11 +7,12 @@ from typing import Unpack
 import click
 
 from karta_interpreter.cli.definitions import chosen
-from karta_interpreter.cli.describe import describe, show_text, workers
+from karta_interpreter.cli.describe import show_text
 from karta_interpreter.cli.layers import Sources, load_sources, sources
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.registration.description import describe, workers
 from karta_interpreter.sources.files import load_catalogue
 from karta_interpreter.sources.snapshot import Entry
 

@@ -13,7 +13,7 @@ from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
-from karta_interpreter.findings import Finding, Severity, count, format_path
+from karta_interpreter.findings import Finding, Severity, count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
@@ -104,7 +104,7 @@ def _document(given: Sequence[Given], findings: Sequence[Finding]) -> Object:
     return {
         "definitions": definitions,
         "customizations": customizations,
-        "findings": [_finding(finding) for finding in findings],
+        "findings": [finding.to_json() for finding in findings],
         "summary": {
             "definitions": len(definitions),
             "customizations": len(customizations),
@@ -131,15 +131,6 @@ def _customizations(given: Given) -> Iterator[Object]:
 
 def _kind(gvk: GVK | None) -> JSON:
     return {"apiVersion": gvk.api_version, "kind": gvk.kind} if gvk else None
-
-
-def _finding(finding: Finding) -> JSON:
-    """A finding for machines; the path is text, ``span`` gives offsets into the expression."""
-    fields = {
-        name: getattr(finding, name) for name in ("source", "line", "column", "rule", "message", "hint", "expression")
-    }
-    span = finding.span and {"start": finding.span.start, "end": finding.span.end}
-    return {**fields, "severity": str(finding.severity), "path": format_path(finding.path), "span": span}
 
 
 def _summary(number: Mapping[str, int]) -> str:

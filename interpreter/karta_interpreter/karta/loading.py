@@ -63,14 +63,20 @@ def load_documents(text: str, source: str) -> list[Loaded]:
     Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result
     with that error; nothing is raised.
     """
+    return [loaded for loaded, _ in load_placed(text, source)]
+
+
+def load_placed(text: str, source: str) -> list[tuple[Loaded, Place | None]]:
+    """The results of `load_documents`, each with the place of the object in the text; None for unreadable text."""
     try:
         found = objects_in(text, source)
     except ManifestError as err:
         unreadable = error("unreadable", (), str(err), unquoted_path(text, err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
-        return [Loaded(None, (finding,), "", None, source)]
+        return [(Loaded(None, (finding,), "", None, source), None)]
     lines = split_lines(text)
-    return [_placed(load_object(value, source), Place(document, at, lines)) for document, at, value in found]
+    places = [(value, Place(document, at, lines)) for document, at, value in found]
+    return [(_placed(load_object(value, source), place), place) for value, place in places]
 
 
 def load_definition(value: Object, source: str = "") -> Definition:
