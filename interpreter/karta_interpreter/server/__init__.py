@@ -1,10 +1,11 @@
 """The webhook server: HTTPS in front of the operations, and everything a process needs to run for months.
 
 Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. Bodies are decoded in
-`karta_interpreter.wire` and answered in `karta_interpreter.operations`. Only this package imports aiohttp.
+`karta_interpreter.wire` and answered in `karta_interpreter.operations`.
 """
 
-from karta_interpreter.server.server import Started, run
+from karta_interpreter.server.server import run
 from karta_interpreter.server.settings import Settings
+from karta_interpreter.server.started import Started
 
 __all__ = ["Settings", "Started", "run"]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 from math import inf
-from typing import Final
+from typing import Final, NamedTuple
 
 from prometheus_client import (
     CollectorRegistry,
@@ -35,7 +35,7 @@ SLOW_SECONDS: Final = 0.1
 _UNKNOWN: Final = "unknown"
 _OUTCOMES: Final = {200: "success", 400: "invalid", 404: "unknown_kind", 422: "failed", 504: "timeout"}
 _FAULT: Final = "error"
-_BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.03, SLOW_SECONDS, 0.5, 2.5)
+BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.03, SLOW_SECONDS, 0.5, 2.5)
 """Answers take 0.1 to 5 ms, those about small objects at most 30 ms. From 0.5 s on Karmada and the server log a call as
 slow; after 2.5 s it has failed where Karmada waits 3 s."""
 
@@ -56,6 +56,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         self._calls = CallMetrics()
         self.answered = self._calls.add
+        self.totals = self._calls.totals
         self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
         rejected = self._counter("connections_rejected", "Connections that were closed because there were too many.")
         self.connection_rejected = rejected.inc
@@ -113,6 +114,17 @@ class Metrics:
         return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self._registry)
 
 
+class Totals(NamedTuple):
+    """The counts of answers at one moment.
+
+    ``series`` has calls, seconds and slow calls by operation, kind and outcome, ``within`` the buckets of `BOUNDS` by
+    operation.
+    """
+
+    series: dict[tuple[str, str, str], tuple[int, float, int]]
+    within: dict[str, tuple[int, ...]]
+
+
 class CallMetrics:
     """Counts of answers in plain numbers, and the text that Prometheus reads of them. For one thread.
 
@@ -122,7 +134,7 @@ class CallMetrics:
     def __init__(self) -> None:
         self._series: dict[tuple[str, str, str], _Series] = {}
         self._by_call: dict[tuple[str, GVK | None, int], _Series] = {}
-        self._within = defaultdict[str, list[int]](lambda: [0] * (len(_BOUNDS) + 1))
+        self._within = defaultdict[str, list[int]](lambda: [0] * (len(BOUNDS) + 1))
 
     def add(self, operation: str, gvk: GVK | None, code: int, seconds: float) -> None:
         """Count an answer; ``gvk`` is None for a kind without a definition, ``operation`` empty for an unknown one."""
@@ -130,7 +142,12 @@ class CallMetrics:
         series.calls += 1
         series.seconds += seconds
         series.slow += seconds > SLOW_SECONDS
-        series.within[bisect_left(_BOUNDS, seconds)] += 1
+        series.within[bisect_left(BOUNDS, seconds)] += 1
+
+    def totals(self) -> Totals:
+        """Return the counts of this moment."""
+        series = {labels: (each.calls, each.seconds, each.slow) for labels, each in self._series.items()}
+        return Totals(series, {operation: tuple(counts) for operation, counts in self._within.items()})
 
     def text(self) -> str:
         """Return the metrics in the text format of Prometheus.
@@ -158,7 +175,7 @@ class CallMetrics:
         yield from _header(name, "histogram", "Time from the last byte of a request to the first of its answer.")
         seconds = self._sums(0, "seconds")
         for operation, within in self._within.items():
-            for bound, count in zip((*_BOUNDS, "+Inf"), accumulate(within), strict=True):
+            for bound, count in zip((*BOUNDS, "+Inf"), accumulate(within), strict=True):
                 yield f'{name}_bucket{{le="{bound}",operation="{operation}"}} {float(count)}'
             yield f'{name}_count{{operation="{operation}"}} {float(sum(within))}'
             yield f'{name}_sum{{operation="{operation}"}} {seconds[operation]}'

@@ -6,24 +6,24 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from importlib import import_module
 from importlib.util import find_spec
 from math import inf
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from karta_interpreter.findings import in_one_line
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
 from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.certificate import Certificate
 from karta_interpreter.server.health import HealthListener, Readiness
 from karta_interpreter.server.listener import Connections, Listener, cannot_listen, release_memory
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import configure_log, flush_log, has_terminal, log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import Settings
+from karta_interpreter.server.started import Started
 from karta_interpreter.server.tls import Tls, certificate_source
 from karta_interpreter.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.sources.store import Store
@@ -32,33 +32,6 @@ if TYPE_CHECKING:
     from karta_interpreter.server.control_plane import ControlPlane
 
 _MOST_LOGGED = 20
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A server that listens; ``certificate`` is None for plain HTTP, ``health_port`` without such a port.
-
-    ``certificate.authority`` is there when the server has signed its certificate itself: the ``caBundle`` for
-    Karmada's webhook configuration.
-    """
-
-    host: str
-    port: int
-    snapshot: Snapshot
-    certificate: Certificate | None
-    health_port: int | None = None
-
-    @property
-    def url(self) -> str:
-        """Where the server can be reached from the same machine.
-
-        >>> Started("::", 8443, Snapshot(), None).url
-        'http://[::1]:8443'
-        """
-        host = _EVERYWHERE.get(self.host, self.host)
-        scheme = "https" if self.certificate else "http"
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
 class Server:
@@ -78,31 +51,31 @@ class Server:
             overrides=settings.overrides,
             selection=Selection(settings.kinds, settings.without),
         )
-        self._metrics = Metrics()
+        self.metrics: Final = Metrics()
         self._tls = None
         if not settings.plain_http:
             trust = (plane.server_name, plane.is_trusted) if plane else ()
             source = certificate_source(settings, *trust)
-            self._tls = Tls(source, self._metrics, plane.wake if plane else lambda: None)
+            self._tls = Tls(source, self.metrics, plane.wake if plane else lambda: None)
         if plane:
             plane.register(self._store, self._tls)
             if registrar := plane.registrar:
-                self._metrics.show_registration(lambda: registrar.in_step)
+                self.metrics.show_registration(lambda: registrar.in_step)
         if cluster:
-            self._metrics.show_staleness(lambda: cluster.stale_for)
+            self.metrics.show_staleness(lambda: cluster.stale_for)
         self._readiness = Readiness(
             self._store,
             lambda: self._tls.not_after if self._tls else inf,
             lambda: plane is None or plane.is_settled,
         )
         options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
-        self._calls = Calls(self._store, self._metrics, options, Load(settings.calls_in_work))
+        self._calls = Calls(self._store, self.metrics, options, Load(settings.calls_in_work))
         taken = (lambda: plane.kinds) if plane else dict
-        application = Application(self._calls, self._readiness, self._metrics, settings, taken)
+        application = Application(self._calls, self._readiness, self.metrics, settings, taken)
         connections = Connections(application, settings)
-        self._metrics.show_in_flight(lambda: connections.busy)
+        self.metrics.show_in_flight(lambda: connections.busy)
         self._listener = Listener(
-            connections, self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
+            connections, self._tls, most=settings.connections, rejected=self.metrics.connection_rejected
         )
         self._health: HealthListener | None = None
         self._health_port: int | None = None
@@ -144,6 +117,17 @@ class Server:
         """The address, the definitions and the certificate at this moment."""
         certificate = self._tls.certificate if self._tls else None
         return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The definitions in use."""
+        return self._store.snapshot
+
+    @property
+    def in_step(self) -> Callable[[], bool] | None:
+        """Returns whether the registration is up to date; None where this server does not register."""
+        registrar = self._control_plane and self._control_plane.registrar
+        return (lambda: registrar.in_step) if registrar else None
 
     async def reload_when(self, asked: asyncio.Event) -> None:
         """Read folders, certificate and CA file again each time that the event is set, until cancelled.
@@ -189,7 +173,7 @@ class Server:
         return task
 
     def _show(self, snapshot: Snapshot) -> None:
-        self._metrics.served(snapshot)
+        self.metrics.served(snapshot)
         scripts = sum(1 for entry in snapshot.entries.values() for _ in entry.definition.scripts)
         log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
         for conflict in snapshot.findings:
@@ -228,8 +212,14 @@ _STANDARD_ERROR = 2
 _LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
 
 
-def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: None) -> None:
-    """Serve until SIGTERM or SIGINT; ``started`` is called once the server listens.
+Beside: TypeAlias = Callable[[Server], AbstractAsyncContextManager[None]]
+"""Runs something on the event loop of a server, from when it listens until it stops."""
+
+
+def run(
+    settings: Settings, *, started: Callable[[Started], None] = lambda _: None, beside: Sequence[Beside] = ()
+) -> None:
+    """Serve until SIGTERM or SIGINT; ``started`` is called once the server listens, with what runs ``beside`` it.
 
     The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
     because the server's terminal was closed: then it ends the server, too. Raises ServeError when the server cannot
@@ -240,7 +230,7 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
     gc.freeze()  # imported modules: to load definitions takes a tenth less then
     try:
         with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
-            runner.run(_serve(settings, started))
+            runner.run(_serve(settings, started, beside))
     finally:
         flush_log()
 
@@ -252,7 +242,7 @@ def _open_standard_files() -> None:
     os.close(handle)
 
 
-async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
+async def _serve(settings: Settings, started: Callable[[Started], None], beside: Sequence[Beside]) -> None:
     asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
     had_terminal = has_terminal()
 
@@ -267,7 +257,9 @@ async def _serve(settings: Settings, started: Callable[[Started], None]) -> None
 
     for number, act in ((signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, hang_up)):
         asyncio.get_running_loop().add_signal_handler(number, act)
-    async with Server(settings) as server:
+    async with Server(settings) as server, AsyncExitStack() as stack:
+        for each in beside:
+            await stack.enter_async_context(each(server))
         _settle_garbage()
         log.info("serving", url=server.started.url)
         started(server.started)
