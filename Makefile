@@ -7,7 +7,7 @@ ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interp
 SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock wheel version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links clean
+.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock wheel version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +83,16 @@ reality-shared: .venv/dev.stamp ## The same with the controllers that take littl
 
 tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)
 	deploy/tools.sh
+
+console: ## Build the page of the console into the package (needs npm)
+	@command -v npm >/dev/null || { echo "make console needs npm, which is not there"; exit 1; }
+	cd interpreter/console && npm ci --silent && npm run --silent check && npm run --silent build
+
+console-test: .venv/dev.stamp ## Try the console in a headless Chromium (needs npm and chromium)
+	@command -v npm >/dev/null && command -v chromium >/dev/null || { echo "make console-test is skipped: it needs npm and chromium"; exit 0; }; \
+	$(MAKE) --no-print-directory console && \
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/console.txt && \
+	$(BIN)/pytest -n 0 tests/console/browser
 
 wheel: .venv/dev.stamp ## Build the wheel into dist/
 	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .

@@ -28,6 +28,7 @@ COMMANDS = {
     "test": "Run golden suites and show answers that differ from the expected ones.",
     "diff": "Show where two definitions answer differently about the same objects.",
     "catalog": "Show which kinds are interpreted, and how.",
+    "console": "Edit a Karta in the browser and see its answers.",
     "create": "Draft definitions and suites.",
     "export": "Print manifests for GitOps, and schemas.",
     "unregister": "Remove a server's registration from Karmada.",

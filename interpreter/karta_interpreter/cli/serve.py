@@ -7,6 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import Any, cast
@@ -23,6 +24,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Operation
 from karta_interpreter.server import Settings, Started, run
 from karta_interpreter.server.log import flush_log, has_terminal, log, print_text
+from karta_interpreter.server.server import Beside
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.suggestion import closest
 from karta_interpreter.wire.request import API_VERSION, KIND
@@ -82,6 +84,7 @@ _OPTIONS: list[click.Parameter] = [
     _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
     _option("port", Number(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
     _option("health_port", Number(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
+    _option("console_port", Number(0, 65535), "Port on loopback for the console in the browser.", "PORT"),
     _option("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
     _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, which override definitions.", "PATH"),
     _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
@@ -134,13 +137,22 @@ def serve(**settings: object) -> None:
     """
     chosen = Settings(**cast("dict[str, Any]", settings))
     try:
-        run(chosen, started=lambda started: _introduce(started, chosen))
+        run(chosen, started=lambda started: _introduce(started, chosen), beside=_beside(chosen))
     except InterpreterError as error:
         # click would wait for the reader of a full pipe, and fail without one.
         _warn_of_variables()
         print_text("error: " + escaped(str(error), keep="\t\n") + "\n")
         flush_log()
         raise SystemExit(Problem.exit_code) from error
+
+
+def _beside(settings: Settings) -> list[Beside]:
+    if settings.console_port is None:
+        return []
+    # Imported only with the setting: a server without it loads nothing of the console.
+    from karta_interpreter.console.beside_server import beside  # noqa: PLC0415
+
+    return [partial(beside, port=settings.console_port)]
 
 
 def _introduce(started: Started, settings: Settings) -> None:

@@ -1,0 +1,270 @@
+/** The answers: a card for each operation, its chain of facts, and the tree of the workload. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { Answer, Change, Fact, Json, Page, TextName } from "./api";
+import { Tree } from "./tree";
+
+type Show = (facts: Fact[]) => void;
+
+const SHOWN_LINES = 14;
+
+interface Props {
+  page: Page | null;
+  light: Show;
+  replicas: number | null;
+  revise: (replicas: number | null) => void;
+  setTab: (tab: TextName) => void;
+}
+
+export function Answers({ page, light, replicas, revise, setTab }: Props) {
+  const [pinned, setPinned] = useState<Fact[]>([]);
+  useEffect(() => setPinned([]), [page]);
+  if (!page) return <p class="quiet pad">Loading …</p>;
+  if (page.stopped || page.unanswered || !page.answers?.length) return <Unanswered page={page} />;
+  const hover = (facts: Fact[]) => light(facts.length ? facts : pinned);
+  const pin = (facts: Fact[]) => {
+    setPinned(facts);
+    light(facts);
+  };
+  return (
+    <div class="cards" onKeyDown={(event) => event.key === "Escape" && pin([])}>
+      <Tree page={page} hover={hover} pin={pin} />
+      {page.answers.map((answer) => (
+        <Card key={answer.operation} answer={answer} hover={hover} pin={pin}>
+          {answer.operation === "ReviseReplica" && !answer.missing ? (
+            <Revise present={page.replicas ?? 0} chosen={replicas} revise={revise} />
+          ) : null}
+          {answer.missing ? <Missing answer={answer} setTab={setTab} /> : null}
+        </Card>
+      ))}
+    </div>
+  );
+}
+
+function Unanswered({ page }: { page: Page }) {
+  const [problem] = Object.values(page.problems ?? {});
+  const text = page.stopped ?? page.unanswered ?? problem?.message ?? "Write an object, or take one of the examples.";
+  return (
+    <p class="empty" role="alert">
+      {text}
+    </p>
+  );
+}
+
+function Card(props: { answer: Answer; hover: Show; pin: Show; children?: preact.ComponentChildren }) {
+  const { answer, hover, pin } = props;
+  const id = `answer-${answer.operation}`;
+  const layer = answer.layers.find((each) => each.answers);
+  return (
+    <article class="card" aria-labelledby={id} data-operation={answer.operation}>
+      <header>
+        <h3 id={id}>{answer.operation}</h3>
+        <Summary answer={answer} />
+      </header>
+      {props.children}
+      {answer.error ? <p class="error-text">{answer.error}</p> : null}
+      {answer.patch && !answer.error ? <Patch answer={answer} hover={hover} pin={pin} /> : null}
+      {answer.results && !answer.patch ? <Results answer={answer} hover={hover} pin={pin} /> : null}
+      {answer.printed?.length ? <pre class="printed">{answer.printed.join("\n")}</pre> : null}
+      {answer.facts.length || layer ? (
+        <details class="why">
+          <summary>
+            Why <span class="quiet">{answer.facts.length} {answer.facts.length === 1 ? "step" : "steps"}</span>
+          </summary>
+          {layer ? <p class="quiet">by {layer.note}</p> : null}
+          <ol>
+            {answer.facts.map((fact) => (
+              <Step fact={fact} hover={hover} pin={pin} />
+            ))}
+          </ol>
+        </details>
+      ) : null}
+    </article>
+  );
+}
+
+function Summary({ answer }: { answer: Answer }) {
+  const results = answer.results ?? {};
+  if (answer.missing) return <span class="chip">not asked</span>;
+  if (answer.error) return <span class="chip bad">error</span>;
+  switch (answer.operation) {
+    case "InterpretReplica":
+      return <span class="chip strong">{count(Number(results.replica), "pod")}</span>;
+    case "InterpretComponent":
+      return <span class="chip strong">{count((results.components as Json[]).length, "component")}</span>;
+    case "InterpretHealth":
+      return results.healthy ? <span class="chip good">healthy</span> : <span class="chip bad">not healthy</span>;
+    case "InterpretDependency":
+      return <span class="chip strong">{count((results.dependencies as Json[]).length, "object")}</span>;
+    case "InterpretStatus":
+      return <span class="chip strong">{count(Object.keys(results.status ?? {}).length, "field")}</span>;
+    default:
+      return <span class="chip strong">{answer.patch?.length ? count(answer.patch.length, "change") : "no change"}</span>;
+  }
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function Missing({ answer, setTab }: { answer: Answer; setTab: (tab: TextName) => void }) {
+  const needed = answer.missing as TextName | string;
+  if (needed !== "observed" && needed !== "items") return <p class="quiet">{needed}</p>;
+  return (
+    <p class="quiet">
+      {needed === "observed" ? "It needs the object of a member cluster. " : "It needs what clusters report. "}
+      <button type="button" class="link" onClick={() => setTab(needed)}>
+        {needed === "observed" ? "Give the member's object" : "Choose clusters"}
+      </button>
+    </p>
+  );
+}
+
+function Revise(props: { present: number; chosen: number | null; revise: (replicas: number | null) => void }) {
+  return (
+    <label class="revise">
+      Revise to
+      <input
+        type="number"
+        min="0"
+        max="2147483647"
+        value={props.chosen ?? props.present}
+        onInput={(event) => {
+          const { value, valueAsNumber } = event.currentTarget;
+          if (value === "" || Number.isSafeInteger(valueAsNumber)) props.revise(value === "" ? null : valueAsNumber);
+        }}
+      />
+      pods
+    </label>
+  );
+}
+
+/** The facts behind a part of an answer: those about it, about what is in it, or about what it is in. */
+function factsFor(answer: Answer, pointer: string): Fact[] {
+  const near = answer.facts.filter(
+    ({ answer: own }) => own && (own === pointer || own.startsWith(`${pointer}/`) || pointer.startsWith(`${own}/`)),
+  );
+  return near.length ? near : answer.facts.filter((fact) => !fact.answer && !fact.severity && fact.rule !== "nearly");
+}
+
+function Results({ answer, hover, pin }: { answer: Answer; hover: Show; pin: Show }) {
+  const lines = Object.entries(answer.results ?? {}).flatMap(([name, value]) => [...written(value, `/${name}`, 0, name)]);
+  return <Lines lines={lines} answer={answer} hover={hover} pin={pin} />;
+}
+
+const PARTS: Record<string, string> = { ReviseReplica: "/revised", Retain: "/retained", AggregateStatus: "/aggregatedStatus" };
+
+function Patch({ answer, hover, pin }: { answer: Answer; hover: Show; pin: Show }) {
+  const changes = answer.patch ?? [];
+  const root = PARTS[answer.operation] ?? "";
+  const lines = changes.flatMap((change) => [...changed(change, root)]);
+  if (!lines.length) return <p class="quiet">The object stays as it is.</p>;
+  return <Lines lines={lines} answer={answer} hover={hover} pin={pin} />;
+}
+
+interface Line {
+  pointer: string;
+  depth: number;
+  key: string;
+  value: string;
+  old?: string;
+  sign?: "+" | "−" | "~";
+}
+
+function* changed(change: Change, root: string): Generator<Line> {
+  const pointer = `${root}${change.path}`;
+  const key = change.path.slice(1) || "(whole)";
+  if (change.op === "remove") yield { pointer, depth: 0, key, value: "", old: short(change.old), sign: "−" };
+  else if (change.op === "replace") yield { pointer, depth: 0, key, value: short(change.value), old: short(change.old), sign: "~" };
+  else for (const line of written(change.value ?? null, pointer, 0, key)) yield { ...line, sign: "+" };
+}
+
+/** The lines of a value, about as YAML has them. */
+function* written(value: Json, pointer: string, depth: number, key: string): Generator<Line> {
+  const children = value && typeof value === "object" ? Object.entries(value) : [];
+  if (!children.length) {
+    yield { pointer, depth, key, value: short(value) };
+    return;
+  }
+  yield { pointer, depth, key, value: "" };
+  for (const [name, child] of children) {
+    const escaped = name.replaceAll("~", "~0").replaceAll("/", "~1");
+    yield* written(child, `${pointer}/${escaped}`, depth + 1, Array.isArray(value) ? `- ${label(child)}` : name);
+  }
+}
+
+function label(element: Json): string {
+  if (!element || typeof element !== "object" || Array.isArray(element)) return "";
+  return String(element.name ?? element.type ?? "");
+}
+
+function short(value: Json | undefined): string {
+  if (value === undefined) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
+}
+
+function Lines({ lines, answer, hover, pin }: { lines: Line[]; answer: Answer; hover: Show; pin: Show }) {
+  const [all, setAll] = useState(false);
+  const shown = all || lines.length <= SHOWN_LINES + 2 ? lines : lines.slice(0, SHOWN_LINES);
+  return (
+    <div class="lines">
+      {shown.map((line) => {
+        const facts = factsFor(answer, line.pointer);
+        return (
+          <button
+            type="button"
+            class={`line depth-${Math.min(line.depth, 8)} ${line.sign ? { "+": "added", "−": "removed", "~": "replaced" }[line.sign] : ""}`}
+            data-pointer={line.pointer}
+            onMouseEnter={() => hover(facts)}
+            onMouseLeave={() => hover([])}
+            onFocus={() => hover(facts)}
+            onBlur={() => hover([])}
+            onClick={() => pin(facts)}
+          >
+            {line.sign ? <span class="sign">{line.sign}</span> : null}
+            <span class="key">{line.key}</span>
+            {line.old ? <del>{line.old}</del> : null}
+            {line.old && line.value ? <span aria-hidden="true">→</span> : null}
+            {line.value ? <span class="value">{line.value}</span> : null}
+          </button>
+        );
+      })}
+      {shown.length < lines.length ? (
+        <button type="button" class="link" onClick={() => setAll(true)}>
+          {lines.length - shown.length} more lines
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function Step({ fact, hover, pin }: { fact: Fact; hover: Show; pin: Show }) {
+  return (
+    <li>
+      <button
+        type="button"
+        class={`step ${fact.severity ? "step-warning" : ""}`}
+        onMouseEnter={() => hover([fact])}
+        onMouseLeave={() => hover([])}
+        onFocus={() => hover([fact])}
+        onBlur={() => hover([])}
+        onClick={() => pin([fact])}
+      >
+        <span class="rule">{fact.rule}</span>
+        <span class="note">
+          {fact.note}
+          {fact.expression ? <code>{fact.expression.replace(/\s+/g, " ")}</code> : null}
+          {fact.places?.slice(0, 4).map((place) => (
+            <span class="place">
+              {place.cluster ? `${place.cluster} ` : ""}
+              {place.pointer}
+              {place.exists ? (place.value === undefined ? "" : ` = ${short(place.value)}`) : " is not set"}
+            </span>
+          ))}
+          {fact.writes?.length ? <span class="place">a new count is written to {fact.writes.join(", ")}</span> : null}
+        </span>
+      </button>
+    </li>
+  );
+}

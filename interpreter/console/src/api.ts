@@ -1,0 +1,214 @@
+/** The JSON API of the console: its documents, and requests with the token of this run. */
+
+export type Position = [line: number, column: number];
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export interface Finding {
+  severity: "error" | "warning";
+  rule: string;
+  path: string;
+  message: string;
+  hint: string;
+  line: number;
+  column: number;
+  expression: string;
+  source: string;
+}
+
+export type TextName = "karta" | "object" | "observed" | "items" | "references";
+export type Texts = Record<TextName, string>;
+
+export interface Place {
+  pointer: string;
+  exists: boolean;
+  value?: Json;
+  text: TextName;
+  cluster?: string;
+  at?: Position;
+}
+
+export interface Fact {
+  rule: string;
+  note: string;
+  answer?: string;
+  component?: string;
+  instance?: string;
+  field?: string;
+  expression?: string;
+  value?: Json;
+  places?: Place[];
+  writes?: string[];
+  severity?: string;
+  at?: Position;
+  writesAt?: Position[];
+}
+
+export interface Change {
+  op: "add" | "remove" | "replace";
+  path: string;
+  value?: Json;
+  old?: Json;
+}
+
+export interface Answer {
+  operation: string;
+  missing?: string;
+  error?: string;
+  results?: Record<string, Json>;
+  patch?: Change[];
+  facts: Fact[];
+  layers: { name: string; answers: boolean; note: string }[];
+  printed?: string[];
+}
+
+export interface Instance {
+  id: string;
+  hasPods: boolean;
+  replicas: number;
+  requests: Record<string, string>;
+  minimum?: number | null;
+  maximum?: number | null;
+}
+
+export interface Component {
+  name: string;
+  kind: string;
+  hasPods: boolean;
+  instances: Instance[];
+  children: Component[];
+}
+
+export interface Page {
+  findings: Finding[];
+  problems: Partial<Record<TextName, { message: string; line: number; column: number }>>;
+  answers: Answer[];
+  apiVersion?: string;
+  kind?: string;
+  definition?: string;
+  references?: string[];
+  replicas?: number;
+  unanswered?: string;
+  stopped?: string;
+  tree?: { error?: string; status?: string[]; replicas?: number; root?: Component };
+}
+
+export interface Question extends Texts {
+  replicas: number | null;
+  options: { resourceQuotaEstimate: boolean; podRequests: "scheduler" | "karmada" };
+}
+
+export interface Row {
+  apiVersion: string;
+  kind: string;
+  definition: string;
+  origin: string;
+  writtenFrom: string;
+  operations: string[];
+  components: string[];
+  suspend: boolean;
+  scripts: string[];
+  compared: number;
+}
+
+export interface Example {
+  operation: string;
+  name: string;
+  description: string;
+  replicas: number | null;
+  object: string;
+  observed: string;
+  items: string;
+  references: string;
+}
+
+export interface Compared {
+  controller: string;
+  cases: number;
+  comparisons: number;
+  subjects: Record<string, number>;
+  accepted: number;
+}
+
+export interface Kind extends Omit<Row, "compared" | "components" | "suspend"> {
+  text: string;
+  findings: Finding[];
+  compared: Compared[];
+  examples: Example[];
+  reports: { name: string; text: string }[];
+  components: Record<string, Json>[];
+  statuses: { status: string; when: string }[];
+  healthy: string[];
+  retain: string[];
+  suspend: string[];
+  resume: string[];
+  queueLabels: string[];
+  dependencies: string[];
+  references: string[];
+  gangScheduling: string[];
+  operationsWithMultiplePodTemplatesScheduling: string[];
+}
+
+export interface ServerPage {
+  version: string;
+  generation: number;
+  origins: { origin: string; kinds: number }[];
+  conflicts: Finding[];
+  quarantined: {
+    source: string;
+    name: string;
+    kind: string;
+    servingLastGood: boolean;
+    inPart: boolean;
+    findings: Finding[];
+  }[];
+  inStep: boolean | null;
+  lastHour: null | {
+    seconds: number;
+    calls: { operation: string; kind: string; calls: number; errors: number; meanMilliseconds: number; slow: number }[];
+    operations: { operation: string; p50: number | null; p99: number | null }[];
+  };
+}
+
+export interface Start {
+  version: string;
+  texts: { karta: string; object: string };
+  hasServer: boolean;
+}
+
+const STORED = "karta-console-token";
+
+/** Take the token from the fragment of the address into the storage of this origin, and out of the address. */
+export function takeToken(): void {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) {
+    localStorage.setItem(STORED, given);
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+}
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export async function get<T>(path: string): Promise<T> {
+  return request<T>(path, {});
+}
+
+export async function ask(question: Question, signal: AbortSignal): Promise<Page> {
+  const body = JSON.stringify(question);
+  return request<Page>("/api/answers", { method: "POST", body, signal, headers: { "Content-Type": "application/json" } });
+}
+
+async function request<T>(path: string, options: RequestInit): Promise<T> {
+  const token = localStorage.getItem(STORED) ?? "";
+  const headers = { ...options.headers, Authorization: `Bearer ${token}` };
+  const response = await fetch(path, { ...options, headers });
+  const document = await response.json();
+  if (!response.ok) throw new ApiError(response.status, document.error ?? response.statusText);
+  return document as T;
+}

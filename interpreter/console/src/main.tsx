@@ -1,0 +1,140 @@
+/** The console: its pages, its navigation, its colours. */
+
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, get, type Row, type Start, takeToken } from "./api";
+import { CataloguePage } from "./catalogue";
+import type { Schema } from "./completion";
+import { KindPage } from "./kind";
+import { ServerPage } from "./server";
+import { Workbench, type Opened } from "./workbench";
+import "./style.css";
+
+interface Loaded {
+  start: Start;
+  schema: Schema;
+  rows: Row[];
+}
+
+const THEMES = ["auto", "light", "dark"] as const;
+type Theme = (typeof THEMES)[number];
+
+function App() {
+  const [loaded, setLoaded] = useState<Loaded | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const [path, setPath] = useState(location.pathname);
+  const [opened, setOpened] = useState<Opened | null>(null);
+
+  useEffect(() => {
+    Promise.all([get<Start>("/api/start"), get<Schema>("/api/schema"), get<Row[]>("/api/kinds")])
+      .then(([start, schema, rows]) => setLoaded({ start, schema, rows }))
+      .catch(setError);
+    const moved = () => setPath(location.pathname);
+    addEventListener("popstate", moved);
+    return () => removeEventListener("popstate", moved);
+  }, []);
+
+  useEffect(() => {
+    if (path !== "/") get<Row[]>("/api/kinds").then((rows) => setLoaded((now) => now && { ...now, rows }), setError);
+    document.title = `${title(path)} · Karta console`;
+  }, [path]);
+
+  const go = (to: string) => {
+    history.pushState(null, "", to);
+    setPath(to);
+    document.querySelector("main")?.focus();
+  };
+  const open = (what: Opened) => {
+    setOpened(what);
+    go("/");
+  };
+
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="bar">
+        <a class="brand" href="/" onClick={(event) => follow(event, go)}>
+          <img src="/assets/icon.svg" alt="" width="24" height="24" /> Karta console
+        </a>
+        <nav aria-label="Pages">
+          {[
+            ["/", "Workbench"],
+            ["/catalogue", "Catalogue"],
+            ["/server", "Server"],
+          ].map(([to = "", name]) => (
+            <a href={to} aria-current={isAt(path, to) ? "page" : undefined} onClick={(event) => follow(event, go)}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <ThemeButton />
+      </header>
+      <main id="main" tabIndex={-1}>
+        {error ? (
+          <Failure error={error} />
+        ) : !loaded ? (
+          <p class="quiet pad">Loading …</p>
+        ) : (
+          <>
+            <div class="page-workbench" hidden={path !== "/"}>
+              <Workbench start={loaded.start} schema={loaded.schema} rows={loaded.rows} opened={opened} />
+            </div>
+            {path === "/catalogue" && <CataloguePage rows={loaded.rows} go={go} />}
+            {path.startsWith("/catalogue/") && <KindPage key={path} path={path.slice("/catalogue/".length)} open={open} go={go} />}
+            {path === "/server" && <ServerPage hasServer={loaded.start.hasServer} />}
+          </>
+        )}
+      </main>
+    </>
+  );
+}
+
+function title(path: string): string {
+  if (path.startsWith("/catalogue/")) return path.split("/").at(-1) ?? "";
+  return path === "/catalogue" ? "Catalogue" : path === "/server" ? "Server" : "Workbench";
+}
+
+function isAt(path: string, to: string): boolean {
+  return to === "/" ? path === "/" : path.startsWith(to);
+}
+
+function follow(event: MouseEvent, go: (to: string) => void): void {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go((event.currentTarget as HTMLAnchorElement).getAttribute("href") ?? "/");
+}
+
+function Failure({ error }: { error: Error }) {
+  const isUnknown = error instanceof ApiError && error.status === 401;
+  return (
+    <section class="failure" role="alert">
+      <h1>{isUnknown ? "This console does not know you" : "The console does not answer"}</h1>
+      <p>
+        {isUnknown
+          ? "Open the address that the command has printed: it has the token of this run."
+          : `Is the command still running? ${error.message}`}
+      </p>
+    </section>
+  );
+}
+
+function ThemeButton() {
+  const [theme, setTheme] = useState<Theme>((localStorage.getItem("karta-console-theme") as Theme) ?? "auto");
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    localStorage.setItem("karta-console-theme", theme);
+  }, [theme]);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
+  const sign = { auto: "◐", light: "☀", dark: "☾" }[theme];
+  return (
+    <button type="button" class="plain" onClick={() => setTheme(next)} aria-label={`Colours: ${theme}; change to ${next}`}>
+      <span aria-hidden="true">{sign}</span>
+    </button>
+  );
+}
+
+takeToken();
+const root = document.getElementById("app");
+if (root) render(<App />, root);

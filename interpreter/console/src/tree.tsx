@@ -1,0 +1,121 @@
+/** The components of the workload, drawn as a tree. */
+
+import type { Component, Fact, Instance, Page } from "./api";
+
+type Show = (facts: Fact[]) => void;
+
+export function Tree({ page, hover, pin }: { page: Page; hover: Show; pin: Show }) {
+  const { tree } = page;
+  if (!tree?.root) {
+    return tree?.error ? (
+      <article class="card">
+        <h3>Components</h3>
+        <p class="error-text">{tree.error}</p>
+      </article>
+    ) : null;
+  }
+  const facts = page.answers.filter(({ operation }) => operation === "InterpretReplica").flatMap((answer) => answer.facts);
+  const shown = { facts, hover, pin };
+  return (
+    <article class="card" aria-labelledby="tree-title">
+      <header>
+        <h3 id="tree-title">Components</h3>
+        {tree.status?.map((status) => <span class={`chip status-${status.toLowerCase()}`}>{status}</span>)}
+      </header>
+      <ul class="tree">
+        <Node component={tree.root} {...shown} />
+      </ul>
+    </article>
+  );
+}
+
+interface Shown {
+  facts: Fact[];
+  hover: Show;
+  pin: Show;
+}
+
+function Node({ component, ...shown }: { component: Component } & Shown) {
+  const [only, ...others] = component.instances;
+  const single = only && !others.length && !only.id ? only : null;
+  const facts = shown.facts.filter((fact) => fact.component === component.name);
+  return (
+    <li>
+      <Box
+        name={component.name}
+        kind={component.kind}
+        hasPods={component.hasPods}
+        instance={single}
+        isEmpty={!component.instances.length}
+        own={facts}
+        shown={shown}
+      />
+      {(!single && component.instances.length) || component.children.length ? (
+        <ul>
+          {single
+            ? null
+            : component.instances.map((each) => (
+                <li>
+                  <Box
+                    name={each.id}
+                    kind=""
+                    hasPods={component.hasPods}
+                    instance={each}
+                    isEmpty={false}
+                    own={facts.filter((fact) => fact.instance === each.id)}
+                    shown={shown}
+                  />
+                </li>
+              ))}
+          {component.children.map((child) => (
+            <Node component={child} {...shown} />
+          ))}
+        </ul>
+      ) : null}
+    </li>
+  );
+}
+
+function Box(props: {
+  name: string;
+  kind: string;
+  hasPods: boolean;
+  instance: Instance | null;
+  isEmpty: boolean;
+  own: Fact[];
+  shown: Shown;
+}) {
+  const { name, kind, hasPods, instance, isEmpty, own, shown } = props;
+  return (
+    <button
+      type="button"
+      class={`box ${hasPods ? "with-pods" : ""}`}
+      onMouseEnter={() => shown.hover(own)}
+      onMouseLeave={() => shown.hover([])}
+      onFocus={() => shown.hover(own)}
+      onBlur={() => shown.hover([])}
+      onClick={() => shown.pin(own)}
+    >
+      <strong>{name}</strong>
+      {kind && kind.toLowerCase() !== name.toLowerCase() ? <span class="quiet">{kind}</span> : null}
+      {hasPods && instance ? <span class="chip strong">{counted(instance)}</span> : null}
+      {isEmpty ? <span class="chip">none</span> : null}
+      {instance && Object.keys(instance.requests).length ? (
+        <span class="quiet requests">
+          {Object.entries(instance.requests)
+            .map(([resource, amount]) => `${resource} ${amount}`)
+            .join(" · ")}
+        </span>
+      ) : null}
+    </button>
+  );
+}
+
+function counted({ hasPods, replicas, minimum, maximum }: Instance): string {
+  if (!hasPods) return "none";
+  const number = `${replicas} pod${replicas === 1 ? "" : "s"}`;
+  const low = minimum ?? null;
+  const high = maximum ?? null;
+  if (low === null && high === null) return number;
+  return `${number} (${low === null ? `at most ${high}` : high === null ? `at least ${low}` : `${low} to ${high}`})`;
+}

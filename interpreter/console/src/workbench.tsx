@@ -1,0 +1,484 @@
+/** The workbench: the Karta and the object on the left, the answers on the right. */
+
+import type { EditorView } from "@codemirror/view";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Example, type Fact, get, type Kind, type Page, type Question, type Row, type Start, type TextName } from "./api";
+import { Answers } from "./answers";
+import { Asker } from "./asker";
+import type { Schema } from "./completion";
+import { createEditor, type Light, lightUp, type Note, setText, showNotes } from "./editor";
+import { fromLink, toLink } from "./share";
+
+/** What another page opens in the workbench. */
+export interface Opened {
+  kind: Kind;
+  example?: Example;
+}
+
+const TABS: { name: TextName; title: string; about: string }[] = [
+  { name: "object", title: "Object", about: "The workload as the template has it." },
+  { name: "observed", title: "Member's object", about: "The same workload in a member cluster: for Retain, status and health." },
+  { name: "items", title: "Clusters", about: "What member clusters report, for AggregateStatus." },
+  { name: "references", title: "Looked up", about: "Objects that the definition refers to." },
+];
+const NOTHING: Question = {
+  karta: "",
+  object: "",
+  observed: "",
+  items: "",
+  references: "",
+  replicas: null,
+  options: { resourceQuotaEstimate: false, podRequests: "scheduler" },
+};
+const FIRST_KIND = "ray.io/v1/RayCluster";
+
+export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; opened: Opened | null }) {
+  const [question, setQuestion] = useState<Question>(NOTHING);
+  const [page, setPage] = useState<Page | null>(null);
+  const [error, setError] = useState("");
+  const [tab, setTab] = useState<TextName>("object");
+  const [kind, setKind] = useState<Kind | null>(null);
+  const [milliseconds, setMilliseconds] = useState(0);
+  const [shared, setShared] = useState("");
+  const views = useRef<Partial<Record<TextName, EditorView>>>({});
+  const state = useRef<Question>(NOTHING);
+  const changedAt = useRef(0);
+
+  const asker = useMemo(
+    () =>
+      new Asker(
+        (answered) => {
+          setError("");
+          setPage(answered);
+        },
+        (failure) => setError(failure.message),
+      ),
+    [],
+  );
+
+  const change = (part: Partial<Question>) => {
+    changedAt.current = performance.now();
+    state.current = { ...state.current, ...part };
+    setQuestion(state.current);
+    asker.ask(state.current);
+  };
+
+  /** Put texts into the editors, which report them as changes. */
+  const put = (part: Partial<Question>) => {
+    const whole = { ...state.current, ...part };
+    state.current = whole;
+    for (const [name, view] of Object.entries(views.current)) setText(view, whole[name as TextName]);
+    change(part);
+  };
+
+  const choose = async (name: string) => {
+    const found = await get<Kind>(`/api/kinds/${name}`);
+    show(found);
+  };
+
+  const show = (found: Kind, example?: Example) => {
+    setKind(found);
+    const chosen = example ?? wholeExample(found);
+    put({ karta: found.text, ...(chosen ? textsOf(chosen) : {}) });
+    setTab(chosen?.operation === "Retain" ? "observed" : chosen?.operation === "AggregateStatus" ? "items" : "object");
+  };
+
+  useEffect(() => {
+    const begin = async () => {
+      const link = await fromLink(location.hash).catch(() => null);
+      const { karta, object } = props.start.texts;
+      if (link) put({ ...NOTHING, ...link });
+      else if (karta || object) put({ karta, object });
+      else {
+        const names = props.rows.map((row) => `${row.apiVersion}/${row.kind}`);
+        const first = names.includes(FIRST_KIND) ? FIRST_KIND : names[0];
+        if (first) await choose(first);
+      }
+    };
+    begin().catch((failure) => setError(String(failure.message)));
+  }, []);
+
+  useEffect(() => {
+    if (props.opened) show(props.opened.kind, props.opened.example);
+  }, [props.opened]);
+
+  useLayoutEffect(() => {
+    if (!page) return;
+    const took = performance.now() - changedAt.current;
+    performance.measure("answer", { start: changedAt.current, duration: took });
+    setMilliseconds(took);
+    const problems = (name: TextName): Note[] => {
+      const problem = page.problems[name];
+      return problem ? [{ ...problem, severity: "error" }] : [];
+    };
+    for (const [name, view] of Object.entries(views.current)) {
+      const own = name === "karta" ? page.findings.map(noteOf) : [...problems(name as TextName), ...lacks(page, name)];
+      showNotes(view, own);
+    }
+  }, [page]);
+
+  const light = (facts: Fact[]) => {
+    const lights: Partial<Record<TextName, Light[]>> = {};
+    const add = (name: TextName, one: Light) => {
+      (lights[name] ??= []).push(one);
+    };
+    for (const fact of facts) {
+      if (fact.at) add("karta", { at: fact.at, kind: "expression" });
+      for (const at of fact.writesAt ?? []) add("object", { at, kind: "written" });
+      for (const place of fact.places ?? []) {
+        if (place.at) add(place.text, { at: place.at, kind: place.exists ? "read" : "absent" });
+      }
+    }
+    const lit = TABS.map((each) => each.name).filter((name) => lights[name]);
+    if (lit.length && !lit.includes(tab) && lit[0]) setTab(lit[0]);
+    for (const [name, view] of Object.entries(views.current)) lightUp(view, lights[name as TextName] ?? []);
+  };
+
+  const share = async () => {
+    const link = await toLink(state.current);
+    history.replaceState(null, "", link);
+    await navigator.clipboard?.writeText(link).catch(() => undefined);
+    setShared("The link is in the address bar and the clipboard");
+    setTimeout(() => setShared(""), 4000);
+  };
+
+  const editor = (name: TextName, label: string) => (
+    <Editor
+      name={name}
+      label={label}
+      {...(name === "karta" ? { schema: props.schema } : {})}
+      created={(view) => {
+        views.current[name] = view;
+      }}
+      changed={(text) => text !== state.current[name] && change({ [name]: text })}
+    />
+  );
+
+  const errors = page?.findings.filter((each) => each.severity === "error").length ?? 0;
+  const warnings = (page?.findings.length ?? 0) - errors;
+  return (
+    <div class="workbench">
+      <div class="texts">
+        <section class="pane" aria-labelledby="karta-title" onDrop={(event) => drop(event, "karta", put)} onDragOver={allow}>
+          <div class="pane-head">
+            <h2 id="karta-title">Karta</h2>
+            <KindPicker rows={props.rows} kind={kind} choose={choose} />
+            <span class="grow" />
+            <Count errors={errors} warnings={warnings} />
+          </div>
+          {editor("karta", "Karta")}
+          <Findings page={page} jump={(line) => reveal(views.current.karta, line)} />
+        </section>
+        <section class="pane" aria-label="Objects" onDrop={(event) => drop(event, tab, put)} onDragOver={allow}>
+          <div class="pane-head">
+            <div role="tablist" aria-label="Objects" class="tabs">
+              {TABS.filter((each) => each.name !== "references" || page?.references?.length || question.references).map((each) => (
+                <button
+                  type="button"
+                  role="tab"
+                  id={`tab-${each.name}`}
+                  aria-selected={tab === each.name}
+                  aria-controls={`panel-${each.name}`}
+                  tabIndex={tab === each.name ? 0 : -1}
+                  onClick={() => setTab(each.name)}
+                  onKeyDown={(event) => moveTab(event)}
+                >
+                  {each.title}
+                  {question[each.name] && each.name !== "object" ? <span class="dot" aria-label="filled" /> : null}
+                </button>
+              ))}
+            </div>
+            <span class="grow" />
+            <FileButton taken={(text) => put({ [tab]: text })} />
+          </div>
+          {TABS.map((each) => (
+            <div
+              role="tabpanel"
+              class="panel"
+              id={`panel-${each.name}`}
+              aria-labelledby={`tab-${each.name}`}
+              hidden={tab !== each.name}
+            >
+              <Toolbar name={each.name} kind={kind} question={question} put={put} show={show} about={each.about} />
+              {editor(each.name, each.title)}
+            </div>
+          ))}
+        </section>
+      </div>
+      <section class="answers" aria-labelledby="answers-title">
+        <div class="pane-head">
+          <h2 id="answers-title">Answers</h2>
+          <span class="quiet" role="status" aria-live="polite">
+            {error || shared || summary(page)}
+          </span>
+          <span class="grow" />
+          {milliseconds ? <span class="quiet time">{Math.round(milliseconds)} ms</span> : null}
+          <Options question={question} change={change} />
+          <button type="button" onClick={share}>
+            Share
+          </button>
+        </div>
+        <Answers page={page} light={light} replicas={question.replicas} revise={(replicas) => change({ replicas })} setTab={setTab} />
+      </section>
+    </div>
+  );
+}
+
+function summary(page: Page | null): string {
+  if (!page) return "";
+  if (page.stopped) return page.stopped;
+  if (page.unanswered) return page.unanswered;
+  return page.definition ? `${page.kind} by ${page.definition}` : "";
+}
+
+/** The first example with what clusters report beside it: something to see in every answer. */
+function wholeExample(kind: Kind): Example | undefined {
+  const [first] = kind.examples;
+  const lengths = (example: Example) => (example.operation === "AggregateStatus" ? example.items.length : -1);
+  const reported = kind.examples.toSorted((left, right) => lengths(right) - lengths(left))[0];
+  return first && { ...first, items: reported?.items ?? "" };
+}
+
+function textsOf(example: Example): Partial<Question> {
+  const { object, observed, items, references, replicas } = example;
+  return { object, observed, items, references, replicas };
+}
+
+function noteOf(finding: Page["findings"][number]): Note {
+  const { line, column, severity, message, hint, rule } = finding;
+  return { line, column, severity, message: `${message}${hint ? ` (${hint})` : ""} [${rule}]` };
+}
+
+/** What the definition looked for in a text and did not find. */
+function lacks(page: Page, name: string): Note[] {
+  const found = page.answers.flatMap((answer) => answer.facts.filter((fact) => fact.severity));
+  const notes = found.flatMap((fact) => {
+    const place = fact.places?.find((each) => each.text === name && each.at);
+    return place?.at ? [{ line: place.at[0], column: place.at[1], severity: "warning" as const, message: fact.note }] : [];
+  });
+  return [...new Map(notes.map((note) => [note.message, note])).values()];
+}
+
+function allow(event: DragEvent): void {
+  event.preventDefault();
+}
+
+async function drop(event: DragEvent, name: TextName, put: (part: Partial<Question>) => void): Promise<void> {
+  const file = event.dataTransfer?.files[0];
+  if (!file) return;
+  event.preventDefault();
+  put({ [name]: await file.text() });
+}
+
+function reveal(view: EditorView | undefined, line: number): void {
+  if (!view) return;
+  const { from } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+  view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
+  view.focus();
+}
+
+function moveTab(event: KeyboardEvent): void {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const tabs = [...((event.currentTarget as HTMLElement).parentElement?.querySelectorAll<HTMLElement>("[role=tab]") ?? [])];
+  const next = tabs[(tabs.indexOf(event.currentTarget as HTMLElement) + step + tabs.length) % tabs.length];
+  next?.focus();
+  next?.click();
+}
+
+function Editor(props: {
+  name: TextName;
+  label: string;
+  schema?: Schema;
+  created: (view: EditorView) => void;
+  changed: (text: string) => void;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (!place.current) return;
+    const view = createEditor(place.current, props.label, "", props.changed, props.schema);
+    props.created(view);
+    return () => view.destroy();
+  }, []);
+  return <div class="editor" ref={place} data-text={props.name} />;
+}
+
+function KindPicker(props: { rows: Row[]; kind: Kind | null; choose: (name: string) => void }) {
+  const shown = props.rows.slice(0, 1000);
+  const versions = [...new Set(shown.map((row) => row.apiVersion))];
+  const value = props.kind ? `${props.kind.apiVersion}/${props.kind.kind}` : "";
+  return (
+    <select aria-label="Kind" value={value} onChange={(event) => props.choose(event.currentTarget.value)}>
+      {value ? null : <option value="">Choose a kind …</option>}
+      {versions.map((version) => (
+        <optgroup label={version}>
+          {shown
+            .filter((row) => row.apiVersion === version)
+            .map((row) => (
+              <option value={`${version}/${row.kind}`}>{row.kind}</option>
+            ))}
+        </optgroup>
+      ))}
+    </select>
+  );
+}
+
+function Toolbar(props: {
+  name: TextName;
+  kind: Kind | null;
+  question: Question;
+  put: (part: Partial<Question>) => void;
+  show: (kind: Kind, example?: Example) => void;
+  about: string;
+}) {
+  const { name, kind, question, put, show } = props;
+  return (
+    <div class="toolbar">
+      {name === "object" && kind?.examples.length ? <ExamplePicker kind={kind} show={show} /> : <span class="quiet">{props.about}</span>}
+      <span class="grow" />
+      {name === "observed" && (
+        <button type="button" onClick={() => put({ observed: question.object })}>
+          Copy the object
+        </button>
+      )}
+      {name === "items" && <ClusterPicker kind={kind} items={question.items} put={put} />}
+      {name !== "object" && question[name] ? (
+        <button type="button" onClick={() => put({ [name]: "" })}>
+          Clear
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function ExamplePicker({ kind, show }: { kind: Kind; show: (kind: Kind, example?: Example) => void }) {
+  const operations = [...new Set(kind.examples.map((each) => each.operation))];
+  return (
+    <select
+      aria-label="Example"
+      class="wide"
+      value=""
+      onChange={(event) => {
+        const example = kind.examples[Number(event.currentTarget.value)];
+        if (example) show(kind, example);
+        event.currentTarget.value = "";
+      }}
+    >
+      <option value="">{kind.examples.length} examples …</option>
+      {operations.map((operation) => (
+        <optgroup label={operation}>
+          {kind.examples.map((each, index) =>
+            each.operation === operation ? <option value={index}>{each.name}</option> : null,
+          )}
+        </optgroup>
+      ))}
+    </select>
+  );
+}
+
+function ClusterPicker(props: { kind: Kind | null; items: string; put: (part: Partial<Question>) => void }) {
+  const reports = props.kind?.reports ?? [];
+  const add = (status: string) => {
+    const number = (props.items.match(/clusterName:/g)?.length ?? 0) + 1;
+    const indented = status.trimEnd().replaceAll("\n", "\n    ");
+    const item = `- clusterName: member${number}\n  applied: true\n${status ? `  status:\n    ${indented}\n` : ""}`;
+    props.put({ items: `${props.items && !props.items.endsWith("\n") ? `${props.items}\n` : props.items}${item}` });
+  };
+  return (
+    <select
+      aria-label="Add a cluster"
+      value=""
+      onChange={(event) => {
+        const chosen = event.currentTarget.value;
+        event.currentTarget.value = "";
+        if (chosen) add(chosen === "none" ? "" : (reports[Number(chosen)]?.text ?? ""));
+      }}
+    >
+      <option value="">Add a cluster …</option>
+      <option value="none">without a status</option>
+      {reports.map((report, index) => (
+        <option value={String(index)}>{report.name}</option>
+      ))}
+    </select>
+  );
+}
+
+function FileButton({ taken }: { taken: (text: string) => void }) {
+  return (
+    <label class="button" tabIndex={-1}>
+      Open a file
+      <input
+        type="file"
+        class="hidden-input"
+        accept=".yaml,.yml,.json"
+        onChange={async (event) => {
+          const input = event.currentTarget;
+          const file = input.files?.[0];
+          if (file) taken(await file.text());
+          input.value = "";
+        }}
+      />
+    </label>
+  );
+}
+
+function Options({ question, change }: { question: Question; change: (part: Partial<Question>) => void }) {
+  const { options } = question;
+  return (
+    <details class="menu">
+      <summary>Options</summary>
+      <div class="menu-body">
+        <label>
+          <input
+            type="checkbox"
+            checked={options.resourceQuotaEstimate}
+            onChange={(event) => change({ options: { ...options, resourceQuotaEstimate: event.currentTarget.checked } })}
+          />
+          Karmada's gate ResourceQuotaEstimate is on
+        </label>
+        <label>
+          Requests of a pod as counted by
+          <select
+            value={options.podRequests}
+            onChange={(event) =>
+              change({ options: { ...options, podRequests: event.currentTarget.value as "scheduler" | "karmada" } })
+            }
+          >
+            <option value="scheduler">kube-scheduler</option>
+            <option value="karmada">Karmada</option>
+          </select>
+        </label>
+      </div>
+    </details>
+  );
+}
+
+function Count({ errors, warnings }: { errors: number; warnings: number }) {
+  if (!errors && !warnings) return <span class="chip good">no findings</span>;
+  return (
+    <>
+      {errors ? <span class="chip bad">{errors === 1 ? "1 error" : `${errors} errors`}</span> : null}
+      {warnings ? <span class="chip warn">{warnings === 1 ? "1 warning" : `${warnings} warnings`}</span> : null}
+    </>
+  );
+}
+
+function Findings({ page, jump }: { page: Page | null; jump: (line: number) => void }) {
+  if (!page?.findings.length) return null;
+  return (
+    <ul class="findings" aria-label="Findings">
+      {page.findings.map((finding) => (
+        <li class={finding.severity}>
+          <button type="button" onClick={() => jump(finding.line)}>
+            <span class="where">{finding.line}:{finding.column}</span>
+            <span>
+              <span class="visually-hidden">{finding.severity}: </span>
+              {finding.message}
+              {finding.hint ? <span class="quiet"> {finding.hint}</span> : null}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

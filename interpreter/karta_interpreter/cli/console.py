@@ -1,0 +1,69 @@
+"""``karta-interpreter console``: the console in a browser on this machine."""
+
+import webbrowser
+from collections.abc import Sequence
+
+import click
+
+from karta_interpreter.cli.definitions import read_given, scripts_of
+from karta_interpreter.cli.files import check_stdin, read_object, read_texts
+from karta_interpreter.cli.options import LATER, Number, definitions
+from karta_interpreter.cli.program import UsageProblem
+from karta_interpreter.console.application import Served, Texts
+from karta_interpreter.console.catalogue import text_of, to_text
+from karta_interpreter.console.listener import run
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.sources.files import load_catalogue
+from karta_interpreter.sources.snapshot import Snapshot, combine
+
+_PORT = 8448
+
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter console
+  karta-interpreter console -f my-karta.yaml --object job.yaml
+  karta-interpreter console --no-open --port 0
+"""
+
+
+@click.command("console", epilog=_EXAMPLES)
+@click.option("--port", type=Number(0, 65535), default=_PORT, show_default=True, help="Port; 0 for any free one.")
+@click.option("--open/--no-open", "is_opened", default=True, help="Whether to open a browser.")
+@definitions
+@click.option("--object", "path", type=LATER, metavar="PATH", help='The workload in the editor: file or "-".')
+def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opened: bool) -> None:
+    """Edit a Karta in the browser and see its answers.
+
+    The console listens on loopback and prints its address, which has a token for this run. The first file of -f is in
+    the editor; all definitions of -f are in the list of kinds, before those of the catalogue. No file is written.
+    """
+    check_stdin([each for each in (path, *filenames) if each])
+    snapshot = _snapshot(filenames)
+    texts = _texts(snapshot, filenames, path)
+
+    def started(url: str) -> None:
+        click.echo(url)
+        click.echo("Ctrl-C ends the console", err=True)
+        if is_opened:
+            webbrowser.open(url)
+
+    run(Served(lambda: snapshot, texts=texts), port, started)
+
+
+def _snapshot(filenames: Sequence[str]) -> Snapshot:
+    given = [read_given(each) for each in filenames]
+    scripts = scripts_of([found for each in given for found in each.customizations])
+    return combine([*(each.layer for each in given), load_catalogue()], scripts)
+
+
+def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:
+    karta = next((text for each in filenames for _, text in read_texts(each)), "")
+    if path is None:
+        return Texts(karta)
+    obj = read_object(path)
+    if not filenames:
+        entry = snapshot.entries.get(GVK.of(obj))
+        if entry is None:
+            raise UsageProblem(f"error: the catalogue has no definition for {GVK.of(obj)}; give one with -f")
+        karta = text_of(entry)
+    return Texts(karta, next((text for _, text in read_texts(path)), "") if path != "-" else to_text(obj))

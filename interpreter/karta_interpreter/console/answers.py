@@ -1,0 +1,245 @@
+"""All answers of a definition about an object, with explanations and their places in the texts of the page."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from karta_interpreter.console.texts import Place, Position, TextError, path_of, read_items, read_object, read_objects
+from karta_interpreter.console.tree import tree
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.explain import Explanation, Fact, explain
+from karta_interpreter.explain.explanation import OBSERVED
+from karta_interpreter.k8s import edit, patch
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.requirements import Counting
+from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import Loaded, load_placed
+from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.lua.source_map import Place as Lines
+from karta_interpreter.operations import Call, Operation, Options, StatusItem, interpret
+
+ORDER: Final = (
+    Operation.INTERPRET_REPLICA,
+    Operation.INTERPRET_COMPONENT,
+    Operation.INTERPRET_HEALTH,
+    Operation.INTERPRET_DEPENDENCY,
+    Operation.REVISE_REPLICA,
+    Operation.RETAIN,
+    Operation.AGGREGATE_STATUS,
+    Operation.INTERPRET_STATUS,
+)
+_LIVE: Final = (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH)
+"""Operations that Karmada asks of the object in a member cluster."""
+_CHANGED: Final = {
+    Operation.REVISE_REPLICA: "revised",
+    Operation.RETAIN: "retained",
+    Operation.AGGREGATE_STATUS: "aggregatedStatus",
+}
+_KARTAS: Final = 4
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The texts of the page, and what its user has chosen."""
+
+    karta: str = ""
+    object: str = ""
+    observed: str = ""
+    items: str = ""
+    references: str = ""
+    replicas: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, value: JSON) -> "Question":
+        """Read the body of a request; raises ValueError where it is none."""
+        if not isinstance(value, dict) or not value.keys() <= _TYPES.keys():
+            raise ValueError("the body must be an object with " + ", ".join(_TYPES))
+        for name, found in value.items():
+            if found is not None and type(found) is not _TYPES[name]:
+                raise ValueError(f"{name} must be of type {_TYPES[name].__name__}")
+        return cls(**{name: found for name, found in value.items() if found is not None})
+
+
+_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references"), str) | {
+    "replicas": int,
+    "options": dict,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What the texts of the page hold; ``problems`` has the reason for each text that holds nothing."""
+
+    object: Place | None
+    observed: Place | None
+    items: tuple[tuple[Place, StatusItem], ...]
+    references: tuple[Object, ...]
+    problems: Object
+
+
+def answer(question: Question) -> dict[str, JSON]:
+    """The document that the page shows: findings, problems of texts, the answers and the tree.
+
+    Nothing is raised for what a user can write. ``answers`` is empty where no definition fits the object.
+    """
+    kartas = _kartas(question.karta)
+    given = _given(question)
+    findings = [finding.to_json() for loaded, _ in kartas for finding in loaded.findings]
+    page: dict[str, JSON] = {"findings": findings, "problems": given.problems, "answers": []}
+    if given.object is None:
+        return page
+    gvk = GVK.of(given.object.value)
+    page |= {"apiVersion": gvk.api_version, "kind": gvk.kind}
+    for loaded, place in kartas:
+        if loaded.definition and place and loaded.gvk == gvk:
+            return page | _Asked(loaded.definition, place, given, question).document()
+    defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
+    page["unanswered"] = (
+        f"the Karta is for {defined}, the object is {gvk}" if defined else "there is no Karta that can be used"
+    )
+    return page
+
+
+@lru_cache(_KARTAS)
+def _kartas(text: str) -> tuple[tuple[Loaded, Lines | None], ...]:
+    """The Kartas of a text, which stays the same while its user edits the object."""
+    return tuple(load_placed(text, ""))
+
+
+def _given(question: Question) -> _Given:
+    problems: dict[str, JSON] = {}
+
+    def read(name: str, reader: Callable[[str], _Read], nothing: _Read) -> _Read:
+        try:
+            return reader(getattr(question, name))
+        except TextError as error:
+            problems[name] = error.to_json()
+            return nothing
+
+    return _Given(
+        read("object", read_object, None),
+        read("observed", read_object, None),
+        tuple(read("items", read_items, [])),
+        tuple(read("references", read_objects, [])),
+        problems,
+    )
+
+
+class _Asked:
+    """One definition and what it is asked about."""
+
+    def __init__(self, definition: Definition, place: Lines, given: _Given, question: Question) -> None:
+        if given.object is None:
+            raise ValueError("there is no object")
+        chosen = dict(question.options)
+        self._definition, self._place, self._given = definition, place, given
+        self._object = given.object
+        self._options = Options(
+            bool(chosen.get("resourceQuotaEstimate")),
+            Counting.KARMADA if chosen.get("podRequests") == "karmada" else Counting.SCHEDULER,
+        )
+        self._known = Known.of(given.references)
+        self._replicas = self._present() + 1 if question.replicas is None else question.replicas
+
+    def document(self) -> dict[str, JSON]:
+        """The answers to all operations, and the tree."""
+        return {
+            "definition": self._definition.name,
+            "references": [f"{each.gvk} as ${each.name}" for each in self._definition.references],
+            "replicas": self._replicas,
+            "answers": [self._answer(operation) for operation in ORDER],
+            "tree": tree(self._definition, self._object.value, self._given.references),
+        }
+
+    def _present(self) -> int:
+        """The replicas of today, from which the page starts to revise."""
+        with suppress(InterpretationError):
+            call = Call(Operation.INTERPRET_REPLICA, self._object.value)
+            return int(interpret(self._definition, call, self._options, reader=self._known)["replica"])
+        return 0
+
+    def _answer(self, operation: Operation) -> Object:
+        if why := self._missing(operation):
+            return {"operation": str(operation), "missing": why, "facts": [], "layers": []}
+        printed: list[str] = []
+        asked = self._subject(operation)
+        call = Call(
+            operation,
+            asked.value,
+            observed=self._given.observed.value if operation is Operation.RETAIN and self._given.observed else None,
+            replicas=self._replicas if operation is Operation.REVISE_REPLICA else None,
+            items=tuple(item for _, item in self._given.items),
+        )
+        found = explain(self._definition, call, self._options, reader=self._known, on_print=printed.append)
+        changes = {} if found.results is None else self._changes(operation, call.object, found.results)
+        facts = [self._fact(fact, operation) for fact in found.facts]
+        return {**_without_change(found, operation), **changes, "facts": facts, "printed": printed}
+
+    def _missing(self, operation: Operation) -> str:
+        if not self._definition.answers(operation):
+            return "the definition does not answer it"
+        if operation is Operation.RETAIN and self._given.observed is None:
+            return "observed"
+        return "items" if operation is Operation.AGGREGATE_STATUS and not self._given.items else ""
+
+    def _subject(self, operation: Operation) -> Place:
+        return self._given.observed if operation in _LIVE and self._given.observed else self._object
+
+    @staticmethod
+    def _changes(operation: Operation, before: JSON, results: Mapping[str, JSON]) -> Object:
+        if operation not in _CHANGED:
+            return {}
+        changes = patch.diff(before, results[_CHANGED[operation]])
+        return {"patch": [_with_old(change, before) for change in changes]}
+
+    def _fact(self, fact: Fact, operation: Operation) -> Object:
+        written = fact.to_json()
+        if fact.field:
+            line, column = self._place.document.position((*self._place.at, *path_of(fact.field)))
+            written["at"] = [line, column]
+        places: Iterator[tuple[str, Position | None]] = (
+            self._located(place.source, place.cluster, place.path, operation) for place in fact.places
+        )
+        for place, (text, position) in zip(written.get("places", ()), places, strict=True):
+            place["text"] = text
+            if position:
+                place["at"] = position
+        if fact.writes:
+            written["writesAt"] = [self._object.position(_pointed(pointer)) for pointer in fact.writes]
+        return written
+
+    def _located(self, source: str, cluster: str, path: Path, operation: Operation) -> tuple[str, Position | None]:
+        """The text of the page that has a place, and where in it."""
+        if cluster:
+            item = next((place for place, item in self._given.items if item.cluster == cluster), None)
+            return "items", item.position(("status", *path)) if item else None
+        observed = self._given.observed
+        if observed and (source == OBSERVED or operation in _LIVE):
+            return "observed", observed.position(path)
+        return "object", self._object.position(path)
+
+
+def _with_old(change: Object, before: JSON) -> Object:
+    """A change with the value that it replaces or removes."""
+    return dict(change) if change["op"] == "add" else {**change, "old": edit.get(before, _pointed(change["path"]))}
+
+
+def _without_change(found: Explanation, operation: Operation) -> Object:
+    """The explanation without the changed object, of which the page shows the patch."""
+    document = {name: value for name, value in found.to_json().items() if name in ("operation", "error", "layers")}
+    if found.results is not None and operation not in _CHANGED:
+        document["results"] = dict(found.results)
+    if found.results is not None and operation is Operation.AGGREGATE_STATUS:
+        document["results"] = {"aggregatedStatus": {"status": found.results["aggregatedStatus"].get("status")}}
+    return document
+
+
+def _pointed(pointer: str) -> Path:
+    """The path of a JSON Pointer; a number is an index where the object has a list, which positions allow for."""
+    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    return tuple(int(step) if step.isdigit() else step for step in steps)

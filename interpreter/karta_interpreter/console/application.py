@@ -1,0 +1,181 @@
+"""The console's HTTP application: the page, its files, and the JSON API behind a token."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Final
+
+import orjson
+from aiohttp import web
+
+from karta_interpreter import __version__
+from karta_interpreter.console import catalogue
+from karta_interpreter.console.answers import Question
+from karta_interpreter.console.guard import guard, new_token, page_policy
+from karta_interpreter.console.questions import QuestionError, Questions
+from karta_interpreter.errors import InterpretationError, ServeError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.schema_export import json_schema
+from karta_interpreter.sources.snapshot import Snapshot
+
+STATIC: Final = Path(__file__).parent / "static"
+"""The built page; a wheel has it, a checkout after `make console`."""
+NOT_BUILT: Final = "the page of the console is not built; run `make console`, which needs npm, or install a release"
+
+_MOST_BYTES: Final = 4 * 2**20
+_NONCE: Final = "NONCE"
+_TYPES: Final = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".map": "application/json",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What the editors hold at the start; empty for an example of the catalogue."""
+
+    karta: str = ""
+    object: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the console shows: the definitions, and of the server beside it the calls and the registration."""
+
+    snapshot: Callable[[], Snapshot]
+    last_hour: Callable[[], Object] | None = None
+    in_step: Callable[[], bool] | None = None
+    texts: Texts = field(default_factory=Texts)
+
+
+class Console:
+    """The application, and the address with its token. Raises ServeError where the page is not built."""
+
+    def __init__(self, served: Served, questions: Questions | None = None, *, static: Path = STATIC) -> None:
+        if not (static / "index.html").is_file():
+            raise ServeError(NOT_BUILT)
+        self.token: Final = new_token()
+        self.questions: Final = questions or Questions()
+        self._served = served
+        self._static = static
+        self._rows: tuple[int, bytes] = (-1, b"")
+        self._warming: asyncio.Task[None] | None = None
+
+    @cached_property
+    def application(self) -> web.Application:
+        """The handlers of all paths behind the guard."""
+        application = web.Application(middlewares=[guard(self.token)], client_max_size=_MOST_BYTES)
+        for path in ("/", "/catalogue", "/catalogue/{kind:.*}", "/server"):
+            application.router.add_get(path, self._page)
+        application.router.add_get("/assets/{name}", self._asset)
+        application.router.add_get("/api/start", self._start)
+        application.router.add_get("/api/schema", self._schema)
+        application.router.add_get("/api/kinds", self._kinds)
+        application.router.add_get("/api/kinds/{api_version:.+}/{kind}", self._kind)
+        application.router.add_get("/api/server", self._server)
+        application.router.add_post("/api/answers", self._answers)
+        return application
+
+    def close(self) -> None:
+        """End the processes that compute answers."""
+        if self._warming:
+            self._warming.cancel()
+        self.questions.close()
+
+    async def _page(self, _: web.Request) -> web.Response:
+        nonce = secrets.token_urlsafe(16)
+        text = (self._static / "index.html").read_text(encoding="utf-8").replace(_NONCE, escape(nonce))
+        return web.Response(
+            text=text, content_type="text/html", headers={"Content-Security-Policy": page_policy(nonce)}
+        )
+
+    async def _asset(self, request: web.Request) -> web.Response:
+        path = self._static / request.match_info["name"]
+        if path.parent != self._static or path.suffix not in _TYPES or not path.is_file():
+            raise web.HTTPNotFound(reason="there is no such file")
+        return web.Response(body=path.read_bytes(), headers={"Content-Type": _TYPES[path.suffix]})
+
+    async def _start(self, _: web.Request) -> web.Response:
+        """What the page needs first; the processes for answers start meanwhile."""
+        if self._warming is None or self._warming.done():
+            self._warming = asyncio.create_task(self.questions.warm_up())
+        texts = asdict(self._served.texts)
+        return _json({"version": __version__, "texts": texts, "hasServer": self._served.last_hour is not None})
+
+    async def _schema(self, _: web.Request) -> web.Response:
+        return _json(json_schema())
+
+    async def _kinds(self, _: web.Request) -> web.Response:
+        snapshot = self._served.snapshot()
+        if self._rows[0] != snapshot.generation:
+            found = await asyncio.to_thread(lambda: orjson.dumps(catalogue.rows(snapshot)))
+            self._rows = (snapshot.generation, found)
+        return _json_bytes(self._rows[1])
+
+    async def _kind(self, request: web.Request) -> web.Response:
+        try:
+            gvk = GVK.parse(request.match_info["api_version"], request.match_info["kind"])
+        except InterpretationError as error:
+            raise web.HTTPNotFound(reason="this is no kind") from error
+        entry = self._served.snapshot().entries.get(gvk)
+        if entry is None:
+            raise web.HTTPNotFound(reason="there is no definition for this kind")
+        return _json_bytes(await asyncio.to_thread(lambda: orjson.dumps(catalogue.page(entry))))
+
+    async def _server(self, _: web.Request) -> web.Response:
+        served = self._served
+        calls = served.last_hour() if served.last_hour else None
+        return _json({**state(served.snapshot()), "lastHour": calls, "inStep": served.in_step and served.in_step()})
+
+    async def _answers(self, request: web.Request) -> web.Response:
+        """The answers to a `Question`; the page ends a request that a newer one replaces, and so its process."""
+        if request.content_type != "application/json":
+            raise web.HTTPUnsupportedMediaType(reason="the body must be application/json")
+        body = await request.read()
+        try:
+            Question.of(orjson.loads(body))
+        except (ValueError, RecursionError) as error:
+            return web.json_response({"error": str(error)}, status=400)
+        try:
+            return _json_bytes(await self.questions.ask(body))
+        except QuestionError as error:
+            return _json({"stopped": str(error)})
+
+
+def state(snapshot: Snapshot) -> Object:
+    """Which definitions are in use from where, and what cannot be used."""
+    origins: dict[str, int] = {}
+    for entry in snapshot.entries.values():
+        origins[entry.origin] = origins.get(entry.origin, 0) + 1
+    return {
+        "version": __version__,
+        "generation": snapshot.generation,
+        "origins": [{"origin": origin, "kinds": kinds} for origin, kinds in sorted(origins.items())],
+        "conflicts": [finding.to_json() for finding in snapshot.findings],
+        "quarantined": [
+            {
+                "source": broken.source,
+                "name": broken.name,
+                "kind": str(broken.gvk or ""),
+                "servingLastGood": broken.serving_last_good,
+                "inPart": broken.in_part,
+                "findings": [finding.to_json() for finding in broken.findings],
+            }
+            for broken in snapshot.quarantined
+        ],
+    }
+
+
+def _json(document: JSON) -> web.Response:
+    return _json_bytes(orjson.dumps(document))
+
+
+def _json_bytes(body: bytes) -> web.Response:
+    return web.Response(body=body, content_type="application/json")

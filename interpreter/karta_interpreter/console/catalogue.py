@@ -1,0 +1,142 @@
+"""The kinds of a snapshot for the page: a row for each, and everything about one of them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from karta_interpreter.errors import SuiteError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.loading import CORE, catalogue_files
+from karta_interpreter.operations import Operation
+from karta_interpreter.registration.description import describe
+from karta_interpreter.registration.operations import find_served, operations_for
+from karta_interpreter.sources.files import ORIGIN
+from karta_interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.suites.suite import Case, load_suite
+
+_REALITY: Final = Path(__file__).parent / "reality.json"
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)
+"""The operations whose examples come first."""
+_KINDS: Final = 64
+
+
+def rows(snapshot: Snapshot) -> list[Object]:
+    """A row for each kind, sorted; cheap, as a server may have thousands."""
+    return [_row(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
+
+
+def _row(entry: Entry) -> Object:
+    definition = entry.definition
+    gvk = definition.gvk
+    return {
+        "apiVersion": gvk.api_version,
+        "kind": gvk.kind,
+        "definition": definition.name,
+        "origin": entry.origin,
+        "writtenFrom": definition.annotations.written_from,
+        "operations": list(map(str, operations_for(definition, find_served(None, gvk)))),
+        "components": [each.name for each in definition.components if each.pods is not None],
+        "suspend": definition.suspend is not None,
+        "scripts": sorted(definition.scripts.operations),
+        "compared": sum(each["comparisons"] for each in compared(entry)),
+    }
+
+
+def compared(entry: Entry) -> list[Object]:
+    """What `make reality` has compared with controllers; nothing for a definition that is not the catalogue's."""
+    gvk = entry.definition.gvk
+    return _reality().get(f"{gvk.api_version} {gvk.kind}", []) if entry.origin == ORIGIN else []
+
+
+@cache
+def _reality() -> dict[str, list[Object]]:
+    found: dict[str, list[Object]] = json.loads(_REALITY.read_text(encoding="utf-8"))
+    return found
+
+
+def page(entry: Entry) -> Object:
+    """Everything about one kind: its description, its text, its examples, what was compared."""
+    return {
+        **describe(entry),
+        "text": text_of(entry),
+        "findings": [finding.to_json() for finding in entry.definition.findings],
+        "compared": compared(entry),
+        "examples": list(examples(entry.definition.gvk)),
+        "reports": list(reports(entry.definition.gvk)),
+    }
+
+
+def text_of(entry: Entry) -> str:
+    """The Karta as it was written where it is the catalogue's, else as YAML; empty for scripts alone."""
+    definition = entry.definition
+    if entry.origin == ORIGIN:
+        return Path(definition.source).read_text(encoding="utf-8")
+    return to_text(definition.manifest) if definition.has_karta else ""
+
+
+@lru_cache(_KINDS)
+def examples(gvk: GVK) -> Sequence[Object]:
+    """The cases of the golden suites of a kind, as texts for the editors."""
+    return tuple(map(_example, sorted(_cases(gvk), key=_rank)))
+
+
+@lru_cache(_KINDS)
+def reports(gvk: GVK) -> Sequence[Object]:
+    """The statuses that the examples of a kind have, for the clusters of an aggregation; each once, by its case."""
+    found: dict[str, str] = {}
+    for case in _cases(gvk):
+        own = [item.status for item in case.call.items]
+        if case.call.operation is Operation.INTERPRET_HEALTH:
+            own = [case.call.object.get("status")]
+        for number, status in enumerate(own, start=1):
+            if status:
+                name = f"{case.name}, cluster {number}" if len(own) > 1 else case.name
+                found.setdefault(to_text(status), name)
+    return tuple({"name": name, "text": text} for text, name in found.items())
+
+
+def _cases(gvk: GVK) -> Iterator[Case]:
+    place = (gvk.group or CORE, gvk.version, gvk.kind)
+    for karta in catalogue_files():
+        if karta.parts[-4:-1] == place:
+            for suite in sorted((karta.parent / "testdata").glob("*.yaml")):
+                try:
+                    yield from load_suite(suite)
+                except SuiteError:
+                    continue
+
+
+def _rank(case: Case) -> int:
+    operation = case.call.operation
+    return _FIRST.index(operation) if operation in _FIRST else len(_FIRST)
+
+
+def _example(case: Case) -> Object:
+    call = case.call
+    texts = {
+        "object": call.object,
+        "observed": call.observed,
+        "items": [item.to_json() for item in call.items] or None,
+        "references": list(case.references) or None,
+    }
+    return {
+        "operation": str(call.operation),
+        "name": case.name,
+        "description": case.description,
+        "replicas": call.replicas,
+        **{name: "" if value is None else to_text(value) for name, value in texts.items()},
+    }
+
+
+def to_text(value: JSON) -> str:
+    """A value as YAML, its keys in their own order."""
+    if isinstance(value, list) and value and all("apiVersion" in each for each in value):
+        return "---\n".join(map(to_text, value))
+    text: str = yaml.dump(value, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=110)
+    return text

@@ -1,0 +1,83 @@
+"""The guard of the console: which requests are its own page's, and the headers of its answers.
+
+The console listens on loopback, where every page in the user's browser can send requests. A page of another site is
+kept out by the token, which it does not know: the command prints it, the page takes it from the fragment of its address
+and sends it in a header, never in a cookie. The host name is checked against DNS rebinding.
+"""
+
+import hmac
+import secrets
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+API: Final = "/api/"
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+_SCHEME: Final = "Bearer "
+_HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_DENY_ALL: Final = "default-src 'none'; frame-ancestors 'none'"
+
+
+def new_token() -> str:
+    """A token for one run of the console."""
+    return secrets.token_urlsafe(24)
+
+
+def page_policy(nonce: str) -> str:
+    """The Content-Security-Policy of the page: nothing inline but the styles of the editor, nothing from elsewhere."""
+    return (
+        "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        f"style-src 'self' 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def guard(token: str) -> Middleware:
+    """The middleware that rejects what the page has not sent, and sets the headers of every answer."""
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        response = _rejection(request, token) or await _handled(request, handler)
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
+        response.headers.setdefault("Content-Security-Policy", _DENY_ALL)
+        return response
+
+    return check
+
+
+async def _handled(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        return _refused(error.status, error.reason)
+
+
+def _rejection(request: web.Request, token: str) -> web.Response | None:
+    host = urlsplit(f"//{request.host}").hostname
+    if host not in LOOPBACK:
+        return _refused(403, "the console is reached by 127.0.0.1 or localhost only")
+    origin = request.headers.get("Origin")
+    if origin is not None and origin != f"http://{request.host}":
+        return _refused(403, "this page is not the console's")
+    if request.path.startswith(API) and not _knows(request, token):
+        return _refused(401, "open the address that the command has printed, which has the token of this run")
+    return None
+
+
+def _knows(request: web.Request, token: str) -> bool:
+    given = request.headers.get("Authorization", "")
+    return hmac.compare_digest(given.encode(errors="replace"), f"{_SCHEME}{token}".encode())
+
+
+def _refused(status: int, reason: str) -> web.Response:
+    return web.json_response({"error": reason}, status=status)

@@ -1,0 +1,60 @@
+"""Asks child processes for answers: the event loop awaits them, and a request that is given up ends its process."""
+
+import asyncio
+import time
+from typing import Final
+
+from karta_interpreter.console import child
+from karta_interpreter.errors import SandboxError, StopCause
+from karta_interpreter.sandbox import Pool, Process, Program
+from karta_interpreter.sandbox.awaiting import AsyncPool
+
+SECONDS: Final = 3.0
+"""The longest that one answer may take; Karmada itself waits three seconds for an operation."""
+
+_PROCESSES: Final = 2
+"""One for the newest request while the other one still ends."""
+_IDLE_SECONDS: Final = 120.0
+_GRACE_SECONDS: Final = 0.2
+_TOO_DEEP: Final = "a text is nested too deeply"
+_EMPTY: Final = b"{}"
+
+
+class QuestionError(Exception):
+    """A question that has no answer: it took too much time or memory."""
+
+
+class Questions:
+    """Answers questions in child processes, each of which a newer request may end."""
+
+    def __init__(self, seconds: float = SECONDS, *, idle_seconds: float = _IDLE_SECONDS) -> None:
+        self._seconds = seconds
+        program = Program(child.__file__, child.MEMORY, niceness=child.NICENESS)
+        self.pool: Final = Pool(lambda: Process(program), _PROCESSES, idle_seconds=idle_seconds)
+        self._awaited = AsyncPool(self.pool)
+
+    async def ask(self, body: bytes) -> bytes:
+        """The answer to a `Question` as JSON; cancelling ends the process that works on it.
+
+        Raises QuestionError with the reason.
+        """
+        end = time.monotonic() + self._seconds
+        try:
+            async with self._awaited.process("console", self._seconds) as (process, _):
+                await process.send(child.ASK, body, max(end - time.monotonic(), 0.1), grace=_GRACE_SECONDS)
+                letter, answer = await process.receive()
+        except SandboxError as error:
+            if error.cause is StopCause.DEFECT:
+                raise
+            raise QuestionError(f"there is no answer: {error}") from error
+        if letter == child.TOO_DEEP:
+            raise QuestionError(_TOO_DEEP)
+        return answer
+
+    async def warm_up(self) -> None:
+        """Start the processes, so that the first answers do not wait for them."""
+        await asyncio.gather(*(self.ask(_EMPTY) for _ in range(_PROCESSES)), return_exceptions=True)
+
+    def close(self) -> None:
+        """End the processes."""
+        self.pool.close()
