@@ -17,8 +17,8 @@ COPIED = (
 _OPTIONAL = ("THIRD_PARTY_LICENSES", "THIRD_PARTY_LICENSES.md", "THIRD_PARTY_LICENSES.txt")
 
 
-def write(root: Path, target: Path, digest: str | None) -> Project:
-    """Write the files that need no account, from the commit that is checked out."""
+def write(root: Path, target: Path, digest: str | None, *, with_charts: bool = True) -> Project:
+    """Write the files that need no account, from the commit that is checked out; charts need helm."""
     stated, epoch = project.read(root), source.epoch(root)
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -26,7 +26,7 @@ def write(root: Path, target: Path, digest: str | None) -> Project:
         tree, other, again = (Path(scratch) / name for name in ("tree", "other", "again"))
         packages.build((source.checkout(root, tree), source.checkout(root, other)), target, again, epoch)
         section = current((tree / "CHANGELOG.md").read_text(encoding="utf-8"), stated.version)
-        for chart in CHARTS:
+        for chart in CHARTS if with_charts else ():
             charts.package(charts.publish(tree, chart, stated, section, digest), target, epoch)
         bundle = target / f"karta-interpreter-kustomize-{stated.version}.tar.gz"
         prefix = bundle.name.removesuffix(".tar.gz")

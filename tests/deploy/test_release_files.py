@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -11,7 +12,7 @@ from urllib.parse import urlparse
 import pytest
 import yaml
 
-from deploy.release import archive, changelog, charts, files, page, project, registry, verify
+from deploy.release import archive, changelog, charts, files, packages, page, project, registry, verify
 from deploy.release.project import CHARTS, ROOT, Project
 from deploy.write_kustomize import tool
 from karta_interpreter import Karta
@@ -46,6 +47,37 @@ def test_an_archive_has_nothing_of_the_build(tmp_path: Path) -> None:
     archive.write(tmp_path / "two.tar.gz", contents, 1_700_000_000)
     assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "two.tar.gz").read_bytes()
     assert archive.contents(tmp_path / "one.tar.gz") == contents
+
+
+PROJECT = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "karta-interpreter"
+version = "1.0.0"
+[tool.hatch.build.targets.wheel]
+include = ["*.py"]
+[tool.hatch.build.targets.sdist]
+include = ["*.py"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "different"),
+    [
+        pytest.param("a = 1", "a = 1", "", id="the same commit"),
+        pytest.param("a = 1", "a = 2", r"differ: .*\.tar\.gz, .*\.whl$", id="something that changes with each build"),
+    ],
+)
+def test_packages_are_built_twice(tmp_path: Path, first: str, second: str, different: str) -> None:
+    for name, text in (("one", first), ("two", second)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pyproject.toml").write_text(PROJECT)
+        (tmp_path / name / "a.py").write_text(text)
+    with pytest.raises(SystemExit, match=different) if different else nullcontext():
+        packages.build((tmp_path / "one", tmp_path / "two"), tmp_path / "built", tmp_path / "again", 1_700_000_000)
+    assert len(list((tmp_path / "built").iterdir())) == 2
 
 
 @needs_helm
