@@ -49,7 +49,9 @@ def main() -> int:
     """Update the files in the order in which they depend on each other."""
     check = "--check" in sys.argv
     changed = update(
-        schemas() | authoring() | write_rooms.pages() | write_reference.pages() | write_reality.pages(), set(), check=check
+        schemas() | authoring() | write_rooms.pages() | write_reference.pages() | write_reality.pages(),
+        set(),
+        check=check,
     )
     changed += update(write_catalogue.pages(), set(write_catalogue.FOLDER.glob("*.md")), check=check)
     changed += update(write_readme.pages(), set(), check=check)

@@ -1,5 +1,6 @@
 """Options of several commands."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,25 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PATH = click.Path(exists=True, path_type=Path)
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it; shells complete it."""
+
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_LAST_PORT = 65_535
+
+
+class HostPort(click.ParamType[Any]):
+    """``HOST:PORT`` as a pair; an IPv6 address is in brackets."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's signature
+        """The pair; a usage error for anything else."""
+        if isinstance(value, tuple):
+            return value
+        found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})", value)
+        if not found or int(found[3]) > _LAST_PORT:
+            self.fail(f"{value!r} is not HOST:PORT, as 127.0.0.1:8444", param, ctx)
+        return found[1] or found[2], int(found[3])
 
 
 class Number(click.IntRange):

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import indent
@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import click
 
-from karta_interpreter.cli.options import FILE, PATH, Number
+from karta_interpreter.cli.options import FILE, FOLDER, PATH, HostPort, Number
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, one_line, table
 from karta_interpreter.errors import InterpreterError
@@ -23,8 +23,8 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Operation
 from karta_interpreter.server import Settings, Started, run
+from karta_interpreter.server.beside import Beside
 from karta_interpreter.server.log import flush_log, has_terminal, log, print_text
-from karta_interpreter.server.server import Beside
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.suggestion import closest
 from karta_interpreter.wire.request import API_VERSION, KIND
@@ -124,6 +124,14 @@ _OPTIONS: list[click.Parameter] = [
     _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
     _option("webhook_timeout", Number(1, 30), "How long Karmada waits.", "SECONDS"),
     _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
+    _option("types_api", HostPort(), "Address of the workload types API; without one there is none.", "HOST:PORT"),
+    _option("types_folder", FOLDER, "Where it stores types without --cluster.", "FOLDER"),
+    _option("types_token_file", FILE, "Bearer tokens for it, one on each line, each with a name.", "FILE"),
+    _option("types_token_review", bool, "Whether the API server decides who may use it, by RBAC on Kartas."),
+    _option("types_categories", str, "A category of types", "NAME", flag="--types-category"),
+    _option("types_priorities", str, "A priority of types", "NAME=VALUE", flag="--types-priority"),
+    _option("types_body_limit", Number(min=1), "Largest request that it reads.", "BYTES"),
+    _option("types_rate", Number(min=1), "Most requests to it in a minute from one address.", "NUMBER"),
 ]
 
 
@@ -137,7 +145,7 @@ def serve(**settings: object) -> None:
     """
     chosen = Settings(**cast("dict[str, Any]", settings))
     try:
-        run(chosen, started=lambda started: _introduce(started, chosen), beside=_beside(chosen))
+        run(chosen, started=lambda started: _introduce(started, chosen), beside=list(_beside(chosen)))
     except InterpreterError as error:
         # click would wait for the reader of a full pipe, and fail without one.
         _warn_of_variables()
@@ -146,13 +154,16 @@ def serve(**settings: object) -> None:
         raise SystemExit(Problem.exit_code) from error
 
 
-def _beside(settings: Settings) -> list[Beside]:
-    if settings.console_port is None:
-        return []
-    # Imported only with the setting: a server without it loads nothing of the console.
-    from karta_interpreter.console.beside_server import beside  # noqa: PLC0415
+def _beside(settings: Settings) -> Iterator[Beside]:
+    # Imported only with their settings: other servers need none of it.
+    if settings.types_api:
+        from karta_interpreter.console.workload_types import serve_types  # noqa: PLC0415
 
-    return [partial(beside, port=settings.console_port)]
+        yield serve_types
+    if settings.console_port is not None:
+        from karta_interpreter.console.beside_server import beside  # noqa: PLC0415
+
+        yield partial(beside, port=settings.console_port)
 
 
 def _introduce(started: Started, settings: Settings) -> None:

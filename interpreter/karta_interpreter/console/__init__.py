@@ -1,6 +1,6 @@
-"""The console in the browser: an editor with answers and explanations, the catalogue, and the state of a server.
+"""Views of the definitions in use: the console in the browser, and the workload types API for other programs.
 
-A small JSON API for one page (`interpreter/console`, built by `make console`). Here belong the HTTP handlers, the
-guard in front of them, and the documents that the page shows. Answers are computed in child processes
-(`karta_interpreter.sandbox`). `karta_interpreter.cli` imports it only when the console is used.
+The console is a small JSON API for one page (`interpreter/console`, built by `make console`). Here belong the HTTP
+handlers, the guard in front of them, and the documents that the page shows. Answers are computed in child processes
+(`karta_interpreter.sandbox`). ``serve`` imports nothing of it unless a setting asks for it.
 """

@@ -7,15 +7,17 @@ from contextlib import asynccontextmanager
 from karta_interpreter.console.application import Served
 from karta_interpreter.console.last_hour import LastHour
 from karta_interpreter.console.listener import listening
+from karta_interpreter.server.beside import Shared
 from karta_interpreter.server.log import log
-from karta_interpreter.server.server import Server
 
 
 @asynccontextmanager
-async def beside(server: Server, port: int) -> AsyncIterator[None]:
+async def beside(shared: Shared, port: int) -> AsyncIterator[None]:
     """Run the console of a server for the block; its address goes to the log."""
-    hour = LastHour(server.metrics.totals)
-    async with listening(Served(lambda: server.snapshot, hour.document, server.in_step), port) as url:
+    hour = LastHour(shared.metrics.totals)
+    registrar = shared.control_plane and shared.control_plane.registrar
+    in_step = (lambda: registrar.in_step) if registrar else None
+    async with listening(Served(lambda: shared.store.snapshot, hour.document, in_step), port) as url:
         sampling = asyncio.create_task(hour.run())
         log.info("console", url=url)
         try:

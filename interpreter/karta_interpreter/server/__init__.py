@@ -1,7 +1,8 @@
 """The webhook server: HTTPS in front of the operations, and everything a process needs to run for months.
 
 Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. Bodies are decoded in
-`karta_interpreter.wire` and answered in `karta_interpreter.operations`.
+`karta_interpreter.wire` and answered in `karta_interpreter.operations`. Only this package and
+`karta_interpreter.console` import aiohttp.
 """
 
 from karta_interpreter.server.server import run

@@ -3,13 +3,15 @@
 import asyncio
 import random
 from collections.abc import Callable
+from typing import Protocol
 
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
-from aiohttp.web_response import StreamResponse
+from aiohttp.web_response import Response, StreamResponse
 from aiohttp.web_server import Server
 
-from karta_interpreter.server.application import Application
+from karta_interpreter.server.application import Soon
+from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
 
@@ -24,6 +26,24 @@ _MAX_HEADERS = 64
 _SPREAD = 0.9, 1.1
 
 
+class Answers(Protocol):
+    """What answers the requests of connections, as `Application` does."""
+
+    readiness: Readiness
+
+    async def handle(self, request: BaseRequest) -> StreamResponse:
+        """Answer one request."""
+        ...
+
+    def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
+        """Answer a body sent to ``/interpret``; None leaves it to `handle`."""
+        ...
+
+    def refuse(self, status: int, message: str) -> Response:
+        """Return an HTTP error."""
+        ...
+
+
 class Connection(RequestHandler):
     """A connection with deadlines for all that its client does, except idling between requests.
 
@@ -34,7 +54,7 @@ class Connection(RequestHandler):
 
     __slots__ = ("_application", "_expected", "_settings", "_timers", "is_old")
 
-    def __init__(self, server: Server, application: Application, settings: Settings) -> None:
+    def __init__(self, server: Server, application: Answers, settings: Settings) -> None:
         super().__init__(
             server,
             loop=asyncio.get_running_loop(),

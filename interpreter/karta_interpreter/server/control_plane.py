@@ -66,10 +66,10 @@ class ControlPlane:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._begun = time.monotonic()
-        self._api = ApiServer.of(settings.kubeconfig, settings.context)
+        self.api = ApiServer.of(settings.kubeconfig, settings.context)
         if settings.kubeconfig:
-            self._api.check()
-        self.cluster = Cluster(self._api) if settings.cluster else None
+            self.api.check()
+        self.cluster = Cluster(self.api) if settings.cluster else None
         self.registrar: Registrar | None = None
         self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
         at_url = Endpoint.of_url(settings.public_url) if settings.public_url else None
@@ -83,7 +83,7 @@ class ControlPlane:
 
     async def close(self) -> None:
         """Close the connection."""
-        await self._api.__aexit__(None, None, None)
+        await self.api.__aexit__(None, None, None)
 
     @property
     def is_settled(self) -> bool:
@@ -121,7 +121,7 @@ class ControlPlane:
             if tls:
                 await tls.look()
 
-        self.registrar = Registrar(self._api, store, endpoint, registration, refresh=refresh)
+        self.registrar = Registrar(self.api, store, endpoint, registration, refresh=refresh)
 
     def is_trusted(self, authority: bytes) -> bool:
         """Whether Karmada trusts a CA (PEM). Without registration, any CA counts as trusted."""

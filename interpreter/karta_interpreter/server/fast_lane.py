@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from aiohttp.web_server import Server
 
-from karta_interpreter.server.application import Application
-from karta_interpreter.server.connection import Connection
+from karta_interpreter.server.connection import Answers, Connection
 from karta_interpreter.server.settings import Settings
 
 # What Go's net/http writes for Karmada: these headers, in this order and spelling, each once, and no others. Nothing
@@ -46,7 +45,7 @@ class FastLane(Connection):
 
     __slots__ = ("_awaited", "_end", "_held", "_is_closed", "_parameters", "_start")
 
-    def __init__(self, server: Server, application: Application, settings: Settings) -> None:
+    def __init__(self, server: Server, application: Answers, settings: Settings) -> None:
         super().__init__(server, application, settings)
         self._held = bytearray()
         self._start = self._end = 0

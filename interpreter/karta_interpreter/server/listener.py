@@ -16,8 +16,7 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.web_server import Server
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.application import Application
-from karta_interpreter.server.connection import Connection
+from karta_interpreter.server.connection import Answers, Connection
 from karta_interpreter.server.fast_lane import FastLane
 from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
@@ -30,7 +29,7 @@ _GLANCE = 0.02
 class Connections(Server):
     """Makes connections, and knows the ones that are open."""
 
-    def __init__(self, application: Application, settings: Settings) -> None:
+    def __init__(self, application: Answers, settings: Settings) -> None:
         # A client that leaves ends the work for it: no answer can reach it any more.
         super().__init__(self._handle, request_factory=self._request, handler_cancellation=True)
         self._application = application

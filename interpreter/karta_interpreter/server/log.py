@@ -63,6 +63,13 @@ def configure_log(level: str, form: str | None = None) -> None:
     threading.excepthook = lambda failed: log.error("a thread fails", exc_info=failed.exc_value)
 
 
+def open_standard_files() -> None:
+    """Keep file descriptors 0, 1 and 2 from being connections: libuv aborts when it has to close one of these."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        pass
+    os.close(handle)
+
+
 def print_text(text: str) -> None:
     """Print a text for people on stderr, after the lines that were logged before it."""
     for lines in _all_lines():

@@ -2,25 +2,25 @@
 
 import asyncio
 import gc
-import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import AsyncExitStack
 from importlib import import_module
 from importlib.util import find_spec
 from math import inf
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.findings import in_one_line
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
+from karta_interpreter.server.beside import Beside, Shared
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.health import HealthListener, Readiness
 from karta_interpreter.server.listener import Connections, Listener, cannot_listen, release_memory
 from karta_interpreter.server.load import Load
-from karta_interpreter.server.log import configure_log, flush_log, has_terminal, log
+from karta_interpreter.server.log import configure_log, flush_log, has_terminal, log, open_standard_files
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.server.started import Started
@@ -37,51 +37,53 @@ _MOST_LOGGED = 20
 class Server:
     """A server that listens from entering its ``async with`` block to leaving it.
 
-    Raises ServeError when its settings do not allow that.
+    ``beside`` serves something else meanwhile. Raises ServeError when its settings do not allow that.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, beside: Iterable[Beside] = ()) -> None:
         self._settings = settings
         self._control_plane = plane = _control_plane(settings)
         cluster = plane.cluster if plane else None
         self._store = Store(
-            settings.folders,
+            (*filter(None, [settings.types_folder]), *settings.folders),
             catalogue=settings.catalogue,
             cluster=cluster,
             overrides=settings.overrides,
             selection=Selection(settings.kinds, settings.without),
         )
-        self.metrics: Final = Metrics()
+        self._metrics = Metrics()
         self._tls = None
         if not settings.plain_http:
             trust = (plane.server_name, plane.is_trusted) if plane else ()
             source = certificate_source(settings, *trust)
-            self._tls = Tls(source, self.metrics, plane.wake if plane else lambda: None)
+            self._tls = Tls(source, self._metrics, plane.wake if plane else lambda: None)
         if plane:
             plane.register(self._store, self._tls)
             if registrar := plane.registrar:
-                self.metrics.show_registration(lambda: registrar.in_step)
+                self._metrics.show_registration(lambda: registrar.in_step)
         if cluster:
-            self.metrics.show_staleness(lambda: cluster.stale_for)
+            self._metrics.show_staleness(lambda: cluster.stale_for)
         self._readiness = Readiness(
             self._store,
             lambda: self._tls.not_after if self._tls else inf,
             lambda: plane is None or plane.is_settled,
         )
         options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
-        self._calls = Calls(self._store, self.metrics, options, Load(settings.calls_in_work))
+        self._calls = Calls(self._store, self._metrics, options, Load(settings.calls_in_work))
         taken = (lambda: plane.kinds) if plane else dict
-        application = Application(self._calls, self._readiness, self.metrics, settings, taken)
+        application = Application(self._calls, self._readiness, self._metrics, settings, taken)
         connections = Connections(application, settings)
-        self.metrics.show_in_flight(lambda: connections.busy)
+        self._metrics.show_in_flight(lambda: connections.busy)
         self._listener = Listener(
-            connections, self._tls, most=settings.connections, rejected=self.metrics.connection_rejected
+            connections, self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
         )
         self._health: HealthListener | None = None
         self._health_port: int | None = None
         self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._quarantined: tuple[Quarantined, ...] = ()
+        self._shared = Shared(settings, self._store, options, self._readiness, self._metrics, self._tls, plane)
+        self._beside, self._stack = tuple(beside), AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self._show(self._store.load())
@@ -91,6 +93,12 @@ class Server:
             await self._listen_for_probes(self._settings.host, self._settings.health_port)
         if self._tls and self._tls.certificate.stands_in:
             await self._tls.look()
+        try:
+            for each in self._beside:
+                await self._stack.enter_async_context(each(self._shared))
+        except BaseException:
+            await self._listener.close()
+            raise
         self._background("beating", self._readiness.run())
         self._background("watching the definitions", self._store.watch())
         if self._tls:
@@ -100,6 +108,7 @@ class Server:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -117,17 +126,6 @@ class Server:
         """The address, the definitions and the certificate at this moment."""
         certificate = self._tls.certificate if self._tls else None
         return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The definitions in use."""
-        return self._store.snapshot
-
-    @property
-    def in_step(self) -> Callable[[], bool] | None:
-        """Returns whether the registration is up to date; None where this server does not register."""
-        registrar = self._control_plane and self._control_plane.registrar
-        return (lambda: registrar.in_step) if registrar else None
 
     async def reload_when(self, asked: asyncio.Event) -> None:
         """Read folders, certificate and CA file again each time that the event is set, until cancelled.
@@ -173,7 +171,7 @@ class Server:
         return task
 
     def _show(self, snapshot: Snapshot) -> None:
-        self.metrics.served(snapshot)
+        self._metrics.served(snapshot)
         scripts = sum(1 for entry in snapshot.entries.values() for _ in entry.definition.scripts)
         log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
         for conflict in snapshot.findings:
@@ -185,7 +183,8 @@ class Server:
 
 
 def _control_plane(settings: Settings) -> "ControlPlane | None":
-    if not (settings.cluster or settings.register or settings.service or settings.public_url):
+    asks = settings.types_api and settings.types_token_review
+    if not (settings.cluster or settings.register or settings.service or settings.public_url or asks):
         return None
     # Imported only where there is one: what watches a cluster takes memory and time at each start.
     from karta_interpreter.server.control_plane import ControlPlane  # noqa: PLC0415
@@ -207,25 +206,20 @@ def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
             log.warning("more definitions cannot be used", source=source, more=count - _MOST_LOGGED)
 
 
-_STANDARD_ERROR = 2
 # uvloop is not there on every platform that Python runs on.
 _LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
 
 
-Beside: TypeAlias = Callable[[Server], AbstractAsyncContextManager[None]]
-"""Runs something on the event loop of a server, from when it listens until it stops."""
-
-
 def run(
-    settings: Settings, *, started: Callable[[Started], None] = lambda _: None, beside: Sequence[Beside] = ()
+    settings: Settings, *, started: Callable[[Started], None] = lambda _: None, beside: Iterable[Beside] = ()
 ) -> None:
-    """Serve until SIGTERM or SIGINT; ``started`` is called once the server listens, with what runs ``beside`` it.
+    """Serve until SIGTERM or SIGINT, and what is ``beside``; ``started`` is called once the server listens.
 
     The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
     because the server's terminal was closed: then it ends the server, too. Raises ServeError when the server cannot
     start.
     """
-    _open_standard_files()
+    open_standard_files()
     configure_log(settings.log_level, settings.log_format)
     gc.freeze()  # imported modules: to load definitions takes a tenth less then
     try:
@@ -235,14 +229,7 @@ def run(
         flush_log()
 
 
-def _open_standard_files() -> None:
-    """Keep file descriptors 0, 1 and 2 from being connections: libuv aborts when it has to close one of these."""
-    while (handle := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
-        pass
-    os.close(handle)
-
-
-async def _serve(settings: Settings, started: Callable[[Started], None], beside: Sequence[Beside]) -> None:
+async def _serve(settings: Settings, started: Callable[[Started], None], beside: Iterable[Beside]) -> None:
     asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
     had_terminal = has_terminal()
 
@@ -257,9 +244,7 @@ async def _serve(settings: Settings, started: Callable[[Started], None], beside:
 
     for number, act in ((signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, hang_up)):
         asyncio.get_running_loop().add_signal_handler(number, act)
-    async with Server(settings) as server, AsyncExitStack() as stack:
-        for each in beside:
-            await stack.enter_async_context(each(server))
+    async with Server(settings, beside) as server:
         _settle_garbage()
         log.info("serving", url=server.started.url)
         started(server.started)

@@ -18,6 +18,9 @@ class Settings:
     ``log_format`` is ``json`` or ``text``, by default text where stderr is a terminal. Only there ``serve`` prints what
     it serves at the start, unless it is ``quiet``.
 
+    ``types_api`` is host and port of the workload types API, which stores types on the cluster or in ``types_folder``.
+    Priorities are written as ``NAME=VALUE``; ``types_rate`` is the most requests of an address in a minute.
+
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it;
     then it waits up to ``drain_timeout`` for running calls.
     """
@@ -63,3 +66,19 @@ class Settings:
     ca_file: Path | None = None
     webhook_timeout: int = 3
     multiple_pod_templates_scheduling: bool = False
+    types_api: tuple[str, int] | None = None
+    types_folder: Path | None = None
+    types_token_file: Path | None = None
+    types_token_review: bool = False
+    types_categories: tuple[str, ...] = ("Build", "Train", "Deploy")
+    types_priorities: tuple[str, ...] = (
+        "very-low=25",
+        "low=40",
+        "medium-low=65",
+        "medium=80",
+        "medium-high=90",
+        "high=125",
+        "very-high=150",
+    )
+    types_body_limit: int = 2 * MIB
+    types_rate: int = 600

@@ -109,7 +109,11 @@ class ApiServer:
 
     async def list(self, path: str) -> Sequence[Object]:
         """The objects of a collection."""
-        async with aclosing(self.pages(path, ("list",))) as pages:
+        return await self.select(path, "")
+
+    async def select(self, path: str, selector: str) -> Sequence[Object]:
+        """The objects of a collection that a label selector matches; all of them without one."""
+        async with aclosing(self.pages(path, ("list",), selector=selector)) as pages:
             return [item async for page in pages for item in _objects(page.get("items"))]
 
     async def resources(self, api_version: str) -> Sequence[Object]:
@@ -117,16 +121,19 @@ class ApiServer:
         root = "/apis" if "/" in api_version else "/api"
         return _objects((await self.get(f"{root}/{api_version}")).get("resources"))
 
-    async def pages(self, path: str, verbs: tuple[str, ...] = ("list", "watch")) -> AsyncGenerator[Object]:
+    async def pages(
+        self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = ""
+    ) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
-        query: tuple[tuple[str, str], ...] = (("limit", _PAGE),)
+        whole = (("limit", _PAGE), *((("labelSelector", selector),) if selector else ()))
+        query: tuple[tuple[str, str], ...] = whole
         while True:
             page = await self._ask(Request("GET", path, verbs, query))
             yield page
             rest = get(page, ("metadata", "continue"))
             if not rest:
                 return
-            query = (("limit", _PAGE), ("continue", str(rest)))
+            query = (*whole, ("continue", str(rest)))
 
     async def create(self, path: str, obj: Object) -> Object:
         """The object as it was created in the collection at a path."""
@@ -146,9 +153,10 @@ class ApiServer:
         query, content_type = (("fieldManager", MANAGER),), "application/merge-patch+json"
         return await self._ask(Request("PATCH", f"{path}/status", ("patch",), query, body, content_type))
 
-    async def delete(self, path: str) -> Object:
-        """Delete the object at a path; return the server's answer."""
-        return await self._ask(Request("DELETE", path, ("delete",)))
+    async def delete(self, path: str, *, preconditions: Object | None = None) -> Object:
+        """Delete the object at a path, refused with 409 if it is not that of the preconditions; return the answer."""
+        body = {"preconditions": preconditions} if preconditions else None
+        return await self._ask(Request("DELETE", path, ("delete",), body=body))
 
     async def watch(
         self, path: str, resource_version: str, *, timeout_seconds: int

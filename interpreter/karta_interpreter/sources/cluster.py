@@ -110,7 +110,9 @@ class Cluster:
         self._older = Informer(api, RESOURCE_INTERFACES, dict, pace)
         self._reporter = StatusWriter(api, pace)
         self.referenced = ReferenceCache(api, pace)
-        self._kartas: Mapping[str, ClusterKarta] = {}
+        self._moved = asyncio.Event()
+        self.kartas: Mapping[str, ClusterKarta] = {}
+        """All Kartas as they were last seen, by their sources; replaced, never changed."""
         self.layer = Layer()
         """The definitions of the cluster, the oldest Karta first."""
         self.synced = False
@@ -127,13 +129,18 @@ class Cluster:
 
     async def run(self, changed: Callable[[], None]) -> None:
         """Keep in step until cancelled; ``changed`` is called when `layer` has become another one."""
-        moved, settled = asyncio.Event(), asyncio.Event()
+        moved, settled = self._moved, asyncio.Event()
         async with asyncio.TaskGroup() as group:
             for collection in (self._current, self._older):
                 self._keep(group, partial(collection.follow, moved.set))
             self._keep(group, partial(self._load, moved, settled, changed))
             self._keep(group, partial(self._reporter.run, self._oldest_first, settled))
             self._keep(group, self.referenced.run)
+
+    def take(self, obj: Object) -> None:
+        """Take a Karta as the API server has just answered it, before the watch does."""
+        self._current.put(obj)
+        self._moved.set()
 
     def _keep(self, group: asyncio.TaskGroup, work: Callable[[], Awaitable[None]]) -> None:
         async def keep() -> None:
@@ -152,7 +159,7 @@ class Cluster:
             moved.clear()
             known = self._current.known and self._older.known
             # Compiling takes milliseconds, in which no call would be answered.
-            self._kartas = await asyncio.to_thread(self._read)
+            self.kartas = await asyncio.to_thread(self._read)
             layer = self._new_layer()
             if layer != self.layer:
                 self.layer = layer
@@ -165,13 +172,13 @@ class Cluster:
         for collection in (self._current, self._older):
             for name, obj in collection.objects.items():
                 source = f"{collection.name}/{name}"
-                before = self._kartas.get(source)
+                before = self.kartas.get(source)
                 path = f"{collection.path}/{name}"
                 read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, path, obj)
         return read
 
     def _oldest_first(self) -> list[ClusterKarta]:
-        return sorted(self._kartas.values(), key=lambda karta: karta.age)
+        return sorted(self.kartas.values(), key=lambda karta: karta.age)
 
     def _new_layer(self) -> Layer:
         entries: list[Entry] = []

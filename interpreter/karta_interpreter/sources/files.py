@@ -225,6 +225,13 @@ class Folder(Generic[File]):
             unlisted.append(Quarantined(source, _unreadable(source, reason), serving_last_good=kept))
         return replace(self, files=dict(sorted(files.items())), unlisted=tuple(unlisted))
 
+    def reread(self, path: Path) -> Self:
+        """The folder with one of its files as it is now, and the others as they were read."""
+        files = {other: file for other, file in self.files.items() if other != path}
+        if path.is_file():
+            files[path] = (self.files.get(path) or self.kind(path)).read()
+        return replace(self, files=dict(sorted(files.items())))
+
     def quarantined(self) -> tuple[Quarantined, ...]:
         """What cannot be used of it."""
         return (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined()))

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.reference_resolver import Reader
 from karta_interpreter.sources.file_scan import changes
 from karta_interpreter.sources.files import DefinitionFile, Folder, OverrideFile, layer_of, load_catalogue, overrides_of
@@ -77,6 +78,21 @@ class Store:
                 self._publish()
             except Exception:
                 _logger.exception("definitions could not be read again; the ones in use stay")
+
+    async def reload_file(self, root: Path, path: Path) -> None:
+        """Read one file of a folder again, in a thread, and publish what all sources hold."""
+        async with self._reading:
+            folders = (each.reread(path) if each.root == root else each for each in self._folders)
+            self._folders = await asyncio.to_thread(lambda: tuple(folders))
+            self._publish()
+
+    def files(self, root: Path) -> Mapping[Path, DefinitionFile]:
+        """The files of a folder as they were last read; replaced, never changed."""
+        return next((each.files for each in self._folders if each.root == root), {})
+
+    def takes(self, gvk: GVK) -> bool:
+        """Whether a kind is served when a source has it."""
+        return self._selection.takes(gvk)
 
     async def watch(self, *, rescan: float = 60.0) -> None:
         """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds."""

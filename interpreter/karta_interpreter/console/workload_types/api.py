@@ -1,0 +1,104 @@
+"""Serves the workload types API beside the webhook, on an address of its own."""
+
+import ipaddress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from karta_interpreter.console.workload_types.access import Access, ClusterAccess, TokenFile
+from karta_interpreter.console.workload_types.choices import Choices
+from karta_interpreter.console.workload_types.cluster_storage import ClusterStorage
+from karta_interpreter.console.workload_types.edge import Edge
+from karta_interpreter.console.workload_types.folder_storage import FolderStorage
+from karta_interpreter.console.workload_types.judge import Judge
+from karta_interpreter.console.workload_types.openapi import document
+from karta_interpreter.console.workload_types.rate import RateLimit
+from karta_interpreter.console.workload_types.routes import Parts, Routes
+from karta_interpreter.console.workload_types.storage import Storage
+from karta_interpreter.console.workload_types.view import View
+from karta_interpreter.errors import ServeError
+from karta_interpreter.server.beside import Shared
+from karta_interpreter.server.listener import Connections, Listener
+from karta_interpreter.server.log import log
+from karta_interpreter.server.tls import Tls
+
+_CONNECTIONS = 256
+
+
+@asynccontextmanager
+async def serve_types(shared: Shared) -> AsyncIterator[None]:
+    """Serve in a block, with what a server shares; raises ServeError where its settings do not allow it."""
+    settings = shared.settings
+    if settings.types_api is None:
+        raise ServeError("the workload types API needs an address: give --types-api")
+    host, port = settings.types_api
+    tls = _tls(shared, host)
+    storage, access = _storage(shared), _access(shared)
+    choices = Choices.of(settings.types_categories, settings.types_priorities)
+    judge = Judge()
+    parts = Parts(
+        shared.store,
+        storage,
+        View(shared.store, storage),
+        judge,
+        choices,
+        shared.options,
+        settings.types_body_limit,
+    )
+    routes = Routes(parts, document(choices)).table()
+    edge = Edge(routes, access, RateLimit(settings.types_rate), shared.readiness)
+    connections = Connections(edge, replace(settings, body_limit=settings.types_body_limit))
+    listener = Listener(connections, tls, most=_CONNECTIONS, rejected=shared.metrics.connection_rejected)
+    await listener.open(host, port)
+    try:
+        log.info("workload types API", url=_url(host, listener.port, is_tls=tls is not None))
+        yield
+        await listener.drain(settings.drain_timeout)
+        await edge.finish()
+    finally:
+        await listener.close()
+        judge.close()
+
+
+def _tls(shared: Shared, host: str) -> Tls | None:
+    """The certificate of the server; none on loopback, which no packet leaves."""
+    if _is_loopback(host):
+        return None
+    if shared.tls is None:
+        raise ServeError("the workload types API on an address other than loopback needs TLS: leave out --plain-http")
+    return shared.tls
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _storage(shared: Shared) -> Storage:
+    folder, plane = shared.settings.types_folder, shared.control_plane
+    if folder and plane and plane.cluster:
+        raise ServeError(
+            "workload types are stored on the cluster or in a folder: leave out --cluster or --types-folder"
+        )
+    if folder:
+        return FolderStorage(folder, shared.store)
+    if plane and plane.cluster:
+        return ClusterStorage(plane.api, plane.cluster)
+    raise ServeError("--types-api needs a place to store workload types: give --cluster or --types-folder")
+
+
+def _access(shared: Shared) -> Access:
+    file, asks = shared.settings.types_token_file, shared.settings.types_token_review
+    if file and asks:
+        raise ServeError("tokens come from --types-token-file or from --types-token-review: leave one out")
+    if file:
+        return TokenFile(file)
+    if asks and shared.control_plane:
+        return ClusterAccess(shared.control_plane.api)
+    raise ServeError("--types-api needs to know who may use it: give --types-token-file or --types-token-review")
+
+
+def _url(host: str, port: int, *, is_tls: bool) -> str:
+    return f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,0 +1,128 @@
+"""Workload types on a cluster: a Karta object for each version, which kubectl lists by the labels of the type.
+
+A change writes one object after the other, and deletes last: a crash leaves every version as it was or as it is wanted,
+and the same request completes the change. Every change gives all objects of a type another revision, so that of two
+changes at the same time one is refused by the API server.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+from karta_interpreter.console.workload_types.ownership import controller_of, writer_of
+from karta_interpreter.console.workload_types.problems import ApiError, owned
+from karta_interpreter.console.workload_types.records import ID, Record, StoredType, label, type_id
+from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster, ClusterKarta
+
+_T = TypeVar("_T")
+_OTHERS_LABELS: Final = "run.ai/"
+_REJECTED: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
+
+
+class ClusterStorage:
+    """The types among the Kartas of a cluster."""
+
+    name = ORIGIN
+
+    def __init__(self, api: ApiServer, cluster: Cluster) -> None:
+        self._api = api
+        self._cluster = cluster
+        self._writing = asyncio.Lock()
+
+    def sources(self) -> Mapping[str, ClusterKarta]:
+        """The Kartas as the watch has them."""
+        return self._cluster.kartas
+
+    def records(self, source: ClusterKarta) -> tuple[Record, ...]:
+        """The Karta."""
+        loaded = source.loaded
+        return (Record(loaded.gvk, source.obj, ORIGIN, loaded.findings),) if loaded.gvk else ()
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Keep other tasks from writing; the API server keeps other processes from it."""
+        async with self._writing:
+            yield
+
+    async def read(self, group: str, kind: str) -> StoredType | None:
+        """The type in its objects."""
+        found = await self._attempt(self._api.select(KARTAS, f"{ID}={type_id(group, kind)}"))
+        for each in found:
+            if controller := controller_of(each):
+                raise owned(controller, f"the Karta {_name(each)}")
+        return StoredType.of(group, kind, found)
+
+    async def write(self, wanted: StoredType, present: StoredType | None) -> None:
+        """Replace and create the objects of a type, then delete those of versions that it has no longer."""
+        before = present.kartas if present else {}
+        for version, karta in wanted.kartas.items():
+            stored = before.get(version)
+            written = await (self._replace(karta, stored) if stored else self._create(karta))
+            self._cluster.take(written)
+        for version in before.keys() - wanted.kartas.keys():
+            await self._delete(before[version])
+
+    async def delete(self, present: StoredType) -> None:
+        """Delete the objects of a type."""
+        for karta in present.kartas.values():
+            await self._delete(karta)
+
+    async def _create(self, karta: Object) -> Object:
+        try:
+            return await self._api.create(KARTAS, karta)
+        except ClusterError as error:
+            if error.reason != "AlreadyExists":
+                raise _failed(error) from error
+        path = _path(karta)
+        other = await self._attempt(self._api.get(path))
+        if label(other, ID) == label(karta, ID):
+            raise ApiError(412, f"another client has just registered {_name(karta)}: read it and try again")
+        raise owned(writer_of(other), f"the Karta {_name(karta)}")
+
+    async def _replace(self, karta: Object, stored: Object) -> Object:
+        """The object after its content was replaced; what others keep in its metadata stays."""
+        metadata = {field: value for field, value in stored["metadata"].items() if field != "managedFields"}
+        labels = metadata.get("labels", {})
+        kept = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
+        new = {**karta["metadata"], "labels": {**kept, **karta["metadata"]["labels"]}}
+        obj = {**karta, "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}
+        return await self._attempt(self._api.replace(_path(stored), obj))
+
+    async def _delete(self, karta: Object) -> None:
+        metadata = karta["metadata"]
+        known = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
+        try:
+            await self._api.delete(_path(karta), preconditions=known)
+        except ClusterError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                raise _failed(error) from error
+
+    @staticmethod
+    async def _attempt(work: Awaitable[_T]) -> _T:
+        try:
+            return await work
+        except ClusterError as error:
+            raise _failed(error) from error
+
+
+def _failed(error: ClusterError) -> ApiError:
+    """What a client of this API is told about an answer of the API server."""
+    if error.status == HTTPStatus.CONFLICT:
+        return ApiError(412, "the type was changed meanwhile: read it and try again")
+    if error.status in _REJECTED:
+        return ApiError(422, f"the API server does not take the Karta: {error}")
+    return ApiError(503, f"the API server cannot be used: {error}", headers={"Retry-After": "5"})
+
+
+def _name(karta: Object) -> str:
+    return str(edit.get(karta, ("metadata", "name")))
+
+
+def _path(karta: Object) -> str:
+    return f"{KARTAS}/{_name(karta)}"

@@ -1,0 +1,155 @@
+"""The edge of this API: limits and access before each request, problem details and an audit line after it."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final, NamedTuple, TypeVar
+
+import orjson
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+from pydantic import BaseModel, ValidationError
+
+from karta_interpreter.console.workload_types.access import Access, bearer_token
+from karta_interpreter.console.workload_types.models import ProblemError
+from karta_interpreter.console.workload_types.problems import CONTENT_TYPE, ApiError
+from karta_interpreter.console.workload_types.rate import RateLimit
+from karta_interpreter.errors import RequestError
+from karta_interpreter.explain.explanation import pointer_to
+from karta_interpreter.server.application import read_body
+from karta_interpreter.server.health import Readiness
+from karta_interpreter.server.log import log
+
+_HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_READS: Final = {"get", "list"}
+_LONGEST: Final = 200
+_M = TypeVar("_M", bound=BaseModel)
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request, the id in its path, and for the audit the name of the type that it is about."""
+
+    request: BaseRequest
+    id: str = ""
+    about: str = ""
+
+
+Handler = Callable[[Asked], Awaitable[Response]]
+
+
+class Route(NamedTuple):
+    """A method of a path, which may hold an id; ``verb`` is that of RBAC which its requests need."""
+
+    method: str
+    path: re.Pattern[str]
+    verb: str
+    handler: Handler
+
+    @classmethod
+    def of(cls, method: str, path: str, verb: str, handler: Handler) -> "Route":
+        """Read a path in which ``{id}`` stands for any id."""
+        return cls(method, re.compile(re.escape(path).replace(r"\{id\}", "(?P<id>[^/:]+)")), verb, handler)
+
+
+class Edge:
+    """Answers the requests of connections (`karta_interpreter.server.connection.Answers`)."""
+
+    def __init__(self, routes: Sequence[Route], access: Access, rate: RateLimit, readiness: Readiness) -> None:
+        self.readiness = readiness
+        self._routes = routes
+        self._access = access
+        self._rate = rate
+        self._tasks: set[asyncio.Task[Response]] = set()
+
+    async def handle(self, request: BaseRequest) -> Response:
+        """Answer one request; a client that leaves does not stop a change half way."""
+        task = asyncio.create_task(self._answer(request))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
+
+    def answer_soon(self, body: bytes, parameters: str) -> None:
+        """Leave all requests to `handle`."""
+
+    def refuse(self, status: int, message: str) -> Response:
+        """Return an HTTP error."""
+        return _refusal(ApiError(status, message))
+
+    async def finish(self) -> None:
+        """Return when all requests are answered."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _answer(self, request: BaseRequest) -> Response:
+        who, client = "unknown", request.remote or ""
+        route, asked = self._route(request)
+        try:
+            self._rate.take(client)
+            token = bearer_token(request.headers.get("Authorization"))
+            who = await self._access.user(token)
+            await self._access.authorize(token, route.verb)
+            response = await route.handler(asked)
+        except ApiError as error:
+            response = _refusal(error)
+        except Exception as error:  # noqa: BLE001 - the edge of the process; its text may hold content of the body
+            log.error("request failed unexpectedly", path=request.path[:_LONGEST], exc_info=error)
+            response = _refusal(ApiError(500, "internal error"))
+        response.headers.update(_HEADERS)
+        is_quiet = route.verb in _READS and response.status < HTTPStatus.BAD_REQUEST
+        about: dict[str, Any] = {"workload_type": asked.about} if asked.about else {}
+        what = f"{request.method[:_LONGEST]} {request.path[:_LONGEST]}"
+        write = log.debug if is_quiet else log.info
+        write("workload types audit", who=who, what=what, **about, outcome=response.status, client=client)
+        return response
+
+    def _route(self, request: BaseRequest) -> tuple[Route, Asked]:
+        found = [(route, match) for route in self._routes if (match := route.path.fullmatch(request.path))]
+        for route, match in found:
+            if route.method == request.method:
+                return route, Asked(request, match.groupdict().get("id", ""))
+        methods = [route.method for route, _ in found]
+
+        async def refuse(_: Asked) -> Response:
+            raise _unknown(methods, request.method)
+
+        return Route.of(request.method, request.path, "list", refuse), Asked(request)
+
+
+def _unknown(methods: Sequence[str], method: str) -> ApiError:
+    if not methods:
+        return ApiError(404, "there is nothing at this path; /api/v1/openapi.json describes what there is")
+    allowed = ", ".join(sorted(methods))
+    return ApiError(405, f"this path takes {allowed}, not {method[:_LONGEST]}", headers={"Allow": allowed})
+
+
+def _refusal(error: ApiError) -> Response:
+    body = error.problem().model_dump_json(by_alias=True, exclude_none=True)
+    return Response(status=error.status, text=body, content_type=CONTENT_TYPE, headers=error.headers)
+
+
+async def read(asked: Asked, model: type[_M], limit: int) -> _M:
+    """The body of a request; raises ApiError: 413, 415, 400 where it is not JSON, 422 where it is another object."""
+    try:
+        value = orjson.loads(await read_body(asked.request, limit))
+    except RequestError as error:
+        raise ApiError(error.status, str(error)) from error
+    except orjson.JSONDecodeError as error:
+        raise ApiError(400, f"the body is not JSON: {error}") from error
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        errors = [
+            ProblemError(pointer=pointer_to(each["loc"]), detail=each["msg"], rule=each["type"], severity="error")
+            for each in error.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        raise ApiError(422, "the body is not as openapi.json describes it", errors=errors) from error
+
+
+def sent(body: BaseModel, status: int = 200, *, etag: str = "", location: str = "") -> Response:
+    """An answer with a body."""
+    headers = ({"ETag": f'"{etag}"'} if etag else {}) | ({"Location": location} if location else {})
+    text = body.model_dump_json(by_alias=True).encode()
+    return Response(status=status, body=text, content_type="application/json", headers=headers)

@@ -1,0 +1,111 @@
+"""Filters, sorts and cuts the list of types into pages, as the query of a request asks."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+from karta_interpreter.console.workload_types.models import ProblemError
+from karta_interpreter.console.workload_types.problems import ApiError
+from karta_interpreter.console.workload_types.view import API, Row
+from karta_interpreter.suggestion import did_you_mean
+
+DEFAULT_LIMIT: Final = 50
+MOST: Final = 200
+FIELDS: Final[Mapping[str, Callable[[Row], str]]] = {
+    "name": lambda row: row.name,
+    "group": lambda row: row.group,
+    "categoryId": lambda row: row.category or "",
+    "priorityId": lambda row: row.priority or "",
+    "source": lambda row: row.source,
+}
+OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
+    "==": lambda found, given: found == given,
+    "!=": lambda found, given: found != given,
+    "<=": lambda found, given: found <= given,
+    ">=": lambda found, given: found >= given,
+    "=@": lambda found, given: given in found,
+    "!@": lambda found, given: given not in found,
+    "=^": lambda found, given: found.startswith(given),
+    "=$": lambda found, given: found.endswith(given),
+}
+_FILTER: Final = re.compile(r"(\w+)(==|!=|<=|>=|=@|!@|=\^|=\$)(.*)", re.DOTALL)
+_NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
+_Test = Callable[[Row], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a client asks of the list; read from the query, with everything that is wrong with it in one error."""
+
+    tests: tuple[_Test, ...] = ()
+    sort_by: str = "name"
+    descending: bool = False
+    offset: int = 0
+    limit: int = DEFAULT_LIMIT
+
+    @classmethod
+    def of(cls, query: Iterable[tuple[str, str]]) -> Self:
+        """Read the parameters of a query; raises ApiError."""
+        errors: list[ProblemError] = []
+        tests: list[_Test] = []
+        chosen: dict[str, str] = {}
+        for name, text in query:
+            if name == "filterBy":
+                tests += _tests(text, errors)
+            elif name not in _CHECKS:
+                hint = did_you_mean(name, ["filterBy", *_CHECKS])
+                errors.append(ProblemError(parameter=name, detail="there is no such parameter", hint=hint or None))
+            elif name in chosen:
+                errors.append(ProblemError(parameter=name, detail="it is given more than once"))
+            elif not _CHECKS[name][0](text):
+                errors.append(ProblemError(parameter=name, detail=f'"{text[:100]}" is not {_CHECKS[name][1]}'))
+            else:
+                chosen[name] = text
+        if errors:
+            raise ApiError(400, "the query cannot be read", errors=errors)
+        if chosen.get("externalTypesOnly") == "true":
+            tests.append(lambda row: row.source == API)
+        return cls(
+            tuple(tests),
+            chosen.get("sortBy", "name"),
+            chosen.get("sortOrder") == "desc",
+            int(chosen.get("offset", 0)),
+            int(chosen.get("limit", DEFAULT_LIMIT)),
+        )
+
+    def page(self, rows: Iterable[Row]) -> tuple[Sequence[Row], int]:
+        """The rows of the page, and how many rows there are on all pages."""
+        found = [row for row in rows if all(test(row) for test in self.tests)]
+        field = FIELDS[self.sort_by]
+        found.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
+        return found[self.offset : self.offset + self.limit], len(found)
+
+
+_CHECKS: Final[Mapping[str, tuple[Callable[[str], bool], str]]] = {
+    "sortBy": (FIELDS.__contains__, f"one of {', '.join(FIELDS)}"),
+    "sortOrder": (("asc", "desc").__contains__, "asc or desc"),
+    "offset": (lambda text: bool(_NUMBER.fullmatch(text)), "a number from 0 up"),
+    "limit": (
+        lambda text: bool(_NUMBER.fullmatch(text)) and 1 <= int(text) <= MOST,
+        f"a number from 1 to {MOST}",
+    ),
+    "externalTypesOnly": (("true", "false").__contains__, "true or false"),
+}
+"""For each parameter a check of its text, and what the text should be."""
+
+
+def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
+    """A test for each condition of a filter; all of them have to hold."""
+    for part in text.split(","):
+        match = _FILTER.fullmatch(part)
+        if match is None or match[1] not in FIELDS:
+            detail = f'"{part[:100]}" is no condition: write FIELD, OPERATOR and VALUE, as name==RayCluster'
+            hint = f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}"
+            errors.append(ProblemError(parameter="filterBy", detail=detail, hint=hint))
+            continue
+        yield _test(FIELDS[match[1]], OPERATORS[match[2]], match[3])
+
+
+def _test(field: Callable[[Row], str], operator: Callable[[str, str], bool], value: str) -> _Test:
+    return lambda row: operator(field(row), value)

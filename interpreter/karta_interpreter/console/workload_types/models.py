@@ -1,0 +1,153 @@
+"""The bodies of requests and answers, from which the OpenAPI document is made."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+
+KindName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{0,62}$"),
+    Field(description="The kind, as in the objects of the type.", examples=["RayCluster"]),
+]
+Group = Annotated[
+    str,
+    StringConstraints(pattern=rf"^({_LABEL}(\.{_LABEL})*)?$", max_length=180),
+    Field(description="The API group; empty for core kinds.", examples=["ray.io"]),
+]
+Manifest = dict[str, Any]
+"""A Karta or ResourceInterface as JSON. `karta_interpreter.karta` judges it, and finds more than a schema."""
+
+
+class Model(BaseModel):
+    """A JSON object without unknown fields, whose values are of the right type as they stand."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
+
+
+class WorkloadTypeInput(Model):
+    """A workload type as a client registers it."""
+
+    category_id: str = Field(description="One of the ids of /workload-categories.")
+    priority_id: str = Field(description="One of the ids of /workload-priorities.")
+    name: KindName
+    group: Group
+    resource_interfaces: list[Manifest] = Field(
+        min_length=1,
+        max_length=16,
+        description="A Karta or ResourceInterface for each version of the kind; the API gives each its name.",
+    )
+
+
+class FindingOutput(Model):
+    """Something that is wrong, or looks wrong; a type with an error is not stored."""
+
+    severity: Literal["error", "warning"]
+    rule: str = Field(description="The rule that found it, such as jq-syntax.")
+    pointer: str = Field(description="Where: a JSON Pointer (RFC 6901) into the body of the request.")
+    detail: str
+    hint: str = ""
+
+
+class WorkloadType(Model):
+    """A workload type as it is served."""
+
+    id: str = Field(description="Follows from group and name alone.")
+    name: str
+    group: str
+    category_id: str | None
+    category_name: str | None
+    priority_id: str | None
+    priority_name: str | None
+    source: str = Field(description="Where the Kartas come from: api, cluster, catalogue, or the name of a file.")
+    owner: str | None = Field(description="Who changes this type instead of this API; null for types of this API.")
+    versions: list[str]
+    resource_interfaces: list[Manifest] = Field(description="The Karta of each version, in the order of `versions`.")
+    findings: list[FindingOutput] = Field(description="With pointers into this object.")
+
+
+class WorkloadTypes(Model):
+    """A page of the list of types."""
+
+    types: list[WorkloadType]
+    total: int = Field(description="How many types there are on all pages.")
+    offset: int
+    limit: int
+
+
+class Category(Model):
+    """A category of workload types."""
+
+    id: str
+    name: str
+
+
+class Categories(Model):
+    """All categories."""
+
+    categories: list[Category]
+
+
+class Priority(Model):
+    """A priority of workload types."""
+
+    id: str
+    name: str
+    value: int = Field(description="The greater, the more urgent.")
+
+
+class Priorities(Model):
+    """All priorities, the lowest first."""
+
+    priorities: list[Priority]
+
+
+class Validation(Model):
+    """The answer about a type that can be stored: its warnings."""
+
+    findings: list[FindingOutput]
+
+
+class Interpretation(Model):
+    """An object of a type, with what Karmada has beside it for some operations."""
+
+    object: dict[str, Any] = Field(description="The object; its apiVersion selects the version of the type.")
+    observed: dict[str, Any] | None = Field(None, description="The member's object, for Retain; default: the object.")
+    items: list[dict[str, Any]] | None = Field(
+        None,
+        max_length=1000,
+        description="AggregatedStatusItems, for AggregateStatus; default: the status of the object, in one cluster.",
+    )
+    replicas: int | None = Field(
+        None, ge=0, le=2**31 - 1, description="The count for ReviseReplica; default: one more than now."
+    )
+
+
+class Explanations(Model):
+    """The answer to each operation with its explanation, as `karta-interpreter explain -o json` prints it."""
+
+    explanations: list[dict[str, Any]]
+
+
+class ProblemError(Model):
+    """One thing that is wrong with a request."""
+
+    pointer: str | None = Field(None, description="A JSON Pointer (RFC 6901) into the body of the request.")
+    parameter: str | None = Field(None, description="The parameter of the query, or the header.")
+    detail: str
+    rule: str | None = None
+    severity: Literal["error", "warning"] | None = None
+    hint: str | None = None
+
+
+class Problem(Model):
+    """Problem details (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    owner: str | None = Field(None, description="Who owns the type, where that is the problem.")
+    errors: list[ProblemError] | None = Field(None, description="Everything that is wrong, in one answer.")

@@ -1,0 +1,164 @@
+"""Workload types as Kartas: which labels join the Kartas of a type, and what of a Karta is its content."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Self
+from uuid import UUID, uuid5
+
+import orjson
+
+from karta_interpreter.findings import Finding
+from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.schema import KARTA, gvk_of
+
+_PREFIX: Final = "types.karta-interpreter.io/"
+ID: Final = f"{_PREFIX}id"
+CATEGORY: Final = f"{_PREFIX}category"
+PRIORITY: Final = f"{_PREFIX}priority"
+REVISION: Final = f"{_PREFIX}revision"
+"""The label with the hash of the whole type: every change of a type changes each of its Kartas."""
+
+_STAMPED: Final = "run.ai/karta-"
+"""Labels that the admission of Kartas adds."""
+_NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
+_LABELS: Final = ("metadata", "labels")
+
+
+def type_id(group: str, kind: str) -> str:
+    """The id of a workload type.
+
+    >>> type_id("ray.io", "RayCluster")
+    '899584b3-4d59-5683-9ffd-eb1d42953e0a'
+    """
+    return str(uuid5(_NAMESPACE, f"{kind}.{group}"))
+
+
+class Record(NamedTuple):
+    """A Karta where types are stored: of a type of this API, or of another owner; ``source`` names its place."""
+
+    gvk: GVK
+    manifest: Object
+    source: str
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this API has stored it."""
+        return label(self.manifest, ID) == type_id(self.gvk.group, self.gvk.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredType:
+    """A workload type as it is stored: the Karta of each version, in the order of the versions."""
+
+    group: str
+    kind: str
+    kartas: Mapping[str, Object]
+
+    @classmethod
+    def new(cls, group: str, kind: str, category: str, priority: str, kartas: Iterable[Object]) -> Self:
+        """The type of Kartas that were judged, with the labels and names that they are stored with."""
+        contents = {gvk.version: content(karta) for karta in kartas if (gvk := gvk_of(karta))}
+        contents = dict(sorted(contents.items()))
+        labels = {ID: type_id(group, kind), CATEGORY: category, PRIORITY: priority}
+        labels[REVISION] = _hash([labels, contents])[:32]
+        named = {version: _named(karta, GVK(group, version, kind), labels) for version, karta in contents.items()}
+        return cls(group, kind, named)
+
+    @classmethod
+    def of(cls, group: str, kind: str, kartas: Iterable[Object]) -> Self | None:
+        """The type of stored Kartas; None where there is none."""
+        found = {gvk.version: karta for karta in kartas if (gvk := gvk_of(karta))}
+        return cls(group, kind, dict(sorted(found.items()))) if found else None
+
+    @property
+    def id(self) -> str:
+        """The id."""
+        return type_id(self.group, self.kind)
+
+    @property
+    def category(self) -> str | None:
+        """The id of its category."""
+        return self._label(CATEGORY)
+
+    @property
+    def priority(self) -> str | None:
+        """The id of its priority."""
+        return self._label(PRIORITY)
+
+    @property
+    def etag(self) -> str:
+        """A hash of the content."""
+        return etag_of(self.category, self.priority, self.kartas.values())
+
+    @property
+    def revisions(self) -> set[str]:
+        """The revisions of the Kartas: more than one after a change that was cut off."""
+        return {label(karta, REVISION) or "" for karta in self.kartas.values()}
+
+    def equals(self, other: "StoredType") -> bool:
+        """Whether this type, as it is stored, is what ``other`` asks for.
+
+        An API server may add to what it stores; the revision is that of the request.
+        """
+        return self.kartas.keys() == other.kartas.keys() and (
+            self.revisions == other.revisions or self.etag == other.etag
+        )
+
+    def is_part_of(self, other: "StoredType") -> bool:
+        """Whether this is what a registration of ``other`` leaves behind that was cut off."""
+        return self.kartas.keys() < other.kartas.keys() and self.revisions == other.revisions
+
+    def _label(self, name: str) -> str | None:
+        return next((value for karta in self.kartas.values() if (value := label(karta, name))), None)
+
+
+def label(manifest: Object, name: str) -> str | None:
+    """The value of a label, None where there is none."""
+    value = edit.get(manifest, (*_LABELS, name))
+    return value if isinstance(value, str) and value else None
+
+
+def content(manifest: Object) -> Object:
+    """The part of a Karta that its author writes; a ResourceInterface becomes the Karta that says the same.
+
+    What an API server adds is left out, and the labels of this API, which fields of the type stand for.
+    """
+    labels = _texts(edit.get(manifest, _LABELS))
+    own = {name: value for name, value in labels.items() if not name.startswith((_PREFIX, _STAMPED))}
+    annotations = _texts(edit.get(manifest, ("metadata", "annotations")))
+    name = edit.get(manifest, ("metadata", "name"))
+    parts = {"name": name, "labels": own, "annotations": annotations}
+    metadata = {field: value for field, value in parts.items() if value}
+    return {"apiVersion": KARTA[0], "kind": KARTA[1], "metadata": metadata, "spec": manifest.get("spec")}
+
+
+def etag_of(category: str | None, priority: str | None, kartas: Iterable[Object]) -> str:
+    """The entity tag of a type with these Kartas."""
+    return _hash([category, priority, [content(karta) for karta in kartas]])[:32]
+
+
+def karta_name(gvk: GVK) -> str:
+    """The name of the Karta of a version of a type.
+
+    >>> karta_name(GVK("ray.io", "v1", "RayCluster"))
+    'raycluster-v1.ray.io'
+    """
+    return f"{gvk.kind}-{gvk.version}{'.' if gvk.group else ''}{gvk.group}".lower()
+
+
+def _named(karta: Object, gvk: GVK, labels: Mapping[str, str]) -> Object:
+    metadata = karta["metadata"]
+    named = {**metadata, "name": karta_name(gvk), "labels": {**metadata.get("labels", {}), **labels}}
+    return {**karta, "metadata": named}
+
+
+def _texts(value: JSON) -> Mapping[str, JSON]:
+    return value if isinstance(value, dict) else {}
+
+
+def _hash(value: JSON) -> str:
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()

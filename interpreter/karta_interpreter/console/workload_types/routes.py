@@ -1,0 +1,280 @@
+"""The operations of this API, one handler each."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+
+from karta_interpreter.console.workload_types.choices import Choices
+from karta_interpreter.console.workload_types.edge import Asked, Route, read, sent
+from karta_interpreter.console.workload_types.judge import Judge
+from karta_interpreter.console.workload_types.listing import Listing
+from karta_interpreter.console.workload_types.models import (
+    Categories,
+    Explanations,
+    FindingOutput,
+    Interpretation,
+    Priorities,
+    Validation,
+    WorkloadTypeInput,
+    WorkloadTypes,
+)
+from karta_interpreter.console.workload_types.problems import ApiError, invalid, owned
+from karta_interpreter.console.workload_types.records import StoredType, karta_name
+from karta_interpreter.console.workload_types.storage import Storage
+from karta_interpreter.console.workload_types.view import Row, View
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.karta.schema import gvk_of
+from karta_interpreter.operations import Options
+from karta_interpreter.server.log import log
+from karta_interpreter.sources.store import Store
+
+ROOT: Final = "/api/v1"
+TYPES: Final = f"{ROOT}/workload-types"
+_ONE: Final = f"{TYPES}/{{id}}"
+_SERVED_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.01
+_ROOT_KIND: Final = ("spec", "structureDefinition", "rootComponent", "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the handlers work with."""
+
+    store: Store
+    storage: Storage
+    view: View
+    judge: Judge
+    choices: Choices
+    options: Options
+    body_limit: int
+
+
+class Routes:
+    """The handlers."""
+
+    def __init__(self, parts: Parts, document: bytes) -> None:
+        self._parts = parts
+        self._document = document
+
+    def table(self) -> Sequence[Route]:
+        """Every path with its methods."""
+        return [
+            Route.of("GET", TYPES, "list", self.list_types),
+            Route.of("POST", TYPES, "create", self.create),
+            Route.of("POST", f"{TYPES}:validate", "list", self.validate),
+            Route.of("GET", _ONE, "get", self.get),
+            Route.of("PUT", _ONE, "update", self.replace),
+            Route.of("DELETE", _ONE, "delete", self.delete),
+            Route.of("POST", f"{_ONE}:interpret", "get", self.interpret),
+            Route.of("GET", f"{ROOT}/workload-categories", "list", self.categories),
+            Route.of("GET", f"{ROOT}/workload-priorities", "list", self.priorities),
+            Route.of("GET", f"{ROOT}/openapi.json", "list", self.openapi),
+        ]
+
+    async def list_types(self, asked: Asked) -> Response:
+        """A page of the types."""
+        listing = Listing.of(asked.request.query.items())
+        rows, total = listing.page(self._parts.view.rows().values())
+        types = [row.output(self._parts.choices) for row in rows]
+        return sent(WorkloadTypes(types=types, total=total, offset=listing.offset, limit=listing.limit))
+
+    async def get(self, asked: Asked) -> Response:
+        """One type."""
+        return self._sent(self._row(asked))
+
+    async def create(self, asked: Asked) -> Response:
+        """Register a type; the same request again changes nothing."""
+        wanted, _ = await self._judged(asked)
+        async with self._parts.storage.exclusive():
+            present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
+            is_new = present is None or present.is_part_of(wanted)
+            if present and not is_new and not present.equals(wanted):
+                raise ApiError(
+                    409, f"{wanted.kind} of {wanted.group} is registered with another content: PUT changes it"
+                )
+            if is_new:
+                await self._parts.storage.write(wanted, present)
+        return await self._stored(wanted, 201 if is_new else 200)
+
+    async def replace(self, asked: Asked) -> Response:
+        """Replace a type that is registered."""
+        row = self._row(asked)
+        matches = _if_match(asked.request)
+        wanted, _ = await self._judged(asked, row)
+        async with self._parts.storage.exclusive():
+            present = self._required(row, await self._present(row.group, row.name, wanted.kartas.keys()))
+            _check(present, matches)
+            if not present.equals(wanted):
+                await self._parts.storage.write(wanted, present)
+        return await self._stored(wanted, 200)
+
+    async def delete(self, asked: Asked) -> Response:
+        """Delete a type that is registered."""
+        row = self._row(asked)
+        matches = _if_match(asked.request)
+        async with self._parts.storage.exclusive():
+            present = self._required(row, await self._present(row.group, row.name, ()))
+            _check(present, matches)
+            await self._parts.storage.delete(present)
+        await self._until(lambda now: now is None or not now.is_stored, row.id)
+        return Response(status=204)
+
+    async def validate(self, asked: Asked) -> Response:
+        """Judge a type as `create` does, and store nothing."""
+        _, findings = await self._judged(asked)
+        return sent(Validation(findings=findings))
+
+    async def interpret(self, asked: Asked) -> Response:
+        """Answer all operations about an object of a type, each with its explanation."""
+        row = self._row(asked)
+        body = await read(asked, Interpretation, self._parts.body_limit)
+        entry = self._parts.store.snapshot.entries.get(_kind_of(body, row))
+        if entry is None:
+            versions = ", ".join(each.gvk.version for each in row.records)
+            finding = _error("/object/apiVersion", "unknown-version", f"this version is not served; known: {versions}")
+            raise invalid([finding], "the object cannot be interpreted")
+        reader = self._parts.store.reader
+        found = await self._parts.judge.explanations(entry.definition, reader, self._parts.options, body, entry.origin)
+        return sent(Explanations(explanations=[dict(each) for each in found]))
+
+    async def categories(self, asked: Asked) -> Response:
+        """The categories."""
+        del asked
+        return sent(Categories(categories=[*self._parts.choices.categories.values()]))
+
+    async def priorities(self, asked: Asked) -> Response:
+        """The priorities."""
+        del asked
+        return sent(Priorities(priorities=[*self._parts.choices.priorities.values()]))
+
+    async def openapi(self, asked: Asked) -> Response:
+        """The description of this API."""
+        del asked
+        return Response(body=self._document, content_type="application/json")
+
+    async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[StoredType, list[FindingOutput]]:
+        """The type in a body, and its warnings; raises ApiError with all findings where one is an error."""
+        body = await read(asked, WorkloadTypeInput, self._parts.body_limit)
+        asked.about = f"{body.name}.{body.group}"
+        kartas = [_with_name(karta) for karta in body.resource_interfaces]
+        findings = await self._parts.judge.findings(body.group, body.name, kartas)
+        findings += self._more_findings(body, row)
+        if any(each.severity == "error" for each in findings):
+            raise invalid(findings)
+        return StoredType.new(body.group, body.name, body.category_id, body.priority_id, kartas), findings
+
+    def _more_findings(self, body: WorkloadTypeInput, row: Row | None) -> Sequence[FindingOutput]:
+        choices, found = self._parts.choices, []
+        for field, given, known in (
+            ("categoryId", body.category_id, choices.categories),
+            ("priorityId", body.priority_id, choices.priorities),
+        ):
+            if given not in known:
+                found.append(_error(f"/{field}", "unknown-id", f"there is no such id; there are {', '.join(known)}"))
+        for field, given, wanted in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
+            if row and given != wanted:
+                message = f'the type of this path has "{wanted}", which cannot change: register another type'
+                found.append(_error(f"/{field}", "other-type", message))
+        seen: set[GVK] = set()
+        for index, karta in enumerate(body.resource_interfaces):
+            gvk, pointer = gvk_of(karta), f"/resourceInterfaces/{index}/{'/'.join(_ROOT_KIND)}"
+            if gvk in seen:
+                found.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
+            if gvk and not self._parts.store.takes(gvk):
+                found.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
+            seen |= {gvk} if gvk else set()
+        return found
+
+    def _row(self, asked: Asked) -> Row:
+        row = self._parts.view.rows().get(asked.id)
+        if row is None:
+            raise ApiError(404, "there is no workload type with this id")
+        asked.about = f"{row.name}.{row.group}"
+        return row
+
+    async def _present(self, group: str, kind: str, versions: Collection[str]) -> StoredType | None:
+        """The type as it is stored; raises ApiError where the kind has another owner at that place."""
+        if holder := self._parts.view.holder(group, kind, versions):
+            raise owned(holder, f"{kind} of {group or 'the core group'}")
+        return await self._parts.storage.read(group, kind)
+
+    @staticmethod
+    def _required(row: Row, present: StoredType | None) -> StoredType:
+        if present is None and row.owner:
+            raise owned(row.owner, f"{row.name} of {row.group or 'the core group'}")
+        if present is None:
+            raise ApiError(404, "the workload type was deleted meanwhile")
+        return present
+
+    async def _stored(self, wanted: StoredType, status: int) -> Response:
+        """The answer with a type, once the server serves it."""
+        versions = set(wanted.kartas)
+
+        def is_served(row: Row | None) -> bool:
+            kartas = {each.gvk.version: each.manifest for each in row.records} if row else {}
+            stored = StoredType(wanted.group, wanted.kind, kartas)
+            return kartas.keys() == versions and (stored.revisions == wanted.revisions or stored.etag == wanted.etag)
+
+        await self._until(is_served, wanted.id)
+        location = f"{TYPES}/{wanted.id}"
+        row = self._parts.view.rows().get(wanted.id)
+        if row is None:
+            raise ApiError(503, "the type is stored, but is not served yet", headers={"Retry-After": "1"})
+        return self._sent(row, status, location if status == 201 else "")  # noqa: PLR2004 - created
+
+    def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
+        return sent(row.output(self._parts.choices), status, etag=row.etag, location=location)
+
+    async def _until(self, holds: Callable[[Row | None], bool], key: str) -> None:
+        """Wait until the server has seen a change; the watch of a cluster takes milliseconds."""
+        try:
+            async with asyncio.timeout(_SERVED_SECONDS):
+                while not holds(self._parts.view.rows().get(key)):  # noqa: ASYNC110 - sources have no event for it
+                    await asyncio.sleep(_LOOK_SECONDS)
+        except TimeoutError:
+            log.warning("a change of a workload type is stored, but not served yet", id=key)
+
+
+def _with_name(karta: Object) -> Object:
+    """A Karta with the name that it is stored with; one without a kind keeps its own, if any."""
+    gvk, metadata = gvk_of(karta), karta.get("metadata", {})
+    if gvk is None or not isinstance(metadata, dict):
+        return karta
+    return {**karta, "metadata": {**metadata, "name": karta_name(gvk)}}
+
+
+def _kind_of(asked: Interpretation, row: Row) -> GVK:
+    """The kind of the object; raises ApiError where it is not of the type."""
+    try:
+        gvk = GVK.of(asked.object)
+    except InterpretationError as error:
+        raise invalid([_error("/object", "no-kind", str(error))], "the object cannot be interpreted") from error
+    if (gvk.group, gvk.kind) != (row.group, row.name):
+        message = f"the object is {gvk}, the workload type is {row.name} of {row.group or 'the core group'}"
+        raise invalid([_error("/object/kind", "other-kind", message)], "the object cannot be interpreted")
+    return gvk
+
+
+def _error(pointer: str, rule: str, message: str) -> FindingOutput:
+    return FindingOutput(severity="error", rule=rule, pointer=pointer, detail=message)
+
+
+def _if_match(request: BaseRequest) -> frozenset[str] | None:
+    """The entity tags that the client knows, "*" for any; None without a condition."""
+    if "If-Match" not in request.headers:
+        return None
+    tags = request.if_match or ()
+    if not tags:
+        raise ApiError(400, 'If-Match takes entity tags in quotes, as in If-Match: "0123"')
+    return frozenset(each.value for each in tags if not each.is_weak)
+
+
+def _check(present: StoredType, matches: frozenset[str] | None) -> None:
+    if matches is not None and "*" not in matches and present.etag not in matches:
+        raise ApiError(412, f'the type has changed, its entity tag is "{present.etag}": read it and try again')

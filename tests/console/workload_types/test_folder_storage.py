@@ -1,0 +1,161 @@
+"""Nothing that is registered is lost, whenever the process is killed."""
+
+import asyncio
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.console.workload_types.folder_storage import FolderStorage
+from karta_interpreter.console.workload_types.problems import ApiError
+from karta_interpreter.console.workload_types.records import StoredType
+from karta_interpreter.sources.store import Store
+from tests.console.workload_types.types_server import TYPES, karta, running, workload_type
+from tests.waiting import HANG
+
+KILLED = """
+import itertools, json, os, signal, sys
+from pathlib import Path
+from karta_interpreter.console.workload_types import folder_storage
+
+def counted(call):
+    def act(*arguments, **named):
+        global calls
+        if calls == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        calls -= 1
+        return call(*arguments, **named)
+    return act
+
+path, content, seen = Path(sys.argv[1]), sys.argv[2], []
+for step in itertools.count():
+    path.write_text("what was there")
+    if not (child := os.fork()):
+        calls = step
+        for owner, names in ((os, ("fsync", "open")), (Path, ("open", "replace", "unlink"))):
+            for name in names:
+                setattr(owner, name, counted(getattr(owner, name)))
+        if content == "delete":
+            folder_storage.delete_file(path)
+        else:
+            folder_storage.replace_file(path, content.encode())
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    seen.append(path.read_text() if path.exists() else "delete")
+    if status == 0:
+        break
+print(json.dumps(seen))
+"""
+"""Changes a file in processes that are killed before their first, second, ... step, until one comes to its end."""
+
+
+def a_type(replicas: str = ".spec.stones") -> StoredType:
+    one = karta(scaleDefinition={"replicasPath": replicas})
+    return StoredType.new("mill.example.org", "GrainMill", "train", "low", [one])
+
+
+async def stored(root: Path) -> StoredType | None:
+    return await FolderStorage(root, Store((root,), catalogue=False)).read("mill.example.org", "GrainMill")
+
+
+@pytest.mark.parametrize("content", ["a new content", "delete"])
+def test_a_process_that_is_killed_leaves_the_file_as_it_was_or_as_it_is_wanted(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "GrainMill.example.org.json"
+    command = [sys.executable, "-c", KILLED, str(path), content]
+    printed = subprocess.run(command, capture_output=True, timeout=HANG, check=True).stdout
+    seen = json.loads(printed)
+    assert (seen[0], seen[-1]) == ("what was there", content)
+    assert set(seen) == {"what was there", content}
+    assert len(seen) > 2
+    assert [each.name for each in tmp_path.iterdir() if each.name[0] != "."] in ([path.name], [])
+
+
+async def test_what_a_killed_process_leaves_beside_a_file_is_no_type(tmp_path: Path) -> None:
+    (tmp_path / ".GrainMill.mill.example.org.json.tmp").write_text('{"kind": "List", "ite')
+    store = Store((tmp_path,), catalogue=False)
+    assert store.load().quarantined == ()
+    storage = FolderStorage(tmp_path, store)
+    await storage.write(a_type(), None)
+    assert [str(gvk) for gvk in store.snapshot.kinds()] == ["mill.example.org/v1, Kind=GrainMill"]
+
+
+async def test_writing_publishes_and_reading_gives_what_was_written(tmp_path: Path) -> None:
+    store = Store((tmp_path,), catalogue=False)
+    store.load()
+    storage = FolderStorage(tmp_path, store)
+    first, second = a_type(), a_type(".spec.stones * 2")
+    async with storage.exclusive():
+        await storage.write(first, None)
+        assert await stored(tmp_path) == first
+        await storage.write(second, first)
+        assert await stored(tmp_path) == second
+        await storage.delete(second)
+    assert (await stored(tmp_path), store.snapshot.kinds()) == (None, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("{", id="no JSON"),
+        pytest.param("[]", id="no list of Kartas"),
+        pytest.param(json.dumps({"items": [karta()]}), id="a Karta without our label"),
+        pytest.param(json.dumps({"items": []}), id="nothing"),
+    ],
+)
+async def test_a_file_that_another_author_wrote_is_not_ours(tmp_path: Path, text: str) -> None:
+    (tmp_path / "GrainMill.mill.example.org.json").write_text(text)
+    with pytest.raises(ApiError, match="is owned by the author of the file") as caught:
+        await stored(tmp_path)
+    assert caught.value.status == 409
+
+
+async def test_two_processes_with_one_folder_take_turns(tmp_path: Path) -> None:
+    storages = [FolderStorage(tmp_path, Store((tmp_path,), catalogue=False)) for _ in range(2)]
+    order: list[str] = []
+
+    async def change(storage: FolderStorage, name: str, begun: asyncio.Event) -> None:
+        async with storage.exclusive():
+            order.append(f"{name} begins")
+            begun.set()
+            await asyncio.sleep(0.05)
+            order.append(f"{name} ends")
+
+    begun = asyncio.Event()
+    first = asyncio.create_task(change(storages[0], "first", begun))
+    await begun.wait()
+    await change(storages[1], "second", asyncio.Event())
+    await first
+    assert order == ["first begins", "first ends", "second begins", "second ends"]
+
+
+def test_every_answered_registration_outlives_a_server_that_is_killed(tmp_path: Path) -> None:
+    done: list[str] = []
+    with running(tmp_path) as server:
+
+        def register() -> None:
+            for number in itertools.count():
+                try:
+                    answer = server.post(workload_type(f"Mill{number}"))
+                except OSError:
+                    return
+                assert answer.status == 201
+                done.append(answer.headers["location"])
+                if len(done) == 5:
+                    enough.set()
+
+        enough = threading.Event()
+        client = threading.Thread(target=register)
+        client.start()
+        assert enough.wait(HANG)
+        os.kill(server.child.pid, signal.SIGKILL)
+        client.join()
+    with running(tmp_path) as server:
+        found = {f"{TYPES}/{each['id']}" for each in server.get(f"{TYPES}?limit=200").json["types"]}
+        assert set(done) <= found
+        assert len(found) <= len(done) + 1

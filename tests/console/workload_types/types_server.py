@@ -1,0 +1,164 @@
+"""A real server with the workload types API, and a client of it."""
+
+import http.client
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from tests.waiting import HANG
+
+TOKEN = "a-token-of-tests-0123456789"  # noqa: S105 - of tests
+TYPES = "/api/v1/workload-types"
+
+
+def karta(kind: str = "GrainMill", *, version: str = "v1", group: str = "mill.example.org", **changes: Any) -> Any:
+    """A Karta; ``changes`` replace fields of its root component."""
+    root = {
+        "name": "main",
+        "kind": {"group": group, "version": version, "kind": kind},
+        "specDefinition": {"podTemplateSpecPath": ".spec.template"},
+        "scaleDefinition": {"replicasPath": ".spec.stones"},
+        "statusDefinition": {
+            "phaseDefinition": {"path": ".status.phase"},
+            "statusMappings": {"running": [{"byPhase": "Running"}]},
+        },
+    } | changes
+    return {
+        "apiVersion": "run.ai/v1alpha1",
+        "kind": "Karta",
+        "metadata": {"name": "grain-mill"},
+        "spec": {"structureDefinition": {"rootComponent": root}},
+    }
+
+
+def workload_type(kind: str = "GrainMill", *kartas: Any, group: str = "mill.example.org", **changes: Any) -> Any:
+    """The body that registers a type."""
+    interfaces = list(kartas) or [karta(kind, group=group)]
+    fields = {"categoryId": "train", "priorityId": "medium", "name": kind, "group": group}
+    return {**fields, "resourceInterfaces": interfaces} | changes
+
+
+def workload(kind: str = "GrainMill", *, version: str = "v1") -> Any:
+    return {
+        "apiVersion": f"mill.example.org/{version}",
+        "kind": kind,
+        "metadata": {"name": "rye", "namespace": "bakery"},
+        "spec": {"stones": 3, "template": {"spec": {"containers": [{"name": "stone", "image": "mill"}]}}},
+        "status": {"phase": "Running"},
+    }
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def pointers(self) -> set[str]:
+        """Where the errors of a problem are."""
+        return {each.get("pointer", each.get("parameter")) for each in self.json["errors"]}
+
+
+@dataclass
+class TypesServer:
+    child: subprocess.Popen[bytes]
+    lines: "queue.SimpleQueue[bytes]"
+    url: str = ""
+    webhook: str = ""
+    seen: list[dict[str, Any]] = field(default_factory=list)
+
+    def ask(self, method: str, path: str, body: Any = None, *, token: str | None = TOKEN, **headers: str) -> Answer:
+        """Send a request; bytes as they are, anything else as JSON. Names of headers have _ for -."""
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        sent = {"Content-Type": "application/json"} if data is not None else {}
+        sent |= {"Authorization": f"Bearer {token}"} if token else {}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=HANG)
+        try:
+            connection.request(method, path, data, {name: value for name, value in sent.items() if value})
+            response = connection.getresponse()
+            found = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, found, response.read())
+        finally:
+            connection.close()
+
+    def post(self, body: Any, path: str = TYPES, **rest: Any) -> Answer:
+        return self.ask("POST", path, body, **rest)
+
+    def get(self, path: str = TYPES, **rest: Any) -> Answer:
+        return self.ask("GET", path, **rest)
+
+    def interpret(self, obj: Any, operation: str = "InterpretReplica") -> Any:
+        """What Karmada gets about an object."""
+        group, _, version = obj["apiVersion"].rpartition("/")
+        request = {
+            "uid": "1",
+            "kind": {"group": group, "version": version, "kind": obj["kind"]},
+            "name": obj["metadata"]["name"],
+            "operation": operation,
+            "object": obj,
+        }
+        context = {"kind": "ResourceInterpreterContext", "apiVersion": "config.karmada.io/v1alpha1"}
+        connection = http.client.HTTPConnection(urlsplit(self.webhook).netloc, timeout=HANG)
+        try:
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", "/interpret", json.dumps(context | {"request": request}), headers)
+            return json.loads(connection.getresponse().read())["response"]
+        finally:
+            connection.close()
+
+    def logged(self, message: str, **fields: Any) -> dict[str, Any]:
+        """Wait for a line of the log with that message and those fields."""
+        while True:
+            line: dict[str, Any] = json.loads(self.lines.get(timeout=HANG))
+            self.seen.append(line)
+            if line["message"] == message and fields.items() <= line.items():
+                return line
+
+
+@contextmanager
+def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = True) -> Iterator[TypesServer]:
+    """Run a server until the end of the block; without other arguments with a folder for types and a token file."""
+    types, tokens = tmp_path / "types", tmp_path / "tokens"
+    if "--catalogue" not in arguments:
+        arguments = ("--no-catalogue", *arguments)
+    if folder:
+        types.mkdir(exist_ok=True)
+        arguments = ("--types-folder", str(types), *arguments)
+    if token:
+        tokens.write_text(f"{TOKEN} ada\n")
+        arguments = ("--types-token-file", str(tokens), *arguments)
+    command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", "0", "--plain-http"]
+    fixed = ["--types-api", "127.0.0.1:0", "--log-format", "json", "--grace-period", "0", "--types-rate", "1000000"]
+    given = [*fixed, *arguments]
+    with subprocess.Popen([*command, *given], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None
+        lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        reader = threading.Thread(target=_collect, args=(child.stderr, lines))
+        reader.start()
+        try:
+            server = TypesServer(child, lines)
+            server.url = server.logged("workload types API")["url"]
+            server.webhook = server.logged("serving")["url"]
+            yield server
+        finally:
+            child.kill()
+            reader.join()
+
+
+def _collect(stream: IO[bytes], lines: "queue.SimpleQueue[bytes]") -> None:
+    for line in stream:
+        lines.put(line)
