@@ -12,7 +12,7 @@ from karta_interpreter.karta.definition import PodTemplate
 
 def revise(script: Script) -> None:
     """``ReviseReplica``."""
-    components = script.components(bounds=True)
+    components = script.components()
     named = script.definition.annotations.elastic
     elastic = "nil"
     if named is not None:
@@ -44,7 +44,7 @@ def retain(script: Script) -> None:
 def _keep_counts(script: Script) -> str:
     if not script.definition.leaves:
         return ""
-    return f"keep_counts({script.components(bounds=True)}, pairing)"
+    return f"keep_counts({script.components()}, pairing)"
 
 
 def _pairing(script: Script) -> list[str]:

@@ -10,7 +10,7 @@ from karta_interpreter import __version__
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export import aggregation, changes, questions
 from karta_interpreter.export.comments import Comment, comments_of, document_of
-from karta_interpreter.export.script import Script, check_size
+from karta_interpreter.export.script import LARGEST, Script, check_size
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import KIND
@@ -108,7 +108,7 @@ def _header(definition: Definition, operation: Operation, head: Sequence[str]) -
 
 
 def _compiled(definition: Definition, operations: Sequence[Operation], comments: Sequence[Comment]) -> str:
-    """Return the functions that answer some operations, in the shorter form of those that Lua takes."""
+    """Return the functions that answer some operations, in the cheapest form of those that Lua takes."""
     traced = not _TRACED.isdisjoint(operations)
     scripts: list[Script] = []
     for has_paths in {True, traced}:
@@ -122,11 +122,19 @@ def _compiled(definition: Definition, operations: Sequence[Operation], comments:
     texts = [text for text in (each.text() for each in scripts) if f"\n{text}".count("\nlocal ") <= _MOST_LOCALS]
     if not texts:
         raise ExportError(f"the script has more than {_MOST_LOCALS} local functions")
-    return min(texts, key=len)
+    return min(texts, key=_cost)
+
+
+def _cost(text: str) -> tuple[bool, int]:
+    """What a script costs Karmada, which compiles it at each call: most by its functions and its length."""
+    return len(text) > LARGEST, len(text) + _BYTES_OF_A_FUNCTION * len(_FUNCTION.findall(text))
 
 
 _MOST_LOCALS: Final = 190
 """Lua has at most 200 local variables in a function, the script itself among them."""
+_FUNCTION: Final = re.compile(r"\bfunction\b")
+_BYTES_OF_A_FUNCTION: Final = 120
+"""Compiling a function takes as long as so many bytes in it."""
 _TRACED: Final = frozenset({Operation.REVISE_REPLICA, Operation.RETAIN})
 """The operations whose scripts write, and so ask where values are."""
 _DIGITS: Final = 16

@@ -1,6 +1,7 @@
 """The local functions of a script: one for each expression of the definition."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.comments import Comment
@@ -28,6 +29,10 @@ _RESERVED = frozenset(
         *["end", "and", "or", "not", "nil", "in", "if", "do", "for"],
     }
 )
+
+
+def _value(emitter: Functions, node: Node, here: Value) -> str:
+    return emitter.value(node, here).text
 
 
 class Expressions:
@@ -72,10 +77,31 @@ class Expressions:
         return self._function(query, name, "first", parameter)
 
     def condition_of(self, query: Query, name: str) -> str:
-        """A function that gives whether an expression holds; nothing for one that may have another output."""
-        if query.node not in Singles() or not is_boolean(query.node):
+        """The condition that an expression holds for ``obj``; nothing for one that may have another output."""
+        if not self.has_one_output(query) or not is_boolean(query.node):
             return ""
-        return self._function(query, name, "condition", "obj")
+        written = self._in_place(query, name, Functions.condition)
+        return written or f"{self._function(query, name, 'condition', 'obj')}(obj)"
+
+    def value_of(self, query: Query, name: str) -> str:
+        """The first output of an expression for ``obj``; null without one."""
+        written = self._in_place(query, name, _value) if self.has_one_output(query) else ""
+        return written or f"{self.first_of(query, name)}(obj)"
+
+    def has_one_output(self, query: Query) -> bool:
+        """Whether an expression has one output, whatever the object is."""
+        return query.node in Singles()
+
+    def _in_place(self, query: Query, name: str, write: Callable[[Functions, Node, Value], str]) -> str:
+        """An expression with one output as one of Lua; nothing for one that takes several lines, or makes null."""
+        emitter = self._emitter(name, traced=False)
+        if query.is_plain:
+            with suppress(ExportError):  # that of the function names the field
+                written = write(emitter, query.node, Value("obj"))
+                if not emitter.lines and not self._makes_null(written):
+                    self._queries.append(query)
+                    return written
+        return ""
 
     def inline(self, query: Query) -> str:
         """An expression with one output as one of Lua; nothing for one that takes a function."""

@@ -24,8 +24,8 @@ _OF_INPUT: Final = {
     "last": "item({0}, -1)",
     "length": "length",
     "ltrim": "trimmed({0}, true, false)",
-    "max": "greatest",
-    "min": "least",
+    "max": "extreme({0}, 1)",
+    "min": "extreme({0}, -1)",
     "not": "not {0}",
     "reverse": "reversed",
     "rtrim": "trimmed({0}, false, true)",
@@ -62,8 +62,8 @@ _TYPES: Final = {
 _ORIGINS: Final = {
     "first": "step({origin}, {here}, 0, {result})",
     "last": "step({origin}, {here}, -1, {result})",
-    "max": "greatest_of({origin}, {here})",
-    "min": "least_of({origin}, {here})",
+    "max": "limited_by({origin}, {here}, false)",
+    "min": "limited_by({origin}, {here}, true)",
     "to_entries": "entry_origins({origin}, {here})",
     "tonumber": "numeral({origin})",
 }

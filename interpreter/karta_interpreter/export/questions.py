@@ -1,11 +1,15 @@
 """The scripts of the operations that only read: what `operations` answers, in Lua."""
 
+from collections.abc import Iterator
 from json import loads
 
+from karta_interpreter.export.pods import Pods, each_component, has_one
 from karta_interpreter.export.script import Script
-from karta_interpreter.export.writer import is_key, quoted
+from karta_interpreter.export.writer import bare, is_key, negated, quoted
+from karta_interpreter.jq import Query
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
-from karta_interpreter.karta.status_rules import Matcher, Status, StatusRules
+from karta_interpreter.karta.pods import LONGEST
+from karta_interpreter.karta.status_rules import ConditionsRule, Matcher, Status, StatusRules
 from karta_interpreter.operations.interpret_health import healthy_statuses
 
 _TROUBLE = (Status.FAILED, Status.DEGRADED)
@@ -13,14 +17,43 @@ _TROUBLE = (Status.FAILED, Status.DEGRADED)
 
 def replica(script: Script) -> None:
     """``GetReplicas``."""
-    components = script.components()
-    script.add(f"function GetReplicas(obj)\n  return replicas_and_requirements(pod_sets({components}, obj))\nend")
+    leaves = script.definition.leaves
+    lines = ["function GetReplicas(obj)"]
+    if len(leaves) == 1 and has_one(script, leaves[0]):
+        lines += each_component(script, lambda pods: f"return {pods.replicas}, requirements({pods.spec})", "")
+        lines += ["  return 0, nil"]
+    else:
+        lines += [*_pod_sets(script), "  return replicas_and_requirements(sets)"]
+    script.add("\n".join([*lines, "end"]))
 
 
 def component(script: Script) -> None:
     """``GetComponents``."""
-    components = script.components()
-    script.add(f"function GetComponents(obj)\n  return components_of(pod_sets({components}, obj))\nend")
+    leaves = script.definition.leaves
+    lines = ["function GetComponents(obj)"]
+    if any(leaf.instance_ids or len(leaf.name) > LONGEST for leaf in leaves):
+        script.features.add("computed_names")
+    if all(has_one(script, leaf) for leaf in leaves) and "computed_names" not in script.features:
+        lines += ["  local found = {}", *each_component(script, _component, ""), "  return found"]
+    else:
+        lines += [*_pod_sets(script), "  return components_of(sets)"]
+    script.add("\n".join([*lines, "end"]))
+
+
+def _component(pods: Pods) -> str:
+    fields = f"name = {pods.name}, replicas = {pods.replicas}, replicaRequirements = requirements({pods.spec})"
+    return f"found[#found + 1] = {{{fields}}}"
+
+
+def _pod_sets(script: Script) -> Iterator[str]:
+    """Yield the lines that make `sets`, the pod sets of an object."""
+    yield "  local sets = {}"
+    yield from each_component(script, _pod_set, "add_pod_sets(sets, {}, obj)")
+
+
+def _pod_set(pods: Pods) -> str:
+    fields = f'component = {pods.name}, instance = "", replicas = {pods.replicas}, spec = {pods.spec}'
+    return f"sets[#sets + 1] = {{{fields}}}"
 
 
 def dependency(script: Script) -> None:
@@ -29,26 +62,28 @@ def dependency(script: Script) -> None:
     made = [script.list_of(rule.volumes, "made claims") for rule in rules if isinstance(rule, MadeClaims)]
     more = [script.list_of(rule.templates, "more pods") for rule in rules if isinstance(rule, MorePods)]
     named = [_named(script, rule) for rule in rules if isinstance(rule, ExtraDependency)]
+    script.features |= {"made_claims"} if made else set()
     lines = [
         "function GetDependencies(obj)",
-        '  local found, namespace = {}, text_or_nil(peek(obj, "metadata", "namespace")) or ""',
+        '  local found, namespace = {}, type(obj.metadata) == "table" and obj.metadata.namespace',
+        '  if type(namespace) ~= "string" then namespace = "" end',
     ]
-    has_pods = bool(script.definition.leaves or more)
-    if has_pods:
+    without = "made" if made else "nil"
+    if made:
         lines.append("  local made = {}")
     for function in made:
         lines += [f"  for _, name in ipairs(texts({function}(obj))) do", "    made[name] = true", "  end"]
-    if script.definition.leaves:
-        components = script.components(counted=False)
-        lines += [
-            f"  for _, template in ipairs(pod_templates({components}, obj)) do",
-            "    add_pod_dependencies(found, template, namespace, made)",
-            "  end",
-        ]
+    lines += each_component(
+        script,
+        lambda pods: f"add_pod_dependencies(found, {pods.spec}, namespace, {without})",
+        f"add_dependencies(found, {{}}, obj, namespace, {without})",
+        counted=False,
+    )
     for function in more:
         lines += [
             f"  for _, template in each(limited({function}(obj))) do",
-            "    if template ~= nil then add_pod_dependencies(found, template, namespace, made) end",
+            '    local spec = get(template, "spec")',
+            f"    if spec ~= nil then add_pod_dependencies(found, spec, namespace, {without}) end",
             "  end",
         ]
     for line in named:
@@ -77,39 +112,65 @@ def status(script: Script) -> None:
 
 def matched_status(script: Script) -> str:
     """Write the function that gives the statuses of an object as a set of their names, and return its name."""
-    rules = script.definition.status
-    lines = ["local function statuses_of(obj)", "  local found = {}"]
-    if rules is None:
+    if script.definition.status is None:
         script.add("local function statuses_of(obj)\n  return {Undefined = true}\nend")
         return "statuses_of"
+    lines = _statuses(script, frozenset(Status))
+    script.add("\n".join(["local function statuses_of(obj)", *lines, "  return statuses", "end"]))
+    return "statuses_of"
+
+
+def _statuses(script: Script, wanted: frozenset[Status]) -> list[str]:
+    """Return the lines that make `statuses`, the set of the names of an object's statuses.
+
+    A status that is not wanted is left out where its mapping has no expression, which may fail.
+    """
+    rules = script.definition.status
+    if rules is None:
+        return ["  local statuses = {Undefined = true}"]
+    mappings = [
+        (status_, matchers)
+        for status_, matchers in rules.mappings
+        if status_ in wanted or any(matcher.expression for matcher in matchers)
+    ]
+    lines = ["  local statuses = {}"]
     if rules.phase is not None:
         phase = script.inline(rules.phase)
         lines += [f"  {line}" for line in script.comment_about(rules.phase)] if phase else []
         found = f"phase_of({phase})" if phase else f"first_phase({script.list_of(rules.phase, 'phase')}(obj))"
         lines.append(f"  local phase = {found}")
     if rules.conditions is not None:
-        query, field = rules.conditions.query, quoted(rules.conditions.type_field)
-        conditions = script.inline(query)
-        lines += [f"  {line}" for line in script.comment_about(query)] if conditions else []
-        found = (
-            f"conditions_of({conditions}"
-            if conditions
-            else f"conditions_by_type({script.list_of(query, 'conditions')}(obj)"
-        )
-        lines.append(f"  local by_type = {found}, {field})")
+        lines += _conditions(script, rules.conditions, has_statuses_alone=_has_statuses_alone(rules))
     # First of all: an expression that several statuses have would take the comment of one of them.
-    notes = {
-        status_: [f"  {line}" for line in script.comment_on(str(status_).lower())] for status_, _ in rules.mappings
-    }
-    for status_, matchers in rules.mappings:
+    notes = {status_: [f"  {line}" for line in script.comment_on(str(status_).lower())] for status_, _ in mappings}
+    for status_, matchers in mappings:
         ways = [_matcher(script, rules, str(status_), matcher) for matcher in matchers]
+        expressions = [matcher.expression for matcher in matchers if matcher.expression]
+        about = [f"  {line}" for query in expressions for line in script.comment_about(query)]
         condition = (
             ways[0] if len(ways) == 1 else "\n    or ".join(f"({way})" if " and " in way else way for way in ways)
         )
-        lines += [*notes[status_], f"  if {condition} then", f"    found.{status_} = true", "  end"]
-    lines += ["  if next(found) == nil then found.Undefined = true end", "  return found", "end"]
-    script.add("\n".join(lines))
-    return "statuses_of"
+        lines += [*notes[status_], *about, f"  if {bare(condition)} then", f"    statuses.{status_} = true", "  end"]
+    if Status.UNDEFINED in wanted:
+        lines.append("  if next(statuses) == nil then statuses.Undefined = true end")
+    return lines
+
+
+def _has_statuses_alone(rules: StatusRules) -> bool:
+    """Whether mappings ask for nothing of conditions but their statuses."""
+    expected = [each for _, matchers in rules.mappings for matcher in matchers for each in matcher.conditions]
+    return all(each.status and not each.reason for each in expected)
+
+
+def _conditions(script: Script, rule: ConditionsRule, *, has_statuses_alone: bool) -> list[str]:
+    """Return the lines that make `by_type`: the conditions by their types, or their statuses."""
+    fields = quoted(rule.type_field) + (f", {quoted(rule.status_field)}" if has_statuses_alone else "")
+    conditions = script.inline(rule.query)
+    if not conditions:
+        found = f"{script.list_of(rule.query, 'conditions')}(obj)"
+        return [f"  local by_type = conditions_by_type({found}, {fields})"]
+    about = [f"  {line}" for line in script.comment_about(rule.query)]
+    return [*about, f"  local by_type = conditions_of({conditions}, {fields})"]
 
 
 def _matcher(script: Script, rules: StatusRules, status: str, matcher: Matcher) -> str:
@@ -121,6 +182,9 @@ def _matcher(script: Script, rules: StatusRules, status: str, matcher: Matcher) 
             parts.append("false")
             continue
         one = f"by_type.{expected.type}" if is_key(expected.type) else f"by_type[{quoted(expected.type)}]"
+        if _has_statuses_alone(rules):
+            parts.append(f"{one} == {quoted(expected.status or '')}")
+            continue
         if not expected.status and not expected.reason:
             parts.append(f"{one} ~= nil")
         if expected.status:
@@ -128,13 +192,17 @@ def _matcher(script: Script, rules: StatusRules, status: str, matcher: Matcher) 
         if expected.reason:
             parts.append(f"peek({one}, {quoted(rules.conditions.reason_field)}) == {quoted(expected.reason)}")
     if matcher.expression is not None:
-        function = script.condition_of(matcher.expression, f"is {status}")
-        if function and matcher.expected in ("true", "false"):
-            parts.append(f"{function}(obj)" if matcher.expected == "true" else f"not {function}(obj)")
-        else:
-            function = script.first_of(matcher.expression, f"is {status}")
-            parts.append(f"{_answer(matcher.expected)}, {function}(obj))")
+        parts.append(_expression(script, matcher.expression, matcher.expected, f"is {status}"))
     return " and ".join(parts) or "true"
+
+
+def _expression(script: Script, query: Query, expected: str, name: str) -> str:
+    """Return the condition that an expression gives what is expected."""
+    if expected in ("true", "false"):
+        holds = script.condition_of(query, name)
+        if holds:
+            return holds if expected == "true" else negated(holds)
+    return f"{_answer(expected)}, {script.first_of(query, name)}(obj))"
 
 
 def _answer(expected: str) -> str:
@@ -162,20 +230,19 @@ def health(script: Script) -> None:
         )
         return
     counts = healthy_statuses(definition)
-    matched = matched_status(script)
+    observes = definition.annotations.observes_generation
     known = {Status.UNDEFINED, *(dict(definition.status.mappings) if definition.status else ())}
-    stale_ones = {Status.INITIALIZING} if definition.annotations.observes_generation else set()
+    stale_ones = {Status.INITIALIZING} if observes else set()
     healthy = [each for each in Status if each in counts and each in known | stale_ones]
     trouble = [each for each in _TROUBLE if each in known - counts]
-    lines = ["function InterpretHealth(obj)", f"  local statuses = {matched}(obj)"]
-    if definition.annotations.observes_generation:
+    lines = ["function InterpretHealth(obj)", *_statuses(script, frozenset([*healthy, *trouble]))]
+    if observes:
+        fields = ["Initializing = true", *(f"{each} = statuses.{each}" for each in _TROUBLE if each in known)]
         lines += [
             "  -- A status of an older generation counts as Initializing; a failure remains one.",
-            "  if is_stale(obj) then",
-            "    statuses = {Initializing = true, Failed = statuses.Failed, Degraded = statuses.Degraded}",
-            "  end",
+            f"  if is_stale(obj) then statuses = {{{', '.join(fields)}}} end",
         ]
     holds, fails = (" or ".join(f"statuses.{each}" for each in group) for group in (healthy, trouble))
-    lines.append(f"  local is_healthy = {holds or 'false'}")
-    lines.append(f"  return is_healthy == true and not ({fails})" if fails else "  return is_healthy == true")
+    is_healthy = f"({holds or 'false'}) == true" if len(healthy) != 1 else f"{holds} == true"
+    lines.append(f"  return {is_healthy} and not ({fails})" if fails else f"  return {is_healthy}")
     script.add("\n".join([*lines, "end"]))

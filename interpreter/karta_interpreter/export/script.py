@@ -10,7 +10,6 @@ from karta_interpreter.export.writer import quoted
 from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
-from karta_interpreter.karta.pods import LONGEST
 
 LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported."""
@@ -22,19 +21,19 @@ class Script(Expressions):
     def __init__(self, definition: Definition, comments: Sequence[Comment] = (), *, traced: bool = False) -> None:
         super().__init__(definition, comments, traced=traced)
         self.features: set[str] = set()
-        self._tables: dict[tuple[bool, bool], str] = {}
+        self._table = ""
 
-    def components(self, *, counted: bool = True, bounds: bool = False) -> str:
-        """Write a table of the components with pods, once for each form, and return its name."""
-        form = counted, bounds
-        if form not in self._tables:
-            fields = [self._component(each, counted=counted, bounds=bounds) for each in self.definition.leaves]
+    def components(self) -> str:
+        """Write a table of the components with pods and the bounds of their counts, and return its name."""
+        if not self._table:
+            fields = [self.component(each, counted=True, bounds=True) for each in self.definition.leaves]
             body = "".join(f"  {line},\n" for line in fields)
-            self._tables[form] = self.new("components")
-            self.add(f"local {self._tables[form]} = {{\n{body}}}")
-        return self._tables[form]
+            self._table = self.new("components")
+            self.add(f"local {self._table} = {{\n{body}}}")
+        return self._table
 
-    def _component(self, component: Component, *, counted: bool, bounds: bool) -> str:
+    def component(self, component: Component, *, counted: bool, bounds: bool = False) -> str:
+        """Return the table of a component; its functions give lists of outputs."""
         name = component.name
         if component.pods is None or isinstance(component.pods, Fragments):
             raise ExportError(f"component {name}: its pods are given in fragments")
@@ -53,8 +52,6 @@ class Script(Expressions):
             if added.component == name and not bounds:
                 fields["added"] = self.first_of(added.query, f"{name} added containers")
         self.features |= fields.keys()
-        if component.instance_ids or len(name) > LONGEST:
-            self.features.add("computed_names")
         if component.instance_ids or len(self.definition.leaves) > 1:
             self.features.add("many")
         return f"{{{', '.join(f'{field} = {value}' for field, value in fields.items())}}}"

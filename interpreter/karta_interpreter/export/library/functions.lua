@@ -65,35 +65,20 @@ local function total(value)
   return found
 end
 
-local function check_alike(values)
-  local known = nil
-  for _, value in ipairs(values) do
-    if value ~= null then
-      local kind = type(value) == "table" and tostring(is_list(value)) or type(value)
+-- The least element of a list, or with `sign` 1 the largest one; all are of one type.
+local function extreme(value, sign)
+  local found, known = nil, nil
+  for i, element in ipairs(list_of(value)) do
+    local kind = math.max(2, rank(element))
+    if element ~= null then
       if known and known ~= kind then error("only values of one type can be compared") end
       known = kind
     end
-  end
-end
-
-local function extreme(value, wanted)
-  local values = list_of(value)
-  check_alike(values)
-  local found = values[1]
-  for i = 2, #values do
-    local order = compare(values[i], found)
-    if (wanted < 0 and order < 0) or (wanted > 0 and order >= 0) then found = values[i] end
+    local order = i == 1 and sign or compare(element, found)
+    if order == sign or order == 0 and sign == 1 then found = element end
   end
   if found == null then return nil end
   return found
-end
-
-local function least(value)
-  return extreme(value, -1)
-end
-
-local function greatest(value)
-  return extreme(value, 1)
 end
 
 -- The indices of the elements in the order of their keys; equal ones keep their order.

@@ -46,16 +46,15 @@ end
 
 -- Goes through a list, or through an object in the order of its keys; null has no elements.
 local function each(value)
-  if value == nil then return function() end end
+  if value == nil then value = {} end
   if type(value) ~= "table" then error("cannot iterate over a " .. type(value)) end
-  local keys = value[1] == nil and sorted_keys(value) or nil
+  local keys = value[1] == nil and sorted_keys(value)
   if #(keys or value) > 10000 then error("more than 10000 elements") end
   local index = 0
   return function()
     index = index + 1
     local key = index
     if keys then key = keys[index] end
-    if key == nil then return nil end
     local element = value[key]
     if element == nil then return nil end
     if element == null then element = nil end -- with null
@@ -175,11 +174,9 @@ end
 -- jq's order: null < false < true < numbers < strings < lists < objects.
 local function rank(value)
   if value == nil or value == null then return 0 end
-  if value == false then return 1 end
-  if value == true then return 2 end
-  if type(value) == "number" then return 3 end
-  if type(value) == "string" then return 4 end
-  return is_list(value) and 5 or 6
+  if type(value) == "boolean" then return value and 2 or 1 end
+  if type(value) == "table" then return value[1] == nil and next(value) ~= nil and 6 or 5 end
+  return type(value) == "number" and 3 or 4
 end
 
 local function compare(a, b)
@@ -288,7 +285,8 @@ local function subtract(a, b)
 end
 
 local function multiply(a, b)
-  return finite(number(a) * number(b))
+  if type(a) ~= "number" or type(b) ~= "number" then error("a number is needed for a product") end
+  return finite(a * b)
 end
 
 local function merge(a, b)

@@ -1,121 +1,84 @@
--- A bitwise operation of two numbers of 32 bits: xor, or and.
-local function bitwise(a, b, is_and)
-  local found, place = 0, 1
-  while a > 0 or b > 0 do
-    local x, y = a % 2, b % 2
-    if is_and and x + y == 2 or not is_and and x ~= y then found = found + place end
-    a, b, place = (a - x) / 2, (b - y) / 2, place * 2
-  end
-  return found
-end
-
-local function rotated(value, bits)
-  local low = value % 2 ^ bits
-  return (value - low) / 2 ^ bits + low * 2 ^ (32 - bits)
-end
-
--- The first bits of the fractions of roots of the first primes.
-local function root_bits(amount, power)
-  local found, candidate = {}, 2
-  while #found < amount do
-    local is_prime = true
-    for divisor = 2, math.floor(math.sqrt(candidate)) do
-      is_prime = is_prime and candidate % divisor ~= 0
-    end
-    if is_prime then
-      local root = candidate ^ power
-      found[#found + 1] = math.floor((root - math.floor(root)) * 2 ^ 32)
-    end
-    candidate = candidate + 1
-  end
-  return found
-end
-
-local function shifted(value, bits)
-  return math.floor(value / 2 ^ bits)
-end
-
-local function xor(a, b, c)
-  local found = bitwise(a, b, false)
-  return c and bitwise(found, c, false) or found
+-- A bit of a number of 32 bits.
+local function bit(value, place)
+  return math.floor(value / 2 ^ (place % 32)) % 2
 end
 
 -- The first eight digits of the SHA-256 of a text.
 local function digest(text)
-  local state, constants = root_bits(8, 1 / 2), root_bits(64, 1 / 3)
+  local state, constants, candidate = {}, {}, 2
+  while #constants < 64 do
+    local is_prime = true
+    for divisor = 2, math.floor(math.sqrt(candidate)) do is_prime = is_prime and candidate % divisor ~= 0 end
+    if is_prime then
+      constants[#constants + 1] = math.floor(candidate ^ (1 / 3) % 1 * 2 ^ 32)
+      if #state < 8 then state[#state + 1] = math.floor(candidate ^ (1 / 2) % 1 * 2 ^ 32) end
+    end
+    candidate = candidate + 1
+  end
   local bytes = {string.byte(text, 1, #text)}
-  local bits = #text * 8
   bytes[#bytes + 1] = 128
   while #bytes % 64 ~= 56 do bytes[#bytes + 1] = 0 end
-  for i = 7, 0, -1 do bytes[#bytes + 1] = math.floor(bits / 256 ^ i) % 256 end
+  for i = 7, 0, -1 do bytes[#bytes + 1] = math.floor(#text * 8 / 256 ^ i) % 256 end
   for start = 0, #bytes - 1, 64 do
-    local w = {}
-    for i = 1, 16 do
-      local at = start + 4 * i - 3
-      w[i] = ((bytes[at] * 256 + bytes[at + 1]) * 256 + bytes[at + 2]) * 256 + bytes[at + 3]
-    end
-    for i = 17, 64 do
-      local x, y = w[i - 15], w[i - 2]
-      local first = xor(rotated(x, 7), rotated(x, 18), shifted(x, 3))
-      local second = xor(rotated(y, 17), rotated(y, 19), shifted(y, 10))
-      w[i] = (w[i - 16] + first + w[i - 7] + second) % 2 ^ 32
-    end
-    local a, b, c, d, e, f, g, h =
-      state[1], state[2], state[3], state[4], state[5], state[6], state[7], state[8]
+    local w, a, b, c, d, e, f, g, h = {}, unpack(state)
     for i = 1, 64 do
-      local chosen = xor(bitwise(e, f, true), bitwise(2 ^ 32 - 1 - e, g, true))
-      local one = h + xor(rotated(e, 6), rotated(e, 11), rotated(e, 25)) + chosen + constants[i] + w[i]
-      local majority = xor(bitwise(a, b, true), bitwise(a, c, true), bitwise(b, c, true))
-      local two = xor(rotated(a, 2), rotated(a, 13), rotated(a, 22)) + majority
+      local at, x, y = start + 4 * i - 3, w[i - 15], w[i - 2]
+      if i <= 16 then
+        w[i] = ((bytes[at] * 256 + bytes[at + 1]) * 256 + bytes[at + 2]) * 256 + bytes[at + 3]
+      else
+        w[i] = w[i - 16] + w[i - 7]
+        for n = 0, 31 do
+          local first = bit(x, n + 7) + bit(x, n + 18) + (n < 29 and bit(x, n + 3) or 0)
+          local second = bit(y, n + 17) + bit(y, n + 19) + (n < 22 and bit(y, n + 10) or 0)
+          w[i] = w[i] + (first % 2 + second % 2) * 2 ^ n
+        end
+      end
+      local one, two = h + constants[i] + w[i], 0
+      for n = 0, 31 do
+        local chosen, majority = bit(e, n) == 1 and f or g, bit(a, n) + bit(b, n) + bit(c, n) > 1 and 1 or 0
+        one = one + ((bit(e, n + 6) + bit(e, n + 11) + bit(e, n + 25)) % 2 + bit(chosen, n)) * 2 ^ n
+        two = two + ((bit(a, n + 2) + bit(a, n + 13) + bit(a, n + 22)) % 2 + majority) * 2 ^ n
+      end
       a, b, c, d, e, f, g, h = (one + two) % 2 ^ 32, a, b, c, (d + one) % 2 ^ 32, e, f, g
     end
     for i, value in ipairs({a, b, c, d, e, f, g, h}) do state[i] = (state[i] + value) % 2 ^ 32 end
   end
-  return string.format("%04x%04x", shifted(state[1], 16), state[1] % 65536)
+  return string.format("%04x%04x", math.floor(state[1] / 65536), state[1] % 65536)
 end
 
-local function prefix(text, size)
-  return table.concat(slice(characters(text), 0, size))
-end
-
--- Karmada allows 32 characters.
-local function shortened(name)
-  if #characters(name) <= 32 then return name end
-  return prefix(name, 23) .. "-" .. digest(name)
-end
-
-local function counted(names)
-  local found = {}
-  for _, name in ipairs(names) do found[name] = (found[name] or 0) + 1 end
-  return found
-end
-
--- A name for each pod set: its instance, else its component; both where that alone is not unique.
-local function unique_names(sets)
-  local names = {}
-  for i, set in ipairs(sets) do names[i] = shortened(set.instance ~= "" and set.instance or set.component) end
-  local times = counted(names)
-  for i, set in ipairs(sets) do
-    local whole = set.component
-    if set.instance ~= "" then whole = whole .. "-" .. set.instance end
-    if times[names[i]] > 1 then names[i] = shortened(whole) end
-  end
-  times = counted(names)
-  for i, set in ipairs(sets) do
-    if times[names[i]] > 1 then
-      names[i] = prefix(names[i], 23) .. "-" .. digest(set.component .. "\0" .. set.instance)
+-- A name of more than the 32 characters that Karmada allows has its beginning and a digest, and so has one with a source.
+local function shortened(name, source)
+  local size, last = 0, #name
+  for i = 1, #name do
+    local byte = string.byte(name, i)
+    if byte < 128 or byte >= 192 then
+      size = size + 1
+      if size == 24 then last = i - 1 end
     end
   end
-  return names
+  if size <= 32 and not source then return name end
+  return string.sub(name, 1, last) .. "-" .. digest(source or name)
 end
 
+-- Components by names: each is called like its instance, else its component; like both where that alone is not unique.
 local function components_of(sets)
-  local found = {}
-  local names = unique_names(sets) -- with computed_names
+  local names, found = {}, {}
+  for round = 1, 3 do -- with computed_names
+    local times = {}
+    for _, name in ipairs(names) do times[name] = (times[name] or 0) + 1 end
+    for i, set in ipairs(sets) do
+      local component, instance = set.component, set.instance
+      if round == 1 then
+        names[i] = shortened(instance ~= "" and instance or component)
+      elseif times[names[i]] > 1 and round == 2 then
+        names[i] = shortened(instance ~= "" and component .. "-" .. instance or component)
+      elseif times[names[i]] > 1 then
+        names[i] = shortened(names[i], component .. "\0" .. instance)
+      end
+    end
+  end
   for i, set in ipairs(sets) do
-    local name = set.component
-    name = names[i] -- with computed_names
-    found[i] = {name = name, replicas = set.replicas, replicaRequirements = requirements(set.template)}
+    found[i] = {name = names[i] or set.component, replicas = set.replicas, replicaRequirements = requirements(set.spec)}
   end
   return found
 end

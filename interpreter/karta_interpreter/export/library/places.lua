@@ -119,14 +119,6 @@ local function limited_by(origins, values, is_least)
   })
 end
 
-local function least_of(origins, values)
-  return limited_by(origins, values, true)
-end
-
-local function greatest_of(origins, values)
-  return limited_by(origins, values, false)
-end
-
 local function numeral(origin)
   return is_place(origin) and changed(origin, {numeral = true}) or nil
 end

@@ -54,7 +54,7 @@ local function scales_of(components, obj)
   for _, component in ipairs(components) do
     local ids = {""} -- without ids
     local ids = instance_ids(component, obj) -- with ids
-    local found = templates(component, obj, #ids)
+    local found = pod_specs(component, obj, #ids)
     if next(found) ~= nil then
       local replicas = counts(component, component.replicas and component.replicas(obj), #ids, false)
       local replicas_places = places(component.replicas, obj)
@@ -96,7 +96,7 @@ local function has_incomplete_pods(component, obj)
   if is_complete(component.replicas, obj) and is_complete(component.minimum, obj) then return {}, {} end
   local ids = {""} -- without ids
   local ids = instance_ids(component, obj) -- with ids
-  return ids, templates(component, obj, #ids)
+  return ids, pod_specs(component, obj, #ids)
 end
 
 local function leaves_count_unset(components, obj)

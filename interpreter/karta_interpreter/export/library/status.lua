@@ -12,26 +12,24 @@ local function text_or_nil(value)
   return type(value) == "string" and value or nil
 end
 
--- The conditions by their types; of two with the same type the last one counts.
-local function conditions_by_type(lists, type_field)
+-- The conditions by their types, or a field of these; of two with the same type the last one counts.
+local function conditions_of(conditions, type_field, field)
   local found = {}
-  for _, conditions in ipairs(limited(lists)) do
-    for _, condition in each(present(conditions)) do
-      if not is_object(condition) then error("a condition is no object", 0) end
-      local name = text_or_nil(condition[type_field])
-      if name then found[name] = condition end
-    end
+  if conditions == nil then return found end
+  if conditions[1] == nil and next(conditions) ~= nil then error("conditions are a list", 0) end
+  for _, condition in ipairs(conditions) do
+    if type(condition) ~= "table" or condition[1] ~= nil then error("a condition is no object", 0) end
+    local name = condition[type_field]
+    if type(name) == "string" then found[name] = field and condition[field] or condition end
   end
   return found
 end
 
--- As conditions_by_type, for the one list that there is.
-local function conditions_of(conditions, type_field)
+-- As conditions_of, for several lists.
+local function conditions_by_type(lists, type_field, field)
   local found = {}
-  for _, condition in each(conditions) do
-    if not is_object(condition) then error("a condition is no object", 0) end
-    local name = condition[type_field]
-    if type(name) == "string" then found[name] = condition end
+  for _, conditions in ipairs(limited(lists)) do
+    found = united_fields(found, conditions_of(present(conditions), type_field, field))
   end
   return found
 end
@@ -75,9 +73,15 @@ local function generation_of(obj)
   return is_integer(generation) and generation or nil
 end
 
+-- Whether a status is of an older generation; a text of digits counts as a number.
 local function is_stale(obj)
-  local observed, current = observed_generation(obj.status), generation_of(obj)
-  return observed ~= nil and current ~= nil and observed < current
+  local status, metadata = obj.status, obj.metadata
+  if type(status) ~= "table" or type(metadata) ~= "table" then return false end
+  local observed, current = status.observedGeneration, metadata.generation
+  local digits = type(observed) == "string" and tonumber("1" .. observed .. "1", 10)
+  if digits then observed = digits % 10 == 1 and tonumber(observed) end
+  return type(observed) == "number" and type(current) == "number"
+    and observed % 1 == 0 and current % 1 == 0 and observed < current
 end
 
 local function has_any(statuses, names)

@@ -1,0 +1,84 @@
+"""Lua that goes through the pods of a workload, component by component."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from karta_interpreter.export.script import Script
+from karta_interpreter.export.traits import is_present
+from karta_interpreter.export.writer import quoted
+from karta_interpreter.jq import Query
+from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
+
+
+class Pods(NamedTuple):
+    """The pods of a component without instances, as expressions of Lua: its name, its count and its pod spec."""
+
+    name: str
+    replicas: str
+    spec: str
+
+
+Use = Callable[[Pods], str]
+"""Return the statement about the pods of a component without instances."""
+
+
+def each_component(script: Script, use: Use, instances: str, *, counted: bool = True) -> Iterator[str]:
+    """Yield the lines of a function of ``obj`` that goes through all pods that exist.
+
+    ``instances`` is the statement about a component of which the object may have several instances, or whose
+    expressions may have several outputs; it has the component's table in the place of ``{}``.
+    """
+    for component in script.definition.leaves:
+        if has_one(script, component) and isinstance(component.pods, PodSpec | PodTemplate):
+            yield from _alone(script, component, component.pods, use, counted=counted)
+        else:
+            yield f"  {instances.format(script.component(component, counted=counted))}"
+
+
+def has_one(script: Script, component: Component) -> bool:
+    """Whether a component has no instances, and expressions that each have one output."""
+    pods = component.pods
+    if component.instance_ids or not isinstance(pods, PodSpec | PodTemplate):
+        return False
+    metadata = pods.metadata if isinstance(pods, PodSpec) else None
+    queries = (pods.query, metadata, component.replicas, component.min_replicas)
+    return all(query is None or script.has_one_output(query) for query in queries)
+
+
+def _alone(
+    script: Script, component: Component, pods: PodSpec | PodTemplate, use: Use, *, counted: bool
+) -> Iterator[str]:
+    """Yield the lines about the pods of a component without instances."""
+    name = component.name
+    is_spec = isinstance(pods, PodSpec)
+    yield from _comments(script, pods.query, 2)
+    found = script.new(f"{name} {'spec' if is_spec else 'template'}")
+    yield f"  local {found} = check_object({quoted(name)}, {script.value_of(pods.query, found)})"
+    if isinstance(pods, PodSpec) and pods.metadata:
+        yield f"  check_object({quoted(name)}, {script.value_of(pods.metadata, f'{name} metadata')})"
+    spec = found if is_spec else f"{found}.spec"
+    yield f"  if {found} then" if is_spec else f"  if {found} and check_object({quoted(name)}, {spec}) then"
+    for added in script.definition.annotations.added_containers:
+        if added.component == name:
+            yield from _comments(script, added.query, 4)
+            spec = f"with_added({quoted(name)}, {spec}, {script.value_of(added.query, f'{name} added containers')})"
+    for query in (component.replicas, component.min_replicas) if counted else ():
+        yield from _comments(script, query, 4) if query else ()
+    yield f"    {use(Pods(quoted(name), _count(script, component) if counted else '', spec))}"
+    yield "  end"
+
+
+def _comments(script: Script, query: Query, depth: int) -> Iterator[str]:
+    yield from (f"{' ' * depth}{line}" for line in script.comment_about(query))
+
+
+def _count(script: Script, component: Component) -> str:
+    """Return the number of pods of a component without instances: of the first field that has one, else 1."""
+    ways: list[str] = []
+    for query, field in ((component.replicas, "replicas"), (component.min_replicas, "minimum")):
+        if query:
+            value = script.value_of(query, f"{component.name} {field}")
+            ways.append(value if value.isdigit() else f"count({quoted(component.name)}, {value})")
+            if is_present(query.node):
+                return " or ".join(ways)
+    return " or ".join([*ways, "1"])
