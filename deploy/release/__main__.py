@@ -78,7 +78,7 @@ def _target(root: Path) -> Path:
 
 def _verify(root: Path, stated: Project, missing: Sequence[str]) -> None:
     target = _target(root)
-    for what, needs, step in (
+    steps: list[tuple[str, tuple[str, ...], Callable[[], None]]] = [
         ("checksums", (), lambda: verify.checksums(target)),
         ("the wheel in a new environment", (), lambda: verify.wheel(target, root, stated)),
         ("both charts", ("helm",), lambda: verify.charts(target, stated)),
@@ -88,7 +88,8 @@ def _verify(root: Path, stated: Project, missing: Sequence[str]) -> None:
             ("helm", "crane"),
             lambda: registry.rehearse(target, stated),
         ),
-    ):
+    ]
+    for what, needs, step in steps:
         lacking = [name for name in needs if name in missing]
         if lacking:
             _say(f"skipped: {what}; {lacking[0]} is missing, `make tools` builds it")
