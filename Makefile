@@ -7,7 +7,7 @@ ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interp
 SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock wheel version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test clean
+.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,8 +94,13 @@ console-test: .venv/dev.stamp ## Try the console in a headless Chromium (needs n
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/console.txt && \
 	$(BIN)/pytest -n 0 tests/console/browser
 
-wheel: .venv/dev.stamp ## Build the wheel into dist/
-	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/
+	rm -f dist/karta_interpreter-*
+	$(BIN)/python -m hatchling build --target sdist --directory dist
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-index --wheel-dir dist dist/karta_interpreter-*.tar.gz
+
+package-test: .venv/dev.stamp ## Install the package into new environments and use it there (needs a package index)
+	$(BIN)/python -m tests.packages -rs
 
 version: .venv/run.stamp ## Set the version in all places and date its changes (VERSION=x.y.z)
 	$(BIN)/python -m deploy.release version "$(VERSION)"

@@ -45,7 +45,8 @@ def test_what_is_copied_is_there_and_not_ignored() -> None:
 def test_what_the_wheel_is_built_from_is_copied() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     copied = " ".join(rest for word, rest in INSTRUCTIONS if word == "COPY")
-    needed = [project["project"]["readme"], *project["project"]["license-files"], "pyproject.toml"]
+    readme = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["fragments"]
+    needed = [*(part["path"] for part in readme), *project["project"]["license-files"], "pyproject.toml"]
     needed += [
         pattern.partition("/")[0] + "/" for pattern in project["tool"]["hatch"]["build"]["targets"]["wheel"]["include"]
     ]

@@ -3,21 +3,15 @@ import sys
 import zipfile
 from pathlib import Path
 
-import pytest
-
 from karta_interpreter.karta.loading import catalogue_files
 from karta_interpreter.sources.files import load_catalogue
+from tests.packages.conftest import build_wheel
 
 _CHECKOUT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
-    subprocess.run([*command, "--disable-pip-version-check", "--wheel-dir", folder, _CHECKOUT], check=True)
-    (path,) = folder.iterdir()
-    return path
+def test_an_sdist_holds_all_that_a_wheel_is_made_of(wheel: Path, tmp_path: Path) -> None:
+    assert wheel.read_bytes() == build_wheel(_CHECKOUT, tmp_path / "wheel").read_bytes()
 
 
 def test_it_carries_the_catalogue_without_suites(wheel: Path) -> None:
