@@ -37,6 +37,8 @@ def build(root: Path, tag: str | None, digest: str | None) -> None:
     missing = [name for name in _TOOLS if not tool(name)]
     if tag and missing:
         raise SystemExit(f"a release needs {' and '.join(missing)}: run `make tools`")
+    if tag and not re.fullmatch(r"sha256:[0-9a-f]{64}", digest or ""):
+        raise SystemExit(f"a release needs the digest of the image, DIGEST=sha256:…, not {digest!r}")
     stated = files.write(root, target, digest, with_charts="helm" not in missing)
     _verify(root, stated, missing)
     for path in sorted(target.iterdir()):

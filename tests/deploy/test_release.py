@@ -11,6 +11,7 @@ import pytest
 from deploy.release import changelog, charts, checks, notes, project, source
 from deploy.release.__main__ import main
 from deploy.release.project import CHARTS, PLACES, Place, Project
+from tests.deploy.rendered import needs_helm
 
 ROOT = Path(__file__).parents[2]
 VERSION = project.read(ROOT).version
@@ -67,6 +68,17 @@ def test_a_release_is_two_commands(repository: Path, capsys: pytest.CaptureFixtu
     known = changelog.sections((repository / "CHANGELOG.md").read_text())
     assert list(known) == ["Unreleased", NEXT, VERSION]
     assert known[NEXT].body == f"### Fixed\n- A thing.\n\n{ANSWERS}\n- One."
+
+
+@needs_helm
+@pytest.mark.parametrize("digest", ["", "1234", "sha256:12"])
+def test_a_release_names_the_image_by_digest(repository: Path, digest: str) -> None:
+    main(["version", NEXT], root=repository)
+    commit(repository)
+    git(repository, "tag", f"v{NEXT}")
+    with pytest.raises(SystemExit, match=r"a release needs (the digest|kustomize|crane)"):
+        main(["build", "--tag", f"v{NEXT}", "--digest", digest], root=repository)
+    assert not (repository / "dist").exists()
 
 
 def test_a_release_has_its_changed_answers(repository: Path) -> None:
