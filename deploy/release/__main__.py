@@ -2,19 +2,16 @@
 
 import argparse
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from deploy.release import changelog, checks, files, page, project, registry, source, verify
+from deploy.release import changelog, checks, files, goals, page, project, registry, source, verify
 from deploy.release.project import ROOT, Project
 from deploy.write_kustomize import tool
 
 _TOOLS = ("helm", "kustomize", "crane")
-_ENGINES = ("podman", "docker", "buildah")
 
 
 def check(root: Path, tag: str | None) -> None:
@@ -44,7 +41,7 @@ def build(root: Path, tag: str | None, digest: str | None) -> None:
     for path in sorted(target.iterdir()):
         _say(f"{path.stat().st_size:>9,}  {path.relative_to(root)}")
     if not tag:
-        _image(root)
+        _say(goals.image(root))
 
 
 def version(root: Path, text: str) -> None:
@@ -94,15 +91,6 @@ def _verify(root: Path, stated: Project, missing: Sequence[str]) -> None:
         else:
             step()
             _say(f"verified: {what}")
-
-
-def _image(root: Path) -> None:
-    if not re.search(r"^image:", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
-        _say("the image is left out: there is no `make image`")
-    elif not any(map(shutil.which, _ENGINES)):
-        _say(f"the image is left out: none of {', '.join(_ENGINES)} is installed")
-    else:
-        subprocess.run(["make", "image"], cwd=root, check=True)  # noqa: S607 - the make of the path
 
 
 def _say(text: str) -> None:

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from deploy.release import archive, changelog, charts, notes, packages, project, source
+from deploy.release import archive, changelog, charts, goals, notes, packages, project, source
 from deploy.release.changelog import Section
 from deploy.release.project import CHARTS, Project
 
@@ -36,6 +36,9 @@ def write(root: Path, target: Path, digest: str | None, *, with_charts: bool = T
         for name in _OPTIONAL:
             if (tree / name).is_file():
                 shutil.copyfile(tree / name, target / name)
+    bill = goals.bill_of_materials(root)
+    if bill:
+        shutil.copyfile(bill, target / f"karta-interpreter-{stated.version}.cdx.json")
     (target / SUMS).write_text(sums(target), encoding="utf-8")
     (target / notes.FILE).write_text(notes.text(stated, section, digest), encoding="utf-8")
     return stated

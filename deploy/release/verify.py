@@ -38,13 +38,14 @@ def wheel(target: Path, root: Path, stated: Project) -> None:
         locked = _PINNED.findall((root / "requirements" / "run.txt").read_text(encoding="utf-8"))
         (home / "constraints.txt").write_text("\n".join(locked), encoding="utf-8")
         pip = (str(home / "venv" / "bin" / "pip"), "--quiet", "--disable-pip-version-check")
-        run(*pip, "install", "--constraint", "constraints.txt", str(path), folder=home)
+        bare = {"PYTHONPATH": ""}
+        run(*pip, "install", "--constraint", "constraints.txt", str(path), folder=home, variables=bare)
         program = str(home / "venv" / "bin" / "karta-interpreter")
-        shown = run(program, "--version", folder=home).stdout.strip()
+        shown = run(program, "--version", folder=home, variables=bare).stdout.strip()
         if not shown.endswith(f" {stated.version}"):
             raise SystemExit(f"{path.name}: the program is {shown!r}")
         question = ("interpret", "--desired-file", str(root / _OBJECT), "--operation", "InterpretReplica")
-        answer = json.loads(run(program, *question, "--output", "json", folder=home).stdout)
+        answer = json.loads(run(program, *question, "--output", "json", folder=home, variables=bare).stdout)
         if not answer["operations"]["InterpretReplica"]["results"]["replica"]:
             raise SystemExit(f"{path.name}: InterpretReplica counts no pods: {answer}")
 

@@ -12,7 +12,7 @@ from urllib.parse import urlparse
 import pytest
 import yaml
 
-from deploy.release import archive, changelog, charts, files, packages, page, project, registry, verify
+from deploy.release import archive, changelog, charts, files, goals, packages, page, project, registry, verify
 from deploy.release.project import CHARTS, ROOT, Project
 from deploy.write_kustomize import tool
 from karta_interpreter import Karta
@@ -247,3 +247,35 @@ def test_a_step_that_fails_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(SystemExit, match=r"create.*no permission"):
         page.publish(tmp_path, STATED)
+
+
+@pytest.mark.parametrize(
+    ("engine", "said", "built"),
+    [
+        pytest.param("exit 1", "skipped: the image; neither podman nor docker works here", False, id="no daemon"),
+        pytest.param("exit 0", "built: the image, by docker", True, id="an engine that works"),
+    ],
+)
+def test_the_image_is_built_where_it_can_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, said: str, built: bool
+) -> None:
+    make = shutil.which("make")
+    assert make
+    (tmp_path / "make").symlink_to(make)
+    (tmp_path / "Makefile").write_text("image:\n\t@echo image >> calls\n")
+    stand_in(tmp_path, "docker", engine)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    if shutil.which("podman"):
+        stand_in(tmp_path, "podman", "exit 1")
+
+    assert goals.image(tmp_path).startswith(said)
+    assert ("image" in (tmp_path / "calls").read_text().splitlines()) is built
+
+
+def test_the_sbom_is_that_of_this_commit(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("test:\n\tfalse\n")
+    assert goals.bill_of_materials(tmp_path) is None
+    (tmp_path / "Makefile").write_text("sbom:\n\tmkdir -p dist\n\techo {} > dist/karta-interpreter.cdx.json\n")
+    bill = goals.bill_of_materials(tmp_path)
+    assert bill
+    assert bill.read_text() == "{}\n"
