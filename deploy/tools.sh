@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Build what the tests of deploy/ and `make release-dry-run` render and check with, into a cache outside the repository.
-# Needs Go; takes minutes the first time and nothing after that.
+# Needs Go; takes minutes the first time and nothing after that. Where there is npm it also gets what checks the dashboard.
 set -euo pipefail
 
 HELM=v3.22.0
 KUSTOMIZE=v5.8.2 # the newest that Go 1.26 builds
+PROMETHEUS=v0.315.0 # of 3.15
+GRAFANA=13.2.3
+TYPESCRIPT=7.0.2
 KUBERNETES=v1.35.3
 ACTIONLINT=v1.7.12
 CRANE=v0.22.1
@@ -22,6 +25,24 @@ build helm helm.sh/helm/v3/cmd/helm "$HELM"
 build kustomize sigs.k8s.io/kustomize/kustomize/v5 "$KUSTOMIZE"
 build actionlint github.com/rhysd/actionlint/cmd/actionlint "$ACTIONLINT"
 build crane github.com/google/go-containerregistry/cmd/crane "$CRANE"
+
+# promtool in a module of its own, since Prometheus' go.mod has replacements; without the clients of all clouds
+if [[ "$(go version -m "$cache/promtool" 2>/dev/null)" != *"$PROMETHEUS"* ]]; then
+  module="$(mktemp -d)"
+  printf '%s\n' "module karta-interpreter.io/promtool" "go 1.25.0" \
+    "require github.com/prometheus/prometheus $PROMETHEUS" > "$module/go.mod"
+  (cd "$module" && CGO_ENABLED=0 nice go build -mod=mod -buildvcs=false -tags remove_all_sd -ldflags='-s -w' \
+    -o "$cache/promtool" github.com/prometheus/prometheus/cmd/promtool)
+  rm -r "$module"
+fi
+
+# Grafana's types, and the compiler that checks against them
+types="$cache/grafana-$GRAFANA-typescript-$TYPESCRIPT"
+if command -v npm >/dev/null && [[ ! -d "$types" ]]; then
+  npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$types.new" \
+    "@grafana/schema@$GRAFANA" "typescript@$TYPESCRIPT"
+  mv "$types.new" "$types"
+fi
 
 # What kube-apiserver itself publishes about its types
 if [[ ! -f "$cache/kubernetes-$KUBERNETES.json" ]]; then
