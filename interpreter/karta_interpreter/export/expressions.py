@@ -110,6 +110,16 @@ class Expressions:
             return ""
         return self._emitter("", traced=False).value(query.node, Value("obj")).text
 
+    def has_place(self, query: Query) -> bool:
+        """Whether an expression with one output may be read from a place of the object."""
+        emitter = Functions(traced=True)
+        return emitter.follows(emitter.value(query.node, Value("obj", "at()")))
+
+    def keys_of(self, query: Query, name: str) -> str:
+        """A list of the paths that an expression consists of, each a list of keys."""
+        keys = ", ".join(path.keys for path in paths_of(query.node) or ())
+        return self._path(query, name, f"{{{keys}}}")
+
     def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """A function that gives the outputs of an expression, and the place of each that has one."""
         paths = paths_of(query.node)

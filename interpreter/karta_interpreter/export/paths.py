@@ -24,6 +24,16 @@ class Path(NamedTuple):
         return "[]" not in self.text
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it leads through objects alone, and not into a status."""
+        return self.is_single and not self.text.startswith(".status")
+
+    @property
+    def keys(self) -> str:
+        """The keys of a path that leads through objects alone, as a list of Lua."""
+        return f"{{{', '.join(map(quoted, self.text.split('.')[1:]))}}}"
+
+    @property
     def arguments(self) -> str:
         """The arguments of the library's functions."""
         return f"{quoted(self.text)}, {self.default}" if self.default else quoted(self.text)
@@ -50,6 +60,12 @@ def paths_of(node: Node) -> list[Path] | None:
             return [Path(before.text + path.text, path.default) for path in after]
     path = _path(node)
     return None if path is None or not path.text else [path]
+
+
+def plain_path(node: Node) -> Path | None:
+    """Return the only path of an expression, where it leads through objects alone."""
+    paths = paths_of(node) or []
+    return paths[0] if len(paths) == 1 and paths[0].is_plain else None
 
 
 def _path(node: Node) -> Path | None:

@@ -29,8 +29,8 @@ def each_component(script: Script, use: Use, instances: str, *, counted: bool = 
     expressions may have several outputs; it has the component's table in the place of ``{}``.
     """
     for component in script.definition.leaves:
-        if has_one(script, component) and isinstance(component.pods, PodSpec | PodTemplate):
-            yield from _alone(script, component, component.pods, use, counted=counted)
+        if has_one(script, component):
+            yield from lone_component(script, component, use, counted=counted)
         else:
             yield f"  {instances.format(script.component(component, counted=counted))}"
 
@@ -45,11 +45,11 @@ def has_one(script: Script, component: Component) -> bool:
     return all(query is None or script.has_one_output(query) for query in queries)
 
 
-def _alone(
-    script: Script, component: Component, pods: PodSpec | PodTemplate, use: Use, *, counted: bool
-) -> Iterator[str]:
-    """Yield the lines about the pods of a component without instances."""
-    name = component.name
+def lone_component(script: Script, component: Component, use: Use, *, counted: bool = True) -> Iterator[str]:
+    """Yield the lines about the pods of a component that `has_one`."""
+    name, pods = component.name, component.pods
+    if not isinstance(pods, PodSpec | PodTemplate):
+        return
     is_spec = isinstance(pods, PodSpec)
     yield from _comments(script, pods.query, 2)
     found = script.new(f"{name} {'spec' if is_spec else 'template'}")

@@ -62,7 +62,7 @@ class Script(Expressions):
             counts["maximum"] = component.max_replicas
         read = self.places_of if bounds else self.list_of  # a function with places gives the numbers, too
         fields = {field: read(query, f"{component.name} {field}") for field, query in counts.items() if query}
-        return fields | ({"has_default": "true"} if bounds and _has_default(component) else {})
+        return fields | ({"has_default": "true"} if bounds and has_default(component) else {})
 
     def text(self) -> str:
         """Return the whole script but for its header."""
@@ -82,7 +82,7 @@ def check_size(text: str) -> str:
     return text
 
 
-def _has_default(component: Component) -> bool:
+def has_default(component: Component) -> bool:
     """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API."""
     node = component.replicas.node if component.replicas else None
     while isinstance(node, Pipe):

@@ -127,6 +127,31 @@ local function shared_places(pairing, find, absent, drops, is_strict)
   return found
 end
 
+-- As shared_places, for paths without lists, which are the same in both objects.
+local function shared_paths(pairing, paths, absent, drops)
+  local found = {}
+  for _, path in ipairs(paths) do
+    local value = get(pairing.observed, unpack(path))
+    local kept = value
+    if value == nil then kept = absent end
+    if kept ~= nil or drops then
+      local ours = get(pairing.desired, unpack(path))
+      if value ~= nil or ours ~= nil then found[#found + 1] = {path = path, value = copy(kept)} end
+    end
+  end
+  return found
+end
+
+-- Switches that the template leaves unset stay as the member has them; their paths have no lists.
+local function keep_unset_paths(pairing, paths)
+  for _, path in ipairs(paths) do
+    if get(pairing.desired, unpack(path)) == nil then
+      local value = get(pairing.observed, unpack(path))
+      if value ~= nil then write_at(pairing.desired, path, copy(value)) end
+    end
+  end
+end
+
 -- Switches that the template leaves unset stay as the member has them.
 local function keep_unset_switches(pairing, finders)
   for _, find in ipairs(finders) do
@@ -195,6 +220,24 @@ local function keep_counts(components, pairing)
         keep_count(components, pairing, scale.maximum_place, other.maximum_place, leaves, false)
       end
     end
+  end
+end
+
+-- As keep_counts, for counts at paths without lists; `pods_of` gives the components whose pods exist.
+local function keep_counts_at(paths, pods_of, pairing)
+  local desired, observed = pairing.desired, pairing.observed
+  local leaves = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
+  local is_asked = leaves
+  for name, path in pairs(paths) do
+    if not is_asked and value_at(desired, path) == nil and pods_of(desired, name)[name] then is_asked = true end
+  end
+  if not is_asked then return end
+  local ours = pods_of(desired)
+  local theirs = next(ours) ~= nil and pods_of(observed)
+  for name, path in pairs(paths) do
+    local value = value_at(observed, path)
+    local is_unset = value_at(desired, path) == nil and value_at(desired, path, #path - 1) ~= nil
+    if ours[name] and theirs[name] and value ~= nil and (leaves or is_unset) then write_at(desired, path, copy(value)) end
   end
 end
 
@@ -277,7 +320,8 @@ end
 
 -- A place that belongs to the member; true where something is written.
 local function keep_place(pairing, find, absent, drops)
-  local shared = shared_places(pairing, find, absent, drops, true)
+  local shared = shared_places(pairing, find, absent, drops, true) -- with lists
+  local shared = shared_paths(pairing, find, absent, drops) -- without lists
   for _, each_shared in ipairs(shared) do
     if each_shared.value == nil then
       remove_at(pairing.desired, each_shared.path)
@@ -291,7 +335,9 @@ end
 -- A place of which the template's value is completed.
 local function adapt_place(pairing, find, adapted)
   local is_changed = false
-  for _, shared in ipairs(shared_places(pairing, find, nil, false, true)) do
+  local all = shared_places(pairing, find, nil, false, true) -- with lists
+  local all = shared_paths(pairing, find) -- without lists
+  for _, shared in ipairs(all) do
     local ours = value_at(pairing.desired, shared.path)
     local kept = adapted(ours, shared.value, value_at(pairing.desired, shared.path, #shared.path - 1))
     if not equal(kept, ours) then
@@ -313,7 +359,9 @@ end
 -- The member's switch, whatever the template has; a member without the field means the value that resumes.
 local function keep_switches(pairing, switches)
   for _, switch in ipairs(switches) do
-    for _, shared in ipairs(shared_places(pairing, switch.find, switch.resumed, false, true)) do
+    local all = shared_places(pairing, switch.find, switch.resumed, false, true) -- with lists
+    local all = shared_paths(pairing, switch.find, switch.resumed) -- without lists
+    for _, shared in ipairs(all) do
       write_at(pairing.desired, shared.path, shared.value)
     end
   end
@@ -321,8 +369,11 @@ end
 
 local function is_switched_off(obj, actions)
   for _, action in ipairs(actions) do
-    for _, value in ipairs((action.find(obj))) do
+    for _, value in ipairs((action.find(obj))) do -- with lists
       if not equal(present(value), action.value) then return false end
+    end
+    for _, path in ipairs(action.find) do -- without lists
+      if not equal(get(obj, unpack(path)), action.value) then return false end
     end
   end
   return true
@@ -330,7 +381,9 @@ end
 
 -- What a queue has added to the pods of a workload that it admits.
 local function keep_added_fields(pairing, find, missing)
-  for _, shared in ipairs(shared_places(pairing, find, nil, false, false)) do
+  local all = shared_places(pairing, find, nil, false, false) -- with lists
+  local all = shared_paths(pairing, find) -- without lists
+  for _, shared in ipairs(all) do
     if is_object(value_at(pairing.desired, shared.path, #shared.path - missing)) then
       local ours, theirs = value_at(pairing.desired, shared.path), shared.value
       local is_many = is_list(theirs) and theirs[1] ~= nil

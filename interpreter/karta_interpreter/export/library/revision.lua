@@ -414,3 +414,17 @@ local function revised(components, elastic, obj, replicas)
   end
   return obj
 end
+
+-- The object with a number of pods, which is at a path without lists; `default` stands for none there.
+local function with_pods(obj, replicas, pods, path, default)
+  if replicas < 0 then error("replicas must be a number from 0 up", 0) end
+  local known = path and value_at(obj, path)
+  if (pods or 0) == replicas then
+    local is_unset = pods and default and known == nil and value_at(obj, path, #path - 1) ~= nil
+    if is_unset then write_at(obj, path, default) end
+    return obj
+  end
+  if not pods or not path then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
+  write_at(obj, path, type(known) == "string" and number_text(replicas) or replicas)
+  return obj
+end
