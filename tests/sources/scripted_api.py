@@ -252,7 +252,7 @@ def write_kubeconfig(path: Path, server: str, *, token: str = "token", **cluster
 def _verb(request: web.Request) -> str:
     if request.method == "GET":
         return "watch" if "watch" in request.query else "get"
-    return {"POST": "create", "PATCH": "patch", "DELETE": "delete"}[request.method]
+    return {"POST": "create", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}[request.method]
 
 
 def _status(code: int, reason: str, message: str) -> dict[str, Any]:

@@ -29,5 +29,5 @@ class Shared:
     control_plane: "ControlPlane | None"
 
 
-Beside: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[None]]
+Beside: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[object]]
 """Serves something else in a block, from after the server listens to before it stops; raises ServeError."""

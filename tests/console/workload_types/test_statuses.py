@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.console.workload_types.types_server import TYPES, TypesServer, karta, running, workload, workload_type
+from tests.console.workload_types.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
 
 UNKNOWN = f"{TYPES}/00000000-0000-0000-0000-000000000000"
 DEEP = ("[" * 400 + "]" * 400).encode()
@@ -75,14 +75,14 @@ def test_a_karta_that_is_nested_too_deeply_is_422(server: TypesServer) -> None:
 
 
 def test_too_many_requests_get_429_and_a_time_to_wait(tmp_path: Path) -> None:
-    with running(tmp_path, "--types-rate", "3") as server:
+    with in_thread(tmp_path, types_rate=3) as server:
         answers = [server.get("/api/v1/workload-categories", token=None) for _ in range(4)]
         assert [each.status for each in answers] == [401, 401, 401, 429]
         assert int(answers[-1].headers["retry-after"]) > 0
 
 
 def test_a_folder_that_cannot_be_written_is_503(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
+    with in_thread(tmp_path) as server:
         (tmp_path / "types").rename(tmp_path / "away")
         answer = server.post(workload_type())
         assert answer.status == 503

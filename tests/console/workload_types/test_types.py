@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.console.workload_types.types_server import TYPES, TypesServer, karta, running, workload, workload_type
+from tests.console.workload_types.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
 
 DOUBLED: Any = {"scaleDefinition": {"replicasPath": ".spec.stones * 2"}}
 
@@ -115,7 +115,7 @@ def test_a_lost_race_is_412_and_changes_nothing(server: TypesServer) -> None:
 
 
 def test_a_type_of_the_catalogue_is_listed_and_can_be_taken_over(tmp_path: Path) -> None:
-    with running(tmp_path, "--catalogue", "--kinds", "JobSet") as server:
+    with in_thread(tmp_path, catalogue=True, kinds=("JobSet",)) as server:
         (found,) = server.get(f"{TYPES}?filterBy=name==JobSet").json["types"]
         path = f"{TYPES}/{found['id']}"
         assert (found["source"], found["owner"], found["categoryId"]) == ("catalogue", "the catalogue", None)
@@ -133,7 +133,7 @@ def test_a_type_of_the_catalogue_is_listed_and_can_be_taken_over(tmp_path: Path)
 
 
 def test_a_file_of_another_author_is_left_alone(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
+    with in_thread(tmp_path) as server:
         file = tmp_path / "types" / "mine.json"
         file.write_text(json.dumps(karta("HandMill")))
         while not server.interpret(workload("HandMill"))["successful"]:
@@ -144,9 +144,9 @@ def test_a_file_of_another_author_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_types_are_there_after_a_restart(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
+    with in_thread(tmp_path) as server:
         answer = server.post(workload_type("KeptMill"))
-    with running(tmp_path) as server:
+    with in_thread(tmp_path) as server:
         again = server.get(answer.headers["location"])
         assert (again.json, again.headers["etag"]) == (answer.json, answer.headers["etag"])
 
@@ -239,8 +239,8 @@ def test_categories_and_priorities_are_settings(server: TypesServer, tmp_path: P
     ]
     values = [each["value"] for each in server.get("/api/v1/workload-priorities").json["priorities"]]
     assert values == sorted(values)
-    chosen = ("--types-category", "Serve", "--types-priority", "last=1", "--types-priority", "first=-5")
-    with running(tmp_path, *chosen, "--without", "LeftMill") as other:
+    chosen = {"types_categories": ("Serve",), "types_priorities": ("last=1", "first=-5")}
+    with in_thread(tmp_path, **chosen, without=("LeftMill",)) as other:
         assert other.get("/api/v1/workload-categories").json == {"categories": [{"id": "serve", "name": "Serve"}]}
         priorities = other.get("/api/v1/workload-priorities").json["priorities"]
         assert [each["id"] for each in priorities] == ["first", "last"]

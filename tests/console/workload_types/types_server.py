@@ -1,18 +1,24 @@
 """A real server with the workload types API, and a client of it."""
 
+import asyncio
 import http.client
 import json
 import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from karta_interpreter.console.workload_types import serve_types
+from karta_interpreter.server import Settings
+from karta_interpreter.server.beside import Shared
+from karta_interpreter.server.server import Server
 from tests.waiting import HANG
 
 TOKEN = "a-token-of-tests-0123456789"  # noqa: S105 - of tests
@@ -73,12 +79,11 @@ class Answer:
 
 
 @dataclass
-class TypesServer:
-    child: subprocess.Popen[bytes]
-    lines: "queue.SimpleQueue[bytes]"
+class TypesClient:
+    """Asks a server at two URLs."""
+
     url: str = ""
     webhook: str = ""
-    seen: list[dict[str, Any]] = field(default_factory=list)
 
     def ask(self, method: str, path: str, body: Any = None, *, token: str | None = TOKEN, **headers: str) -> Answer:
         """Send a request; bytes as they are, anything else as JSON. Names of headers have _ for -."""
@@ -120,6 +125,15 @@ class TypesServer:
         finally:
             connection.close()
 
+
+@dataclass
+class TypesServer(TypesClient):
+    """A server in a process of its own, as users run it."""
+
+    child: subprocess.Popen[bytes] = field(kw_only=True)
+    lines: "queue.SimpleQueue[bytes]" = field(kw_only=True)
+    seen: list[dict[str, Any]] = field(default_factory=list)
+
     def logged(self, message: str, **fields: Any) -> dict[str, Any]:
         """Wait for a line of the log with that message and those fields."""
         while True:
@@ -143,20 +157,68 @@ def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = 
         arguments = ("--types-token-file", str(tokens), *arguments)
     command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", "0", "--plain-http"]
     fixed = ["--types-api", "127.0.0.1:0", "--log-format", "json", "--grace-period", "0", "--types-rate", "1000000"]
-    given = [*fixed, *arguments]
+    patience = [f"--{name}={HANG}" for name in ("call-limit", "header-timeout", "exchange-timeout")]
+    given = [*fixed, *patience, *arguments]
     with subprocess.Popen([*command, *given], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
         assert child.stderr is not None
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         reader = threading.Thread(target=_collect, args=(child.stderr, lines))
         reader.start()
         try:
-            server = TypesServer(child, lines)
+            server = TypesServer(child=child, lines=lines)
             server.url = server.logged("workload types API")["url"]
             server.webhook = server.logged("serving")["url"]
             yield server
         finally:
             child.kill()
             reader.join()
+
+
+@asynccontextmanager
+async def in_process(**settings: Any) -> AsyncIterator[TypesClient]:
+    """Run a server in the event loop of a test, with a token file unless there are other ways in."""
+    urls: list[str] = []
+
+    @asynccontextmanager
+    async def serve(shared: Shared) -> AsyncIterator[None]:
+        async with serve_types(shared) as url:
+            urls.append(url)
+            yield
+
+    patience = dict.fromkeys(("call_limit", "header_timeout", "exchange_timeout"), HANG)
+    given: dict[str, Any] = {"types_api": ("127.0.0.1", 0), "types_rate": 1_000_000, "port": 0}
+    given |= {"plain_http": True, "catalogue": False}
+    async with Server(Settings(**given | patience | settings), [serve]) as server:
+        yield TypesClient(urls[0], server.started.url)
+
+
+@contextmanager
+def in_thread(tmp_path: Path, **settings: Any) -> Iterator[TypesClient]:
+    """Run a server in a thread of this process, with a folder for types and a token file."""
+    types, tokens = tmp_path / "types", tmp_path / "tokens"
+    types.mkdir(exist_ok=True)
+    tokens.write_text(f"{TOKEN} ada\n")
+    started: Future[tuple[TypesClient, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        try:
+            async with in_process(types_folder=types, types_token_file=tokens, **settings) as server:
+                end = asyncio.Event()
+                started.set_result((server, asyncio.get_running_loop(), end))
+                await end.wait()
+        except BaseException as error:
+            if started.done():
+                raise
+            started.set_exception(error)
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    server, loop, end = started.result(HANG)
+    try:
+        yield server
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
 
 
 def _collect(stream: IO[bytes], lines: "queue.SimpleQueue[bytes]") -> None:

@@ -23,11 +23,16 @@ from karta_interpreter.server.log import log
 from karta_interpreter.server.tls import Tls
 
 _CONNECTIONS = 256
+_CALLS = 2
+"""How many times the limit of a call a request may take: it judges several Kartas, or answers all operations."""
 
 
 @asynccontextmanager
-async def serve_types(shared: Shared) -> AsyncIterator[None]:
-    """Serve in a block, with what a server shares; raises ServeError where its settings do not allow it."""
+async def serve_types(shared: Shared) -> AsyncIterator[str]:
+    """Serve in a block, at the URL that it gets, with what a server shares.
+
+    Raises ServeError where the settings do not allow it.
+    """
     settings = shared.settings
     if settings.types_api is None:
         raise ServeError("the workload types API needs an address: give --types-api")
@@ -35,7 +40,7 @@ async def serve_types(shared: Shared) -> AsyncIterator[None]:
     tls = _tls(shared, host)
     storage, access = _storage(shared), _access(shared)
     choices = Choices.of(settings.types_categories, settings.types_priorities)
-    judge = Judge()
+    judge = Judge(_CALLS * settings.call_limit)
     parts = Parts(
         shared.store,
         storage,
@@ -51,8 +56,9 @@ async def serve_types(shared: Shared) -> AsyncIterator[None]:
     listener = Listener(connections, tls, most=_CONNECTIONS, rejected=shared.metrics.connection_rejected)
     await listener.open(host, port)
     try:
-        log.info("workload types API", url=_url(host, listener.port, is_tls=tls is not None))
-        yield
+        url = _url(host, listener.port, is_tls=tls is not None)
+        log.info("workload types API", url=url)
+        yield url
         await listener.drain(settings.drain_timeout)
         await edge.finish()
     finally:

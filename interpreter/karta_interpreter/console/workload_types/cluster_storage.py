@@ -6,17 +6,17 @@ changes at the same time one is refused by the API server.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Final, TypeVar
 
 from karta_interpreter.console.workload_types.ownership import controller_of, writer_of
 from karta_interpreter.console.workload_types.problems import ApiError, owned
-from karta_interpreter.console.workload_types.records import ID, Record, StoredType, label, type_id
+from karta_interpreter.console.workload_types.records import ID, REVISION, Record, StoredType, content, label, type_id
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import Object
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster, ClusterKarta
 
@@ -87,21 +87,42 @@ class ClusterStorage:
 
     async def _replace(self, karta: Object, stored: Object) -> Object:
         """The object after its content was replaced; what others keep in its metadata stays."""
-        metadata = {field: value for field, value in stored["metadata"].items() if field != "managedFields"}
-        labels = metadata.get("labels", {})
-        kept = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
-        new = {**karta["metadata"], "labels": {**kept, **karta["metadata"]["labels"]}}
-        obj = {**karta, "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}
-        return await self._attempt(self._api.replace(_path(stored), obj))
+
+        async def replace(now: Object) -> Object:
+            metadata = {field: value for field, value in now["metadata"].items() if field != "managedFields"}
+            labels = metadata.get("labels", {})
+            kept = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
+            new = {**karta["metadata"], "labels": {**kept, **karta["metadata"]["labels"]}}
+            obj = {**karta, "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}
+            return await self._api.replace(_path(now), obj)
+
+        return await self._change(stored, replace)
 
     async def _delete(self, karta: Object) -> None:
-        metadata = karta["metadata"]
-        known = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
-        try:
-            await self._api.delete(_path(karta), preconditions=known)
-        except ClusterError as error:
-            if error.status != HTTPStatus.NOT_FOUND:
-                raise _failed(error) from error
+        async def delete(now: Object) -> Object:
+            known = {field: now["metadata"][field] for field in ("uid", "resourceVersion")}
+            try:
+                return await self._api.delete(_path(now), preconditions=known)
+            except ClusterError as error:
+                if error.status == HTTPStatus.NOT_FOUND:
+                    return now
+                raise
+
+        await self._change(karta, delete)
+
+    async def _change(self, stored: Object, act: Callable[[Object], Awaitable[Object]]) -> Object:
+        """Change an object that has still the content with which it was read; its status may be another one."""
+        now: Object | None = stored
+        while now and _meaning(now) == _meaning(stored):
+            try:
+                return await act(now)
+            except ClusterError as error:
+                if error.status == HTTPStatus.NOT_FOUND:
+                    break
+                if error.status != HTTPStatus.CONFLICT:
+                    raise _failed(error) from error
+            now = await self._attempt(self._api.find(_path(stored)))
+        raise ApiError(412, "the type was changed meanwhile: read it and try again")
 
     @staticmethod
     async def _attempt(work: Awaitable[_T]) -> _T:
@@ -113,11 +134,13 @@ class ClusterStorage:
 
 def _failed(error: ClusterError) -> ApiError:
     """What a client of this API is told about an answer of the API server."""
-    if error.status == HTTPStatus.CONFLICT:
-        return ApiError(412, "the type was changed meanwhile: read it and try again")
     if error.status in _REJECTED:
         return ApiError(422, f"the API server does not take the Karta: {error}")
     return ApiError(503, f"the API server cannot be used: {error}", headers={"Retry-After": "5"})
+
+
+def _meaning(karta: Object) -> tuple[JSON, ...]:
+    return edit.get(karta, ("metadata", "uid")), label(karta, REVISION), content(karta)
 
 
 def _name(karta: Object) -> str:

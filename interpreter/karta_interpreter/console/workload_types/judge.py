@@ -20,9 +20,6 @@ from karta_interpreter.operations import Options
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool
 
-SECONDS: Final = 5.0
-"""The longest that one request may take in a process, starting it included."""
-
 _PROCESSES: Final = 2
 _IDLE_SECONDS: Final = 30.0
 _GRACE_SECONDS: Final = 0.2
@@ -30,10 +27,13 @@ _CAUSED_BY_REQUEST: Final = {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESS
 
 
 class Judge:
-    """Asks the processes; raises ApiError for what cannot be judged, 422 where the body is the cause."""
+    """Asks the processes; raises ApiError for what cannot be judged, 422 where the body is the cause.
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
+    A request may take so many ``seconds``, starting a process included.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
         program = Program(child.__file__, child.MEMORY, niceness=child.NICENESS)
         self.pool: Final = Pool(lambda: Process(program), _PROCESSES, idle_seconds=_IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
@@ -62,13 +62,13 @@ class Judge:
         self.pool.close()
 
     async def _ask(self, letter: bytes, about: dict[str, Any]) -> JSON:
-        end = time.monotonic() + self._seconds
+        end = time.monotonic() + self.seconds
         try:
             request = orjson.dumps(about)
         except orjson.JSONEncodeError as error:
             raise ApiError(422, "the body is nested too deeply") from error
         try:
-            async with self._awaited.process("types", self._seconds) as (process, _):
+            async with self._awaited.process("types", self.seconds) as (process, _):
                 left = max(end - time.monotonic(), 0.001)
                 await process.send(letter, request, left, grace=_GRACE_SECONDS)
                 found, answer = await process.receive()

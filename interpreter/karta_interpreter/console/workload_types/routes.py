@@ -37,7 +37,6 @@ from karta_interpreter.sources.store import Store
 ROOT: Final = "/api/v1"
 TYPES: Final = f"{ROOT}/workload-types"
 _ONE: Final = f"{TYPES}/{{id}}"
-_SERVED_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.01
 _ROOT_KIND: Final = ("spec", "structureDefinition", "rootComponent", "kind")
 
@@ -234,7 +233,7 @@ class Routes:
     async def _until(self, holds: Callable[[Row | None], bool], key: str) -> None:
         """Wait until the server has seen a change; the watch of a cluster takes milliseconds."""
         try:
-            async with asyncio.timeout(_SERVED_SECONDS):
+            async with asyncio.timeout(self._parts.judge.seconds):
                 while not holds(self._parts.view.rows().get(key)):  # noqa: ASYNC110 - sources have no event for it
                     await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError:
