@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from deploy import write_kustomize, write_readme
-from docs import write_catalogue, write_reality, write_reference, write_rooms
+from docs import write_catalogue, write_definitions, write_reality, write_reference, write_rooms
 from karta_interpreter.cli.render import to_json, to_yaml
 from karta_interpreter.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
@@ -48,11 +48,9 @@ def update(wanted: Mapping[Path, str], present: set[Path], *, check: bool) -> li
 def main() -> int:
     """Update the files in the order in which they depend on each other."""
     check = "--check" in sys.argv
-    changed = update(
-        schemas() | authoring() | write_rooms.pages() | write_reference.pages() | write_reality.pages(),
-        set(),
-        check=check,
-    )
+    rooms = write_rooms.pages() | write_reality.pages()
+    written = schemas() | authoring() | rooms | write_reference.pages() | write_definitions.pages()
+    changed = update(written, set(), check=check)
     changed += update(write_catalogue.pages(), set(write_catalogue.FOLDER.glob("*.md")), check=check)
     changed += update(write_readme.pages(), set(), check=check)
     if write_kustomize.tool("helm"):

@@ -79,6 +79,13 @@ def by_a_shell(command: str) -> str:
     ).stdout
 
 
+def test_the_page_of_findings_has_every_rule_that_is_shown() -> None:
+    shown = {rule for page in PAGES for rule in re.findall(r"\b((?:error|warning)) \[([\w-]+)\]", page.read_text())}
+    rows = re.findall(r"^\| `([\w-]+)` \| (\w+) \|", (ROOT / "docs" / "findings.md").read_text(), re.MULTILINE)
+    assert len(shown) > 5
+    assert shown <= {(severity, rule) for rule, severity in rows}
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     broken = [
         f"{page.relative_to(ROOT)}: {target}"
