@@ -72,8 +72,7 @@ class Bay:
     def ours(self, name: str, *options: str | Path, on: Sequence[int] | None = None) -> Iterator[Server]:
         """Run `serve` with some options, on the servers' core or others; raises MeasurementError if that fails."""
         files = "--certificate-file", self._certificate, "--key-file", self._key
-        command = sys.executable, "-m", "karta_interpreter", "serve", "--grace-period", "0", *files, *options, "--port"
-        with _running(name, command, INTERPRET, {}, on) as server:
+        with serving(name, (sys.executable,), *files, *options, on=on) as server:
             yield server
 
     @contextmanager
@@ -83,6 +82,16 @@ class Bay:
         known = {"KUBECONFIG": str(self._folder / "kubeconfig"), **environment}
         with _running(name, command, EXAMPLE, known) as server:
             yield server
+
+
+@contextmanager
+def serving(
+    name: str, python: Sequence[str], *options: str | Path, on: Sequence[int] | None = None, **environment: str
+) -> Iterator[Server]:
+    """Run `serve` with a Python; raises MeasurementError if that fails."""
+    command = *python, "-m", "karta_interpreter", "serve", "--grace-period", "0", *options, "--port"
+    with _running(name, command, INTERPRET, environment, on) as server:
+        yield server
 
 
 def cores() -> list[int]:
