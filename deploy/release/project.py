@@ -32,12 +32,10 @@ PLACES = (
     *(Place(_CHART.format(chart), r"^(?:version|appVersion): (.+)$") for chart in CHARTS),
     Place("SECURITY.md", r"latest minor version \(([\d.]+)\)", minor=True),
     Place("deploy/Containerfile", r"^ARG VERSION=(.+)$", required=False),
-    *(
-        Place(path, rf"karta-interpreter:({_PLAIN})\b", required=False)
-        for path in ("deploy/Containerfile", "docs/install.md", "docs/security.md")
-    ),
 )
 """Written by ``make version``. What ``make generate`` writes repeats the version, too, and is not here."""
+_IMAGE = rf"karta-interpreter:({_PLAIN})\b"
+_SHOWING = ("README.md", "docs/*.md", "deploy/Containerfile", "deploy/*.sh")
 
 
 @dataclass(frozen=True)
@@ -107,6 +105,12 @@ def read(root: Path = ROOT) -> Project:
     return Project(project["version"], project["urls"]["Repository"])
 
 
+def places(root: Path) -> tuple[Place, ...]:
+    """Return the places of a version, with those that show a command with the image."""
+    showing = (path.relative_to(root) for pattern in _SHOWING for path in sorted(root.glob(pattern)))
+    return (*PLACES, *(Place(str(path), _IMAGE, required=False) for path in showing))
+
+
 def named(root: Path, place: Place) -> list[str]:
     """Return the versions that a place has."""
     text = (root / place.path).read_text(encoding="utf-8")
@@ -115,7 +119,7 @@ def named(root: Path, place: Place) -> list[str]:
 
 def disagreements(root: Path, version: str) -> Iterator[str]:
     """Yield a finding for each place that has another version."""
-    for place in PLACES:
+    for place in places(root):
         found = named(root, place)
         if place.required and not found:
             yield f"{place.path}: there is no version; expected {place.of(version)} by /{place.pattern}/"
@@ -127,7 +131,7 @@ def write(root: Path, version: str) -> None:
     """Put a version into every place."""
     if not re.fullmatch(_PLAIN, version):
         raise SystemExit(f"{version!r} is no version such as 0.2.0 or 0.2.0-rc.1")
-    for place in (Place("pyproject.toml", r'^version = "(.+)"$'), *PLACES):
+    for place in (Place("pyproject.toml", r'^version = "(.+)"$'), *places(root)):
         path = root / place.path
         path.write_text(_replaced(path.read_text(encoding="utf-8"), place, version), encoding="utf-8")
 

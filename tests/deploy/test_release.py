@@ -31,6 +31,8 @@ def repository(tmp_path: Path) -> Path:
         "# Changelog\n\n## [Unreleased]\n\n### Fixed\n- A thing.\n\n<!-- answers: begin -->\n"
         f"{ANSWERS}\n- One.\n<!-- answers: end -->\n\n## [{VERSION}] - 2026-01-01\n\n### Added\n- Everything.\n"
     )
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "install.md").write_text(f"docker pull REGISTRY/karta-interpreter:{VERSION}\n")
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     commit(tmp_path)
     return tmp_path
@@ -64,6 +66,7 @@ def test_a_release_is_two_commands(repository: Path, capsys: pytest.CaptureFixtu
     main(["check", "--tag", f"v{NEXT}"], root=repository)
 
     assert f"version {NEXT} agrees in all places, with tag v{NEXT}" in capsys.readouterr().out
+    assert f"karta-interpreter:{NEXT}\n" in (repository / "docs" / "install.md").read_text()
     assert f"latest minor version ({NEXT[:3]})" in (repository / "SECURITY.md").read_text()
     known = changelog.sections((repository / "CHANGELOG.md").read_text())
     assert list(known) == ["Unreleased", NEXT, VERSION]
@@ -112,6 +115,7 @@ def test_all_findings_are_named_at_once(repository: Path) -> None:
         pytest.param(
             "interpreter/karta_interpreter/__init__.py", "__version__ =", "version =", "there is no version", id="gone"
         ),
+        pytest.param("docs/install.md", f"interpreter:{VERSION}", "interpreter:9.9.9", "9.9.9", id="shown"),
         pytest.param("SECURITY.md", "(0.", "(9.", "SECURITY.md: version 9.", id="the supported minor version"),
         pytest.param("CHANGELOG.md", " - 2026-01-01", "", "has no date", id="a section without a date"),
         pytest.param("CHANGELOG.md", "### Added\n- Everything.\n", "", "is empty", id="a section without changes"),
