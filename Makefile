@@ -4,7 +4,7 @@ PORT   ?= 8443
 BIN    := .venv/bin
 # The doctests of a room are in its package.
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
-SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --doctree-dir build/doctrees
+SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test clean

@@ -28,7 +28,7 @@ def groups(section: str) -> list[tuple[str, dict[str, str]]]:
         if heading := _HEADING.match(line):
             found.append((heading[1], {}))
         elif entry := _ENTRY.match(line):
-            found[-1][1][entry[2]] = entry[1]
+            found[-1][1][entry[2]] = entry[1].replace("`", "")
     return [(caption, pages) for caption, pages in found if pages]
 
 
