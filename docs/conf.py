@@ -50,7 +50,7 @@ _ARROW = re.compile(r'^ *(c\d+) -->(?:\|"(.*)"\|)? ?(c\d+)$', re.MULTILINE)
 
 
 def _read_source(_app: object, page: str, source: list[str]) -> None:
-    text = navigation.with_repository_links(source[0], page)
+    text = navigation.on_site(source[0], page)
     source[0] = text + (navigation.toctrees(page) if page in navigation.SECTIONS else "")
 
 

@@ -18,6 +18,7 @@ SECTIONS = ("index", "how-to", "reference", "explanation", "catalogue/README")
 _HEADING = re.compile(r"^## (.+)$")
 _ENTRY = re.compile(r"^(?:- |\| )\[([^]]+)\]\(([\w./-]+)\.md\)")
 _LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)\s]*)?\)")
+_FILE_NAME = re.compile(r"\[[\w/-]+\.md\]\((?=[\w/.-]+\.md[)#])")
 _FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 
 
@@ -43,8 +44,12 @@ def toctrees(section: str) -> str:
     )
 
 
-def with_repository_links(text: str, page: str) -> str:
-    """Return the Markdown of a page with links to the repository where it names files that the site does not have."""
+def on_site(text: str, page: str) -> str:
+    """Return the Markdown of a page as the site shows it.
+
+    Links to files that the site does not have lead to the repository. Links whose text is the name of a file get the
+    title of the page or section instead.
+    """
     folder = PurePosixPath("docs") / PurePosixPath(page).parent
 
     def target(link: re.Match[str]) -> str:
@@ -53,7 +58,9 @@ def with_repository_links(text: str, page: str) -> str:
         known = not is_page and (DOCS.parent / path).exists()
         return f"]({HOME}/blob/main/{path}{link[2] or ''})" if known else link[0]
 
-    return "".join(_LINK.sub(target, part) if outside else part for outside, part in _parts(text))
+    return "".join(
+        _FILE_NAME.sub("[](", _LINK.sub(target, part)) if outside else part for outside, part in _parts(text)
+    )
 
 
 def _parts(text: str) -> Iterator[tuple[bool, str]]:

@@ -50,11 +50,15 @@ def test_the_figures_of_the_readme_are_those_of_the_pages() -> None:
         pytest.param("![a](performance/core.png)", "![a](performance/core.png)", id="a picture of the site"),
         pytest.param("[a](../none.md)", "[a](../none.md)", id="no file: Sphinx warns of it"),
         pytest.param("```\n[a](../LICENSE)\n```", "```\n[a](../LICENSE)\n```", id="code"),
+        pytest.param(
+            "[cli.md](cli.md#options)", "[](cli.md#options)", id="a page by its file name, which gets a title"
+        ),
+        pytest.param("[LICENSE.md](../LICENSE)", f"[LICENSE.md]({FILE}/LICENSE)", id="a file by its name keeps it"),
         pytest.param("[a](https://karmada.io)", "[a](https://karmada.io)", id="another site"),
     ],
 )
-def test_links_to_files_of_the_repository_lead_there(text: str, shown: str) -> None:
-    assert navigation.with_repository_links(text, "server") == shown
+def test_links_on_the_site(text: str, shown: str) -> None:
+    assert navigation.on_site(text, "server") == shown
 
 
 @pytest.mark.parametrize(
