@@ -20,11 +20,10 @@ from tests.e2e.rig.host import NAME, NAMESPACE, SECRET, Host, administrators, ho
 from tests.e2e.rig.ledger import counted
 from tests.e2e.rig.plane import ControlPlane
 from tests.e2e.rig.policy import weighted
-from tests.e2e.rig.releases import CURRENT, Helm, Release, last_release
+from tests.e2e.rig.releases import CURRENT, Release, Terminal, last_release, shown
 from tests.e2e.rig.service import Service
 from tests.e2e.stream import streaming
 
-_SERVER, _CONTROL_PLANE = "karta-interpreter", "karta-interpreter-control-plane"
 _REPLICAS = 3
 _CLIENTS = 10
 _RATE = 100
@@ -40,38 +39,42 @@ class Releases:
     installed: Installed
     host: Host
     last: Release
+    terminal: Terminal
     begun: float = field(default_factory=time.monotonic)
 
-    @property
-    def karmada(self) -> Helm:
-        return Helm(self.plane.layout.kubeconfig)
-
-    @property
-    def server(self) -> Helm:
-        return Helm(administrators(self.plane))
-
     def install(self, release: Release) -> None:
-        """Install a release, as docs/install.md has it, and wait until Karmada has its registration."""
+        """Install a release, and wait until Karmada has its registration."""
+        self.terminal.use(release)
+        common = f"--namespace {NAMESPACE} --wait"
         # The other tests have their manifests there, which are the same.
-        self._control_plane("install", release, "--take-ownership", "--set", "service.externalName=localhost")
+        ours = "--take-ownership --set service.externalName=localhost"
+        karmada = "--kubeconfig karmada-apiserver.config"
+        self.run(f"helm {karmada} install {NAME} deploy/helm/karta-interpreter-control-plane {common} {ours}")
         values = {
             "replicas": _REPLICAS,
             "server.catalogue": "false",
             "server.connectionAge": _AGE,
             "registration.service": f"{NAMESPACE}/{NAME}:{self.host.front.port}",
         }
-        self._server("install", release, "--set", ",".join(f"{name}={value}" for name, value in values.items()))
+        given = " ".join(f"--set {name}={value}" for name, value in values.items())
+        self.run(f"helm install {NAME} deploy/helm/karta-interpreter {common} {given}")
         self.installed.registered({"service": {"name": NAME, "port": self.host.front.port}})
 
     def upgrade(self) -> None:
-        """Upgrade to this version, as docs/upgrade.md has it."""
-        self._control_plane("upgrade", CURRENT, "--reset-then-reuse-values")
-        self._server("upgrade", CURRENT, "--reset-then-reuse-values")
+        """Upgrade to this version."""
+        self.terminal.use(CURRENT)
+        for command in shown("upgrade.md", "With Helm", "helm .*upgrade"):
+            self.run(command)
 
     def roll_back(self) -> None:
-        """Go back to the last release, as docs/upgrade.md has it."""
-        self.server("rollback", NAME, "--wait")
-        self.karmada("rollback", NAME, "--wait")
+        """Go back to the last release."""
+        for command in shown("upgrade.md", "With Helm", "helm .*rollback"):
+            self.run(command)
+
+    def run(self, command: str) -> str:
+        printed = self.terminal(command)
+        self.saw(command)
+        return printed
 
     def runs(self, release: Release) -> bool:
         """Return whether all pods are of that release, and ready."""
@@ -86,14 +89,6 @@ class Releases:
     def saw(self, what: str) -> None:
         say(f"  +{time.monotonic() - self.begun:5.1f} s  {what}")
 
-    def _control_plane(self, verb: str, release: Release, *options: str) -> None:
-        self.karmada(verb, NAME, release.charts / _CONTROL_PLANE, "--wait", *options)
-        self.saw(f"{verb} of {_CONTROL_PLANE}, {release.name}")
-
-    def _server(self, verb: str, release: Release, *options: str) -> None:
-        self.server(verb, NAME, release.charts / _SERVER, "--wait", *options)
-        self.saw(f"{verb} of {_SERVER}, {release.name}")
-
 
 @pytest.fixture
 def releases(plane: ControlPlane, installed: Installed, tmp_path: Path) -> Iterator[Releases]:
@@ -102,9 +97,9 @@ def releases(plane: ControlPlane, installed: Installed, tmp_path: Path) -> Itera
     member, images = plane.members["member1"], {last.image: last.program}
     controllers = commands.UNINSTALLING
     with hosting(plane, member, installed.kubeconfig, front, controllers=controllers, images=images) as host:
-        releases = Releases(plane, installed, host, last)
-        yield releases
-        releases.server.run("uninstall", NAME, "--ignore-not-found")
+        terminal = Terminal(tmp_path, administrators(plane), plane.layout.kubeconfig)
+        yield Releases(plane, installed, host, last, terminal)
+        terminal.run(f"helm uninstall {NAME} --namespace {NAMESPACE} --ignore-not-found")
         until("no pod is left", lambda: not host.kubelet.running)
         host.api.delete(SECRET)
         # The manifests stay for the other tests; what Helm knows of them does not.
@@ -146,7 +141,8 @@ def test_no_call_is_lost_from_release_to_release(plane: ControlPlane, releases: 
         releases.saw(f"{stream.changes} changes of a workload, Karmada got {dict(seen)}")
     assert total["failed"] == 0, total["error"]
     assert set(seen) == {"200"}
-    values = releases.server("get", "values", NAME)
+    (command,) = shown("upgrade.md", "With Helm", "helm get values")
+    values = releases.run(command.partition(" > ")[0])
     assert f"connectionAge: {_AGE}" in values, "the values of the installation are kept"
 
 
@@ -154,7 +150,7 @@ def test_uninstalling_takes_the_registration_back(
     plane: ControlPlane, installed: Installed, releases: Releases
 ) -> None:
     releases.install(CURRENT)
-    releases.saw(releases.server("uninstall", NAME).strip())
+    releases.run(uninstall())
     assert installed.registration()["webhooks"] == []
     assert releases.host.api.request("GET", f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs")["items"] == []
     until("no pod is left", lambda: not releases.host.pods)
@@ -165,16 +161,22 @@ def test_uninstalling_takes_the_registration_back(
 def test_uninstalling_ends_while_karmada_is_away(plane: ControlPlane, installed: Installed, releases: Releases) -> None:
     releases.install(CURRENT)
     plane.processes.running["karmada-apiserver"].stop(signal.SIGKILL)
-    done = releases.server.run("uninstall", NAME, "--timeout", "10s")
+    done = releases.terminal.run(f"{uninstall()} --timeout 10s")
     plane.start_api_server("karmada")
     until("karmada-apiserver is back", plane.karmada.ready)
     releases.saw(done.stderr.strip())
     assert done.returncode == 1
     assert "uninstallation completed with 1 error" in done.stderr
-    assert NAME not in releases.server("list", "--all", "--short")
+    assert NAME not in releases.run(f"helm list --namespace {NAMESPACE} --all --short")
     until("no pod is left", lambda: not releases.host.pods)
     assert installed.registration()["webhooks"], "it is left for `kubectl delete`"
     plane.karmada.delete(installed.registration())
+
+
+def uninstall() -> str:
+    """Return the command that the documentation has for the server."""
+    (command, *_) = shown("install.md", "Uninstalling", "helm uninstall")
+    return command
 
 
 def spread(releases: Releases, caller: Caller) -> None:

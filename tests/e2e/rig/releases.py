@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shlex
 import subprocess
 import tarfile
 from collections.abc import Mapping
@@ -62,21 +63,53 @@ def last_release(folder: Path) -> Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Helm:
-    """Helm for the API server of a kubeconfig."""
+class Terminal:
+    """Runs Helm as the documentation shows it: in a folder with ``deploy`` and the kubeconfig of karmada-apiserver.
 
-    kubeconfig: Path
+    The host cluster is the one that Helm uses by default.
+    """
 
-    def __call__(self, *arguments: str | Path) -> str:
-        """Run Helm to its end and return what it printed; raises AssertionError when it fails."""
-        done = self.run(*arguments)
-        assert done.returncode == 0, done.stderr
+    folder: Path
+    host: Path
+    karmada: Path
+
+    def use(self, release: Release) -> None:
+        """Have the charts of that release in ``deploy``."""
+        for name, target in (("deploy", release.charts.parent), ("karmada-apiserver.config", self.karmada)):
+            (self.folder / name).unlink(missing_ok=True)
+            (self.folder / name).symlink_to(target)
+
+    def __call__(self, command: str) -> str:
+        """Run a command to its end and return what it printed; raises AssertionError when it fails."""
+        done = self.run(command)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
         return done.stdout
 
-    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run Helm to its end."""
-        command = [_helm(), *arguments, "--kubeconfig", self.kubeconfig, "--namespace", "karmada-system"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=5 * HANG, check=False)
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        name, *arguments = shlex.split(command)
+        assert name == "helm"
+        variables = {**os.environ, "KUBECONFIG": str(self.host)}
+        return subprocess.run(
+            [_helm(), *arguments],
+            cwd=self.folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=5 * HANG,
+            check=False,
+        )
+
+
+def shown(page: str, heading: str, beginning: str) -> list[str]:
+    """Return the commands that a section of the documentation shows, which begin like that; raises LookupError."""
+    text = (_ROOT / "docs" / page).read_text(encoding="utf-8").replace("\\\n", "")
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL) for line in block.splitlines()]
+    found = [" ".join(line.split()) for line in lines if re.match(beginning, line)]
+    if not found:
+        raise LookupError(f"{page} shows nothing like {beginning} under {heading}")
+    return found
 
 
 def _helm() -> str:

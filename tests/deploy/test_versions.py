@@ -1,0 +1,65 @@
+"""The versions that docs/upgrade.md supports are those of the tests and of the charts."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+
+from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
+from tests.e2e.rig.binaries import NEWEST, OLDEST
+
+PAGE = (ROOT / "docs" / "upgrade.md").read_text()
+ROWS = {
+    name.partition(",")[0]: (oldest, newest, tested.split(", "))
+    for name, oldest, newest, tested in re.findall(
+        r"^\| (\w[^|]*) \| (\d[^|]*) \| (\d[^|]*) \| (\S[^|]*) \|$", PAGE, re.MULTILINE
+    )
+}
+
+
+def minor(version: str) -> tuple[int, ...]:
+    """The major and the minor version."""
+    return tuple(int(part) for part in version.removeprefix("v").split(".")[:2])
+
+
+@pytest.mark.parametrize(
+    ("name", "tested"),
+    [
+        pytest.param("Karmada", [OLDEST.karmada, NEWEST.karmada], id="Karmada"),
+        pytest.param("Kubernetes", [OLDEST.kubernetes, NEWEST.kubernetes], id="Kubernetes"),
+        pytest.param("Helm", re.findall(r"^HELM=(\S+)", (DEPLOY / "tools.sh").read_text(), re.MULTILINE), id="Helm"),
+        pytest.param(
+            "Python",
+            yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]["run"]["strategy"][
+                "matrix"
+            ]["python"],
+            id="Python",
+        ),
+    ],
+)
+def test_the_page_has_the_versions_of_the_tests(name: str, tested: list[str]) -> None:
+    oldest, newest, listed = ROWS[name]
+    assert listed == tested
+    assert minor(oldest) <= minor(tested[0]) <= minor(tested[-1]) <= minor(newest)
+
+
+def test_the_oldest_of_each_is_tested() -> None:
+    # Helm is the exception: what is needed of it came with 3.14.
+    tested = {name: listed[0] for name, (_, _, listed) in ROWS.items() if name != "Helm"}
+    assert {name: minor(ROWS[name][0]) for name in tested} == {name: minor(version) for name, version in tested.items()}
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_charts_refuse_an_older_kubernetes_and_no_newer_one(chart: str) -> None:
+    described = yaml.safe_load((DEPLOY / "helm" / chart / "Chart.yaml").read_text())
+    assert described["kubeVersion"] == f">={ROWS['Kubernetes'][0]}.0-0"
+
+
+def test_the_package_refuses_an_older_python() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == f">={ROWS['Python'][0]}"
+
+
+def test_tools_have_the_types_of_the_newest_kubernetes() -> None:
+    assert f"KUBERNETES={NEWEST.kubernetes}\n" in (DEPLOY / "tools.sh").read_text()
