@@ -2,12 +2,13 @@
 
 import re
 import tomllib
+from dataclasses import replace
 
 import pytest
 import yaml
 
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
-from tests.e2e.rig.binaries import NEWEST, OLDEST
+from tests.e2e.rig.binaries import NEWEST, OLDEST, Versions, chosen
 
 PAGE = (ROOT / "docs" / "upgrade.md").read_text()
 ROWS = {
@@ -63,3 +64,19 @@ def test_the_package_refuses_an_older_python() -> None:
 
 def test_tools_have_the_types_of_the_newest_kubernetes() -> None:
     assert f"KUBERNETES={NEWEST.kubernetes}\n" in (DEPLOY / "tools.sh").read_text()
+
+
+@pytest.mark.parametrize(
+    ("variable", "versions"),
+    [
+        pytest.param("", NEWEST, id="by default the newest"),
+        pytest.param(OLDEST.karmada, OLDEST, id="the oldest, on its own Kubernetes"),
+        pytest.param("v1.18.1", replace(NEWEST, karmada="v1.18.1"), id="another one, on the newest Kubernetes"),
+    ],
+)
+def test_e2e_takes_the_karmada_that_is_asked_for(
+    variable: str, versions: Versions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KARMADA", variable)
+    assert chosen() == versions
+    assert variable in str(versions.folder)

@@ -15,6 +15,7 @@ from tests.e2e.rig.binaries import OLDEST
 _CORE = "core"
 _OF_CORE = (
     "(test_divided or test_components_are_scheduled_together) and (RayCluster or JobSet)"
+    " or test_an_invalid_karta_is_refused or test_a_deleted_karta"
     " or test_doctor_finds_nothing_wrong or test_export_prints or test_unregister"
 )
 
