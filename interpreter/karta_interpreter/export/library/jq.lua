@@ -3,9 +3,8 @@ local null = {}
 
 -- The value at the keys; null inside of null.
 local function get(value, ...)
-  for i = 1, select("#", ...) do
+  for _, key in ipairs({...}) do
     if value == nil then return nil end
-    local key = select(i, ...)
     if type(value) ~= "table" or value[1] ~= nil then
       error("a " .. type(value) .. " has no field " .. key)
     end
@@ -17,9 +16,9 @@ end
 
 -- As get, and null where that fails.
 local function peek(value, ...)
-  for i = 1, select("#", ...) do
+  for _, key in ipairs({...}) do
     if type(value) ~= "table" or value[1] ~= nil then return nil end
-    value = value[select(i, ...)]
+    value = value[key]
     if value == null then value = nil end -- with null
   end
   return value
@@ -286,7 +285,8 @@ end
 
 local function multiply(a, b)
   if type(a) ~= "number" or type(b) ~= "number" then error("a number is needed for a product") end
-  return finite(a * b)
+  if a * b - a * b ~= 0 then error("the result is too large for a number") end
+  return a * b
 end
 
 local function merge(a, b)

@@ -1,7 +1,8 @@
 -- The ids of the instances of a component; a single one without a name where it has none.
 local function instance_ids(component, obj)
   if not component.ids then return {""} end
-  local ids, seen = limited(component.ids(obj)), {}
+  local ids, seen = component.ids(obj), {}
+  if #ids > 999 then error("more than 999 results") end
   for _, id in ipairs(ids) do
     if type(id) ~= "string" or id == "" then
       error(component.name .. ": an instance id is a string that is not empty", 0)
@@ -14,7 +15,7 @@ end
 
 -- Results and instances are paired by position.
 local function aligned(component, values, size, may_lack)
-  if #limited(values) == size or (may_lack and #values == 0) then return values end
+  if #values == size or (may_lack and #values == 0) then return values end
   error(component.name .. ": gives " .. #values .. " results for " .. size .. " instances", 0)
 end
 
@@ -62,7 +63,8 @@ local function with_added(component, spec, lists)
   local whole = united_fields(spec, {})
   for field, containers in pairs(lists) do
     if field ~= "containers" and field ~= "initContainers" then error(component .. ": adds " .. field, 0) end
-    whole[field] = joined(spec[field] or {}, list_of(containers))
+    if containers[1] == nil and next(containers) ~= nil then error(component .. ": " .. field .. " are a list", 0) end
+    whole[field] = joined(spec[field] or {}, containers)
   end
   return whole
 end
