@@ -7,7 +7,7 @@ ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interp
 SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test clean
+.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test image image-test sbom clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,10 @@ help: ## Show what there is to do
 
 .venv/docs.stamp: .venv/run.stamp requirements/docs.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	@touch $@
+
+.venv/sbom.stamp: .venv/run.stamp requirements/sbom.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/sbom.txt
 	@touch $@
 
 serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
@@ -102,6 +106,19 @@ dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/
 package-test: .venv/dev.stamp ## Install the package into new environments and use it there (needs a package index)
 	$(BIN)/python -m tests.packages -rs
 
+image: ## Build the image with podman, docker or buildah (BASE=debian: without a registry)
+	deploy/image.sh
+
+image-test: .venv/dev.stamp ## Build the image of the last commit and test it (needs root, buildah, crun and mmdebstrap)
+	$(BIN)/python -m tests.image
+
+sbom: .venv/sbom.stamp ## Write the CycloneDX SBOM of what the image installs into dist/
+	mkdir -p dist
+	rm -rf .venv/sbom
+	$(PYTHON) -m venv --without-pip .venv/sbom
+	$(BIN)/pip --quiet --disable-pip-version-check --python .venv/sbom/bin/python install --require-hashes -r requirements/run.txt
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible -o dist/karta-interpreter.cdx.json .venv/sbom/bin/python
+
 version: .venv/run.stamp ## Set the version in all places and date its changes (VERSION=x.y.z)
 	$(BIN)/python -m deploy.release version "$(VERSION)"
 	$(BIN)/python -m docs.generate
@@ -140,6 +157,7 @@ lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt --group pyproject.toml:dev -o requirements/dev.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:bench -o requirements/bench.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/bench.txt --group pyproject.toml:docs -o requirements/docs.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:sbom -o requirements/sbom.txt
 
 clean: ## Remove what the other commands made
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
