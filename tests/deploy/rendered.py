@@ -20,7 +20,7 @@ Resource = dict[str, Any]
 needs_helm = pytest.mark.skipif(not tool("helm"), reason="helm is missing: run `make tools`")
 needs_kustomize = pytest.mark.skipif(not tool("kustomize"), reason="kustomize is missing: run `make tools`")
 
-ON = "autoscaling,networkPolicy,serviceMonitor,prometheusRule,dashboard"
+ON = "typesApi,autoscaling,networkPolicy,serviceMonitor,prometheusRule,dashboard"
 LABELLED = ("serviceMonitor", "prometheusRule", "dashboard")
 EVERYTHING = ",".join(f"{value}.enabled=true" for value in ON.split(","))
 
@@ -76,6 +76,11 @@ VALUES = {
         SERVER,
         r"kartas.inline.a\.yaml=x,kartas.configMaps={inline},overrides.inline.a\.yaml=x,overrides.configMaps={inline}",
     ),
+    "the workload types API with tokens": (
+        SERVER,
+        "typesApi.enabled=true,typesApi.tokens.secret=mine,typesApi.port=9444,server.host=::,networkPolicy.enabled=true",
+        "typesApi.categories={Serve},typesApi.priorities={low=1,high=2},typesApi.from[0].podSelector.matchLabels.a=b",
+    ),
     "a published runbook": (
         SERVER,
         "prometheusRule.enabled=true,prometheusRule.runbookUrl=https://example.com/runbook",
@@ -89,6 +94,11 @@ VALUES = {
     "the control plane with admission by URL": (
         CONTROL_PLANE,
         "admission.enabled=true,admission.url=https://karta.example.com,service.create=false",
+    ),
+    "the control plane with the workload types API": (CONTROL_PLANE, "typesApi.enabled=true"),
+    "the control plane with tokens of the workload types API": (
+        CONTROL_PLANE,
+        "typesApi.enabled=true,typesApi.tokenReview=false",
     ),
     "the control plane for somebody else": (
         CONTROL_PLANE,

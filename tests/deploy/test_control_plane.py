@@ -15,6 +15,10 @@ def resources_of(case: str) -> list[Resource]:
 
 
 AUTHORITY_IS_FILLED_IN = {"the control plane with admission", "the control plane with admission by URL"}
+TYPES_API = (
+    "the control plane with the workload types API",
+    "the control plane with tokens of the workload types API",
+)
 CONTROL_PLANES = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.CONTROL_PLANE]
 
 
@@ -36,6 +40,8 @@ def test_permissions_are_the_least(case: str) -> None:
     configurations = "resourceinterpreterwebhookconfigurations"
     admission = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
     filled_in = admission if case in AUTHORITY_IS_FILLED_IN else ()
+    registers = [("kartas", verb) for verb in ("create", "update", "delete") if case in TYPES_API]
+    reviews = [(review, "create") for review in ("tokenreviews", "subjectaccessreviews") if case == TYPES_API[0]]
     assert writing == {
         **{(resource, "patch"): ["karta-interpreter"] for resource in filled_in},
         ("kartas/status", "patch"): [],
@@ -44,6 +50,7 @@ def test_permissions_are_the_least(case: str) -> None:
         (configurations, "patch"): ["karta-interpreter"],
         (configurations, "delete"): ["karta-interpreter"],
         ("events", "create"): [],
+        **dict.fromkeys((*registers, *reviews), []),
     }
     assert not any("*" in rule[field] for rule in rules for field in ("apiGroups", "resources", "verbs"))
     assert not any("secrets" in rule["resources"] for rule in rules)

@@ -100,22 +100,27 @@ def test_every_selector_takes_the_pods_of_the_server_and_no_others(case: str) ->
 
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_ports_lead_from_service_to_server(case: str) -> None:
-    port, health = container_of(case)["ports"]
+    port, health, *types = container_of(case)["ports"]
     assert flags_of(case)["--port"] == str(port["containerPort"])
     assert flags_of(case)["--health-port"] == str(health["containerPort"])
     (service,) = rendered.of_kind(resources_of(case), "Service")
-    (entry,) = service["spec"]["ports"]
-    assert entry["targetPort"] == port["name"]
+    entry, *beside = service["spec"]["ports"]
+    assert [each["targetPort"] for each in (entry, *beside)] == [each["name"] for each in (port, *types)]
+    assert [flags_of(case)["--types-api"].rpartition(":")[2] for _ in types] == [
+        str(each["containerPort"]) for each in types
+    ]
     for monitor in rendered.of_kind(resources_of(case), "ServiceMonitor"):
         assert [endpoint["port"] for endpoint in monitor["spec"]["endpoints"]] == [entry["name"]]
         assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
     for policy in rendered.of_kind(resources_of(case), "NetworkPolicy"):
-        assert policy["spec"]["ingress"][0]["ports"] == [{"protocol": "TCP", "port": port["name"]}]
+        allowed = [rule["ports"] for rule in policy["spec"]["ingress"]]
+        names = [port["name"], *(each["name"] for each in types if case == "the workload types API with tokens")]
+        assert allowed == [[{"protocol": "TCP", "port": name}] for name in names]
 
 
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_probes_ask_what_the_server_answers(case: str) -> None:
-    _, health = container_of(case)["ports"]
+    _, health, *_ = container_of(case)["ports"]
     paths = {
         name: (probe["httpGet"]["path"], probe["httpGet"].get("scheme", "HTTP"), probe["httpGet"]["port"])
         for name, probe in container_of(case).items()

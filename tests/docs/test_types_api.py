@@ -1,0 +1,49 @@
+"""The session that docs/types-api.md shows, against a server as it is started there."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.console.workload_types.problems import STATUSES
+from tests.console.workload_types.types_server import TOKEN, running
+from tests.waiting import HANG
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "types-api.md").read_text(encoding="utf-8")
+
+
+def shown() -> Iterator[tuple[str, str]]:
+    for block in re.finditer(r"^```console session\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+def test_the_session_prints_what_the_page_shows(tmp_path: Path) -> None:
+    commands = list(shown())
+    with running(tmp_path) as server:
+        end = "printf '\\n<end>\\n'"
+        script = "\n".join(line for command, _ in commands for line in (command, end))
+        given = os.environ | {"API": f"{server.url}/api/v1", "TOKEN": TOKEN}
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=ROOT, env=given, capture_output=True, text=True, timeout=HANG, check=False
+        )
+    printed = done.stdout.replace("\r", "").split("\n<end>\n")[:-1]
+    assert [text.rstrip("\n") for text in printed] == [output.rstrip("\n") for _, output in commands]
+
+
+def test_the_page_names_every_status() -> None:
+    assert [status for status in STATUSES if f"| {status} |" not in PAGE] == []
+
+
+def test_the_page_names_every_option() -> None:
+    text = (ROOT / "interpreter" / "karta_interpreter" / "cli" / "serve.py").read_text(encoding="utf-8")
+    flags = {f"--{name.replace('_', '-')}" for name in re.findall(r'_option\("(types_\w+)"', text)}
+    flags -= {"--types-categories", "--types-priorities"}
+    assert [flag for flag in (*flags, "--types-category", "--types-priority") if flag not in PAGE] == []
