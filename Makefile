@@ -95,8 +95,8 @@ console: ## Build the page of the console into the package (needs npm)
 console-test: .venv/dev.stamp ## Try the console in a headless Chromium (needs npm and chromium)
 	@command -v npm >/dev/null && command -v chromium >/dev/null || { echo "make console-test is skipped: it needs npm and chromium"; exit 0; }; \
 	$(MAKE) --no-print-directory console && \
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/console.txt && \
-	$(BIN)/pytest -n 0 tests/console/browser
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt && \
+	CONSOLE_TEST=1 $(BIN)/pytest -n 0 tests/console/browser
 
 dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/
 	rm -f dist/karta_interpreter-*
@@ -158,6 +158,7 @@ lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:bench -o requirements/bench.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/bench.txt --group pyproject.toml:docs -o requirements/docs.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:sbom -o requirements/sbom.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/dev.txt --group pyproject.toml:browser -o requirements/browser.txt
 
 clean: ## Remove what the other commands made
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -28,6 +28,7 @@ asyncio.run(main())
 FOR_NOBODY = {
     "aiohttp.web": "routes, websockets and static files",
     "karta_interpreter.cli.interpret": "another command",
+    "karta_interpreter.console": "for `serve --console-port`",
     "karta_interpreter.doctor": "the doctor's",
     "karta_interpreter.karta.scaffold": "for authors",
     "karta_interpreter.karta.schema_export": "for authors",

@@ -93,7 +93,7 @@ export function createEditor(
           ...lintKeymap,
           indentWithTab,
         ]),
-        EditorView.contentAttributes.of({ "aria-label": `${label}; press Escape, then Tab to leave` }),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `${label}; press Escape, then Tab to leave` }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
       ],
     }),

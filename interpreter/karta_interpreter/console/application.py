@@ -58,13 +58,13 @@ class Served:
 class Console:
     """The application, and the address with its token. Raises ServeError where the page is not built."""
 
-    def __init__(self, served: Served, questions: Questions | None = None, *, static: Path = STATIC) -> None:
-        if not (static / "index.html").is_file():
+    def __init__(self, served: Served, questions: Questions | None = None, *, static: Path | None = None) -> None:
+        self._static = static or STATIC
+        if not (self._static / "index.html").is_file():
             raise ServeError(NOT_BUILT)
         self.token: Final = new_token()
         self.questions: Final = questions or Questions()
         self._served = served
-        self._static = static
         self._rows: tuple[int, bytes] = (-1, b"")
         self._warming: asyncio.Task[None] | None = None
 

@@ -1,0 +1,71 @@
+"""Calls, errors and latencies of the last hour, from the counters of a server."""
+
+from karta_interpreter.console.last_hour import INTERVAL, LastHour
+from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.server.metrics import CallMetrics
+
+JOB = GVK("batch", "v1", "Job")
+REPLICA = "InterpretReplica"
+
+
+class Server:
+    """The counters of a server, and a clock."""
+
+    def __init__(self) -> None:
+        self.metrics, self.now = CallMetrics(), 0.0
+        self.hour = LastHour(self.metrics.totals, lambda: self.now)
+
+    def call(self, code: int = 200, seconds: float = 0.002, times: int = 1) -> None:
+        for _ in range(times):
+            self.metrics.add(REPLICA, JOB, code, seconds)
+
+    def pass_time(self, seconds: float) -> None:
+        for _ in range(round(seconds / INTERVAL)):
+            self.now += INTERVAL
+            self.hour.sample()
+
+
+def test_calls_are_counted_by_kind_and_operation() -> None:
+    server = Server()
+    server.call(times=3)
+    server.call(code=422, seconds=0.2)
+    server.now = 60.0
+
+    assert server.hour.document() == {
+        "seconds": 60,
+        "calls": [
+            {
+                "operation": REPLICA,
+                "kind": "batch/v1/Job",
+                "calls": 4,
+                "errors": 1,
+                "meanMilliseconds": 51.5,
+                "slow": 1,
+            }
+        ],
+        "operations": [{"operation": REPLICA, "p50": 2.5, "p99": 500.0}],
+    }
+
+
+def test_calls_older_than_an_hour_are_left_out() -> None:
+    server = Server()
+    server.call(times=100)
+    server.pass_time(3000)
+    server.call(times=7)
+    server.pass_time(1200)
+    found = server.hour.document()
+
+    assert (found["seconds"], [each["calls"] for each in found["calls"]]) == (3600, [7])
+
+
+def test_an_hour_without_calls_is_empty() -> None:
+    server = Server()
+    server.call()
+    server.pass_time(9000)
+    assert server.hour.document() == {"seconds": 3600, "calls": [], "operations": []}
+
+
+def test_a_quantile_above_the_last_bucket_has_no_bound() -> None:
+    server = Server()
+    server.call(seconds=9.0)
+    assert server.hour.document()["operations"] == [{"operation": REPLICA, "p50": None, "p99": None}]

@@ -1,0 +1,52 @@
+"""The texts of the page: what they hold, and where."""
+
+import pytest
+
+from karta_interpreter.console.texts import TextError, read_items, read_object
+
+WRONG = [
+    pytest.param("a: [", 2, id="no YAML: where it ends"),
+    pytest.param("- a\n", 1, id="a list"),
+    pytest.param("kind: Job\n", 1, id="no apiVersion"),
+    pytest.param("apiVersion: v1\nkind: Pod\n---\n# second\nkind: Pod\n", 5, id="two objects: the second one's line"),
+    pytest.param("apiVersion: [1]\nkind: Pod\n", 1, id="an apiVersion that is no text"),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), WRONG)
+def test_a_text_without_one_object_has_a_reason_and_a_line(text: str, line: int) -> None:
+    with pytest.raises(TextError) as found:
+        read_object(text)
+    assert str(found.value)
+    assert found.value.line == line
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n", "---\n"])
+def test_an_empty_text_is_no_error(text: str) -> None:
+    assert read_object(text) is None
+
+
+def test_an_object_of_a_list_has_the_places_of_the_text() -> None:
+    place = read_object("kind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    nodeName: a\n")
+    assert place is not None
+    assert place.position(("spec", "nodeName")) == [6, 15]
+    assert place.position(("spec", "absent", "deep")) == [6, 5], "the nearest ancestor"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- clusterName: a\n  status: {ready: 1}\n- clusterName: b\n",
+        "clusterName: a\nstatus: {ready: 1}\n---\nclusterName: b\n",
+        '[{"clusterName": "a", "status": {"ready": 1}}, {"clusterName": "b"}]',
+    ],
+    ids=["a list", "documents", "JSON"],
+)
+def test_items_are_elements_or_documents(text: str) -> None:
+    assert [(item.cluster, item.status) for _, item in read_items(text)] == [("a", {"ready": 1}), ("b", None)]
+
+
+def test_an_item_of_a_wrong_type_has_its_line() -> None:
+    with pytest.raises(TextError) as found:
+        read_items("- clusterName: a\n- clusterName: [b]\n")
+    assert (found.value.line, str(found.value)) == (2, "the item.clusterName must be a string, but is a list")
