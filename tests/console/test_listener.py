@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ async def test_beside_a_server_its_definitions_and_calls_are_shown(
         lambda message, **fields: shown.append(fields["url"]) if message == "console" else None,
     )
     settings = Settings(port=0, plain_http=True, folders=(tmp_path / "karta.yaml",), log_level="error")
-    async with Server(settings) as server, beside(server, 0):
+    async with Server(settings, [partial(beside, port=0)]) as server:
         interpret = f"{server.started.url}/interpret"
         async with aiohttp.ClientSession() as session, session.post(interpret, json=REVIEW) as response:
             assert (await response.json())["response"]["replicas"] == 2
