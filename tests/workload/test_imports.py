@@ -16,6 +16,16 @@ OURS = (
 )
 
 
+LIBRARIES = {
+    "pydantic": {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"},
+    "google-re2": {"re2"},
+    "msgspec": {"msgspec"},
+    "orjson": {"orjson"},
+    "pyyaml": {"yaml"},
+}
+"""The modules of other projects that the library imports, by the requirement that brings them."""
+
+
 def loaded_after(statement: str) -> set[str]:
     program = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
     return set(
@@ -45,6 +55,21 @@ def test_importing_the_package_loads_nothing_of_it() -> None:
 def test_the_library_needs_nothing_of_the_server(statement: str, unneeded: set[str]) -> None:
     loaded = loaded_after(statement)
     assert not loaded & {*HEAVY, *unneeded}
+
+
+def test_the_library_imports_few_others() -> None:
+    """Every other import would be time and memory for each program that uses the library."""
+    program = """
+import sys, sysconfig
+before = {*sys.modules}
+from karta_interpreter import Karta, Workload
+folder = sysconfig.get_path("platlib")
+new = [each for name, each in sys.modules.items() if name not in before]
+print(*(each.__name__ for each in new if (getattr(each, "__file__", "") or "").startswith(folder)))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert {name.partition(".")[0] for name in ran.stdout.split()} == set().union(*LIBRARIES.values())
 
 
 def test_every_name_is_there_and_no_other() -> None:

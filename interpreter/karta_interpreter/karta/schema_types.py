@@ -84,7 +84,8 @@ def keyed_by(field: str) -> dict[str, JSON]:
 class Schema(BaseModel):
     """Base of every part of a Karta: camelCase outside, closed, frozen, and strict about types."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, strict=True)
+    # Only the outermost part needs a validator, and a program that imports the library may never read a Karta.
+    model_config = ConfigDict(alias_generator=to_camel, defer_build=True, extra="forbid", frozen=True, strict=True)
 
     nullable: ClassVar[frozenset[str]] = frozenset()
 
