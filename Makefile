@@ -75,7 +75,7 @@ conformance: .venv/dev.stamp ## Compare with Karmada's own Lua, with gojq and wi
 	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter, gojq and GitOps tools"; exit 0; }; \
 	$(BIN)/python -m tests.conformance
 
-e2e: .venv/dev.stamp ## Prove it on a real Karmada control plane (needs Go; builds it once)
+e2e: .venv/dev.stamp ## Prove the image on a real Karmada control plane (needs Go; builds it once)
 	@command -v go >/dev/null || { echo "make e2e is skipped: it needs Go to build a Karmada control plane"; exit 0; }; \
 	$(BIN)/python -m tests.e2e
 

@@ -37,7 +37,10 @@ def missing() -> str:
     if sys.platform != "linux" or os.geteuid() != 0:
         return "needs root on Linux"
     absent = [tool for tool in _TOOLS if not shutil.which(tool)]
-    return f"needs {', '.join(absent)}: apt-get install {' '.join(absent)}" if absent else ""
+    if absent:
+        return f"needs {', '.join(absent)}: apt-get install {' '.join(absent)}"
+    may_mount = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode == 0
+    return "" if may_mount else "needs the right to mount file systems"
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import signal
 import ssl
 import subprocess
@@ -19,7 +20,8 @@ from tests.waiting import HANG
 
 _PAUSE = 0.05
 _HOSTS = Path("/etc/hosts")
-PROGRAM = Path(sys.executable).with_name("karta-interpreter")
+PROGRAM = Path(os.environ.get("E2E_PROGRAM") or Path(sys.executable).with_name("karta-interpreter"))
+"""That of the image, or else that of this checkout."""
 
 
 def loopback_alias() -> str:
