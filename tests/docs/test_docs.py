@@ -20,7 +20,10 @@ from karta_interpreter.cli.program import program
 from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "RELEASING", "SECURITY")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
