@@ -12,7 +12,7 @@ from karta_interpreter.export.writer import flattened, negated
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition, load_documents
 from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Operation
+from karta_interpreter.operations import Call, Operation, interpret
 from tests.scripts import answer
 
 TOY = """\
@@ -185,6 +185,59 @@ def test_a_script_has_no_code_for_what_the_definition_lacks(
 def test_values_in_the_place_of_null_are_known_only_where_some_function_makes_them() -> None:
     assert "null" not in used('get(obj, "a")').replace("null inside of null", "")
     assert "local null = {}" in used('append(found, get(obj, "a"))')
+
+
+@pytest.mark.parametrize("operation", [Operation.RETAIN, Operation.REVISE_REPLICA])
+@pytest.mark.parametrize(
+    ("path", "is_followed"),
+    [
+        pytest.param(".spec.size // 1", False, id="a path through objects alone"),
+        pytest.param("'3'", False, id="no place"),
+        pytest.param(".spec.parts[].size", True, id="a path through a list"),
+        pytest.param(".spec.size * 2", True, id="a multiple"),
+    ],
+)
+def test_places_are_followed_only_where_a_path_does_not_tell_them(
+    operation: Operation, path: str, is_followed: bool
+) -> None:
+    text = script_of(_toy(TOY.replace(".spec.parts[].size // 1", path)), operation)
+
+    assert ("local function keep(found, value, origins, origin)" in text) == is_followed
+
+
+@pytest.mark.parametrize(
+    ("matcher", "is_there"),
+    [
+        pytest.param("byPhase: Starting", False, id="a comparison, which cannot fail"),
+        pytest.param('byExpression: {expression: .spec.a == 1, expectedResult: "true"}', True, id="an expression"),
+    ],
+)
+def test_health_leaves_out_statuses_that_do_not_count(matcher: str, is_there: bool) -> None:
+    toy = _toy(TOY.replace("statusMappings:", f"statusMappings:\n          initializing: [{{{matcher}}}]"))
+
+    assert ("statuses.Initializing = true" in script_of(toy, Operation.INTERPRET_HEALTH)) == is_there
+    assert "statuses.Initializing = true" in script_of(toy, Operation.AGGREGATE_STATUS)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "size", "changed"),
+    [
+        pytest.param(3, 2, 3, id="a number"),
+        pytest.param(3, "2", "3", id="a text stays one"),
+        pytest.param(3, None, 3, id="a missing one is written"),
+        pytest.param(1, None, 1, id="so is the default"),
+        pytest.param(2, 2, 2, id="the same number"),
+    ],
+)
+def test_a_count_at_a_plain_path_is_written(replicas: int, size: int | str | None, changed: int | str) -> None:
+    toy = _toy(TOY.replace(".spec.parts[].size // 1", ".spec.replicas // 1"))
+    script = Script("ReviseReplica", script_of(toy, Operation.REVISE_REPLICA), "toy")
+    spec: dict[str, Any] = {"template": {"spec": {}}} | ({} if size is None else {"replicas": size})
+    obj = {"apiVersion": "example.io/v1", "kind": "Toy", "metadata": {"name": "x"}, "spec": spec}
+
+    expected = interpret(toy, Call(Operation.REVISE_REPLICA, obj, replicas=replicas))
+    assert answer([script], object=obj, replicas=replicas) == expected
+    assert expected["revised"]["spec"]["replicas"] == changed
 
 
 def test_a_function_of_many_variables_keeps_its_blocks() -> None:
