@@ -29,7 +29,7 @@ def test_a_definition_becomes_a_patch_of_a_config_map(run: Run) -> None:
         "metadata": {"name": "argocd-cm"},
     }
     assert script.startswith("-- The health of Job to Argo CD, made from the Karta ")
-    assert 'if phase == "Failed" then\n    found.Failed = true' in script
+    assert 'if phase == "Failed" then\n    statuses.Failed = true' in script
     assert f"{PREFIX}example.io_Job: |" in result.stdout, "a script can be read"
     assert result.stderr == "1 health check, 0 of 1 rejected\n"
 
