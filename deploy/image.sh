@@ -49,9 +49,12 @@ import_base() {
 # The run base has no shell, no package manager's database and no byte code, as distroless images.
 debian_bases() {
   [[ "$(id -u)" == 0 ]] || fail "bases of Debian's packages need root"
-  command -v mmdebstrap buildah >/dev/null || fail "bases of Debian's packages need mmdebstrap and buildah"
+  local tool
+  for tool in mmdebstrap buildah; do command -v "$tool" >/dev/null || fail "bases of Debian's packages need $tool"; done
   engine=buildah
   mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
   make_base "$RELEASE-build" --variant=minbase --include=python3-pip,binutils,ca-certificates \
     --customize-hook='rm "$1"/usr/lib/python3*/EXTERNALLY-MANAGED'
   make_base "$RELEASE-run" --variant=extract --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr
@@ -60,6 +63,8 @@ debian_bases() {
     >"$CONTAINERS_STORAGE_CONF"
   import_base "$RELEASE-build"
   import_base "$RELEASE-run"
+  exec 9>&-
+  echo "deploy/image.sh: the image goes into a storage of its own: CONTAINERS_STORAGE_CONF=$CONTAINERS_STORAGE_CONF" >&2
   BUILD_IMAGE="localhost/$RELEASE-build" RUN_IMAGE="localhost/$RELEASE-run"
   # The certificates that this machine trusts, for pip
   [[ -z "${SSL_CERT_FILE:-}" ]] || options+=(--volume "$SSL_CERT_FILE:/etc/ssl/certs/ca-certificates.crt:ro")

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-_NAME = "localhost/karta-interpreter:test"
+_NAME = f"localhost/karta-interpreter:test-{os.getpid()}"
 _TOOLS = ("buildah", "crun", "git", "mmdebstrap")
 
 
