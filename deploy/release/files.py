@@ -36,9 +36,7 @@ def write(root: Path, target: Path, digest: str | None, *, with_charts: bool = T
         for name in _OPTIONAL:
             if (tree / name).is_file():
                 shutil.copyfile(tree / name, target / name)
-    bill = goals.bill_of_materials(root)
-    if bill:
-        shutil.copyfile(bill, target / f"karta-interpreter-{stated.version}.cdx.json")
+    shutil.copyfile(goals.bill_of_materials(root), target / f"karta-interpreter-{stated.version}.cdx.json")
     (target / SUMS).write_text(sums(target), encoding="utf-8")
     (target / notes.FILE).write_text(notes.text(stated, section, digest), encoding="utf-8")
     return stated
