@@ -10,11 +10,11 @@ from deploy.release.changelog import Section
 from deploy.release.project import CHARTS, Project
 
 SUMS = "SHA256SUMS"
-COPIED = (
+_COPIED = (
     "deploy/helm/karta-interpreter-control-plane/files/kartas.run.ai.yaml",
     "docs/karta.schema.json",
 )
-_OPTIONAL = ("THIRD_PARTY_LICENSES", "THIRD_PARTY_LICENSES.md", "THIRD_PARTY_LICENSES.txt")
+_LICENSES = "THIRD_PARTY_LICENSES"
 
 
 def write(root: Path, target: Path, digest: str | None, *, with_charts: bool = True) -> Project:
@@ -28,18 +28,18 @@ def write(root: Path, target: Path, digest: str | None, *, with_charts: bool = T
         section = current((tree / "CHANGELOG.md").read_text(encoding="utf-8"), stated.version)
         for chart in CHARTS if with_charts else ():
             charts.package(charts.publish(tree, chart, stated, section, digest), target, epoch)
-        bundle = target / f"karta-interpreter-kustomize-{stated.version}.tar.gz"
-        prefix = bundle.name.removesuffix(".tar.gz")
-        archive.write(bundle, archive.files_of(tree / "deploy" / "kustomize", prefix), epoch)
-        for name in COPIED:
-            shutil.copyfile(tree / name, target / Path(name).name)
-        for name in _OPTIONAL:
-            if (tree / name).is_file():
-                shutil.copyfile(tree / name, target / name)
+        _copy(tree, target, stated, epoch)
     shutil.copyfile(goals.bill_of_materials(root), target / f"karta-interpreter-{stated.version}.cdx.json")
     (target / SUMS).write_text(sums(target), encoding="utf-8")
     (target / notes.FILE).write_text(notes.text(stated, section, digest), encoding="utf-8")
     return stated
+
+
+def _copy(tree: Path, target: Path, stated: Project, epoch: int) -> None:
+    name = f"karta-interpreter-kustomize-{stated.version}"
+    archive.write(target / f"{name}.tar.gz", archive.files_of(tree / "deploy" / "kustomize", name), epoch)
+    for path in (*_COPIED, *((_LICENSES,) if (tree / _LICENSES).is_file() else ())):
+        shutil.copyfile(tree / path, target / Path(path).name)
 
 
 def current(text: str, version: str) -> Section:
