@@ -8,7 +8,6 @@ import pytest
 from deploy.write_kustomize import is_hook, template
 from karta_interpreter.cli.doctor import command as doctor
 from karta_interpreter.cli.serve import command as serve
-from karta_interpreter.cli.unregister import command as unregister
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 
@@ -184,13 +183,6 @@ def test_no_two_volumes_share_a_mount(case: str) -> None:
 
 
 @rendered.needs_helm
-def test_a_network_policy_without_peers_allows_the_test_alone() -> None:
-    (policy,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "NetworkPolicy")
-    (tests,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "Pod")
-    assert policy["spec"]["ingress"][0]["from"] == [{"podSelector": {"matchLabels": tests["metadata"]["labels"]}}]
-
-
-@rendered.needs_helm
 def test_labels_and_annotations_of_the_user_replace_those_of_the_chart() -> None:
     case = "labels and annotations that the chart sets, too"
     annotations = deployment_of(case)["spec"]["template"]["metadata"]["annotations"]
@@ -246,40 +238,6 @@ def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None
     }
     assert given.keys() - shared == {"A"}
     assert "env" not in container_of("without karmada-apiserver")
-
-
-@rendered.needs_helm
-@pytest.mark.parametrize(
-    ("values", "jobs"),
-    [
-        pytest.param("", 1, id="the server registers itself"),
-        pytest.param("registration.removeOnUninstall=false", 0, id="it is to stay"),
-        pytest.param("registration.enabled=false", 0, id="it is not the server's"),
-    ],
-)
-def test_a_job_removes_the_registration_of_a_release_that_is_gone(values: str, jobs: int) -> None:
-    assert len(rendered.of_kind(template(rendered.SERVER, values), "Job")) == jobs
-
-
-@rendered.needs_helm
-def test_that_job_has_the_access_of_the_server_and_needs_nothing_that_is_gone() -> None:
-    case = "every option of the server"
-    (job,) = rendered.of_kind(resources_of(case), "Job")
-    assert job["metadata"]["annotations"]["helm.sh/hook"] == "post-delete"
-    assert "hook-failed" in job["metadata"]["annotations"]["helm.sh/hook-delete-policy"]
-    assert job["spec"]["activeDeadlineSeconds"] == 120, "helm uninstall ends while karmada-apiserver is away"
-    pod = job["spec"]["template"]["spec"]
-    (container,) = pod["containers"]
-    assert container["args"] == ["unregister", f"--name={flags_of(case)['--registration-name']}"]
-    assert container["image"] == container_of(case)["image"]
-    server = {entry["name"]: entry["value"] for entry in container_of(case)["env"]}
-    given = {entry["name"]: entry["value"] for entry in container["env"]}
-    assert given == {name: value for name, value in server.items() if name.startswith("KARTA_INTERPRETER_")}
-    assert given.keys() <= {option.envvar for option in unregister.params if isinstance(option, click.Option)}
-    assert pod["serviceAccountName"] == "default"
-    assert {one["secret"]["secretName"] for one in pod["volumes"] if "secret" in one} == {
-        "karta-interpreter-kubeconfig"
-    }
 
 
 @rendered.needs_helm

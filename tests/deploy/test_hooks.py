@@ -1,0 +1,50 @@
+"""The pods that Helm runs for a release: the test, and the removal of the registration."""
+
+import click
+import pytest
+
+from deploy.write_kustomize import template
+from karta_interpreter.cli.unregister import command as unregister
+from tests.deploy import rendered
+from tests.deploy.test_resources import container_of, flags_of, resources_of
+
+
+@rendered.needs_helm
+def test_a_network_policy_without_peers_allows_the_test_alone() -> None:
+    (policy,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "NetworkPolicy")
+    (tests,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "Pod")
+    assert policy["spec"]["ingress"][0]["from"] == [{"podSelector": {"matchLabels": tests["metadata"]["labels"]}}]
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize(
+    ("values", "jobs"),
+    [
+        pytest.param("", 1, id="the server registers itself"),
+        pytest.param("registration.removeOnUninstall=false", 0, id="it is to stay"),
+        pytest.param("registration.enabled=false", 0, id="it is not the server's"),
+    ],
+)
+def test_a_job_removes_the_registration_of_a_release_that_is_gone(values: str, jobs: int) -> None:
+    assert len(rendered.of_kind(template(rendered.SERVER, values), "Job")) == jobs
+
+
+@rendered.needs_helm
+def test_that_job_has_the_access_of_the_server_and_needs_nothing_that_is_gone() -> None:
+    case = "every option of the server"
+    (job,) = rendered.of_kind(resources_of(case), "Job")
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "post-delete"
+    assert "hook-failed" in job["metadata"]["annotations"]["helm.sh/hook-delete-policy"]
+    assert job["spec"]["activeDeadlineSeconds"] == 120, "helm uninstall ends while karmada-apiserver is away"
+    pod = job["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["args"] == ["unregister", f"--name={flags_of(case)['--registration-name']}"]
+    assert container["image"] == container_of(case)["image"]
+    server = {entry["name"]: entry["value"] for entry in container_of(case)["env"]}
+    given = {entry["name"]: entry["value"] for entry in container["env"]}
+    assert given == {name: value for name, value in server.items() if name.startswith("KARTA_INTERPRETER_")}
+    assert given.keys() <= {option.envvar for option in unregister.params if isinstance(option, click.Option)}
+    assert pod["serviceAccountName"] == "default"
+    assert {one["secret"]["secretName"] for one in pod["volumes"] if "secret" in one} == {
+        "karta-interpreter-kubeconfig"
+    }
