@@ -50,7 +50,7 @@ def test_permissions_are_the_least(case: str) -> None:
         (configurations, "patch"): ["karta-interpreter"],
         (configurations, "delete"): ["karta-interpreter"],
         ("events", "create"): [],
-        **{allowed: [] for allowed in (*registers, *reviews)},
+        **{write: [] for write in (*registers, *reviews)},
     }
     assert not any("*" in rule[field] for rule in rules for field in ("apiGroups", "resources", "verbs"))
     assert not any("secrets" in rule["resources"] for rule in rules)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple, Self
 from uuid import UUID, uuid5
 
@@ -24,9 +25,11 @@ REVISION: Final = f"{_PREFIX}revision"
 _STAMPED: Final = "run.ai/karta-"
 """Labels that the admission of Kartas adds."""
 _NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
+_MOST_IDS: Final = 65_536
 _LABELS: Final = ("metadata", "labels")
 
 
+@lru_cache(_MOST_IDS)
 def type_id(group: str, kind: str) -> str:
     """The id of a workload type.
 

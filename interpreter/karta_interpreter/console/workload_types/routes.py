@@ -79,13 +79,13 @@ class Routes:
     async def list_types(self, asked: Asked) -> Response:
         """A page of the types."""
         listing = Listing.of(asked.request.query.items())
-        rows, total = listing.page(self._parts.view.rows().values())
+        rows, total = listing.page((await self._parts.view.rows()).values())
         types = [row.output(self._parts.choices) for row in rows]
         return sent(WorkloadTypes(types=types, total=total, offset=listing.offset, limit=listing.limit))
 
     async def get(self, asked: Asked) -> Response:
         """One type."""
-        return self._sent(self._row(asked))
+        return self._sent(await self._row(asked))
 
     async def create(self, asked: Asked) -> Response:
         """Register a type; the same request again changes nothing."""
@@ -103,7 +103,7 @@ class Routes:
 
     async def replace(self, asked: Asked) -> Response:
         """Replace a type that is registered."""
-        row = self._row(asked)
+        row = await self._row(asked)
         matches = _if_match(asked.request)
         wanted, _ = await self._judged(asked, row)
         async with self._parts.storage.exclusive():
@@ -115,7 +115,7 @@ class Routes:
 
     async def delete(self, asked: Asked) -> Response:
         """Delete a type that is registered."""
-        row = self._row(asked)
+        row = await self._row(asked)
         matches = _if_match(asked.request)
         async with self._parts.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, ()))
@@ -131,7 +131,7 @@ class Routes:
 
     async def interpret(self, asked: Asked) -> Response:
         """Answer all operations about an object of a type, each with its explanation."""
-        row = self._row(asked)
+        row = await self._row(asked)
         body = await read(asked, Interpretation, self._parts.body_limit)
         entry = self._parts.store.snapshot.entries.get(_kind_of(body, row))
         if entry is None:
@@ -190,8 +190,8 @@ class Routes:
             seen |= {gvk} if gvk else set()
         return found
 
-    def _row(self, asked: Asked) -> Row:
-        row = self._parts.view.rows().get(asked.id)
+    async def _row(self, asked: Asked) -> Row:
+        row = await self._parts.view.find(asked.id)
         if row is None:
             raise ApiError(404, "there is no workload type with this id")
         asked.about = f"{row.name}.{row.group}"
@@ -199,7 +199,7 @@ class Routes:
 
     async def _present(self, group: str, kind: str, versions: Collection[str]) -> StoredType | None:
         """The type as it is stored; raises ApiError where the kind has another owner at that place."""
-        if holder := self._parts.view.holder(group, kind, versions):
+        if holder := await self._parts.view.holder(group, kind, versions):
             raise owned(holder, f"{kind} of {group or 'the core group'}")
         return await self._parts.storage.read(group, kind)
 
@@ -222,7 +222,7 @@ class Routes:
 
         await self._until(is_served, wanted.id)
         location = f"{TYPES}/{wanted.id}"
-        row = self._parts.view.rows().get(wanted.id)
+        row = await self._parts.view.find(wanted.id)
         if row is None:
             raise ApiError(503, "the type is stored, but is not served yet", headers={"Retry-After": "1"})
         return self._sent(row, status, location if status == 201 else "")  # noqa: PLR2004 - created
@@ -234,7 +234,7 @@ class Routes:
         """Wait until the server has seen a change; the watch of a cluster takes milliseconds."""
         try:
             async with asyncio.timeout(self._parts.judge.seconds):
-                while not holds(self._parts.view.rows().get(key)):  # noqa: ASYNC110 - sources have no event for it
+                while not holds(await self._parts.view.find(key)):  # noqa: ASYNC110 - sources have no event for it
                     await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError:
             log.warning("a change of a workload type is stored, but not served yet", id=key)

@@ -1,5 +1,6 @@
 """All workload types at one moment: those that are stored, and those that other sources of the server have."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from karta_interpreter.console.workload_types.storage import Storage
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.sources import cluster, files
+from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 
 API = "api"
@@ -32,8 +34,9 @@ API = "api"
 class Row:
     """A type in the list; ``records`` are its Kartas in the order of their versions.
 
-    ``is_stored``: they are at the place where this API stores types; ``others`` are Kartas of other owners there.
-    ``owner`` names who changes the type instead of this API, "" for a type of this API.
+    ``made_from`` are all Kartas of the kind. ``is_stored``: they are at the place where this API stores types;
+    ``others`` are Kartas of other owners there. ``owner`` names who changes the type instead of this API, "" for a
+    type of this API.
     """
 
     id: str
@@ -46,6 +49,7 @@ class Row:
     is_stored: bool
     records: tuple[Record, ...]
     others: tuple[Record, ...]
+    made_from: list[Record]
 
     @property
     def etag(self) -> str:
@@ -80,44 +84,53 @@ _Kind = tuple[str, str]
 
 
 class View:
-    """Makes the rows anew when a source has changed; what did not change is not read again."""
+    """Makes the rows anew when a source has changed, in a thread; what did not change is not read again."""
 
     def __init__(self, store: Store, storage: Storage) -> None:
         self._store = store
         self._storage = storage
+        self._reading = asyncio.Lock()
         self._seen: tuple[object, object] = (None, None)
         self._read: dict[Any, tuple[object, tuple[Record, ...]]] = {}
         self._entries: dict[GVK, tuple[Definition, Record]] = {}
         self._rows: dict[str, Row] = {}
 
-    def rows(self) -> Mapping[str, Row]:
+    async def rows(self) -> Mapping[str, Row]:
         """Every type by its id."""
-        sources, snapshot = self._storage.sources(), self._store.snapshot
-        if self._seen[0] is not sources or self._seen[1] is not snapshot:
-            rows = dict(self._all(sources))
-            self._rows, self._seen = rows, (sources, snapshot)
-        return self._rows
+        async with self._reading:
+            sources, snapshot = self._storage.sources(), self._store.snapshot
+            if self._seen[0] is not sources or self._seen[1] is not snapshot:
+                self._rows = await asyncio.to_thread(lambda: dict(self._all(sources, snapshot)))
+                self._seen = sources, snapshot
+            return self._rows
 
-    def holder(self, group: str, kind: str, versions: Collection[str]) -> str:
+    async def find(self, key: str) -> Row | None:
+        """The type with an id, None where there is none."""
+        return (await self.rows()).get(key)
+
+    async def holder(self, group: str, kind: str, versions: Collection[str]) -> str:
         """The owner of a Karta for a kind at the place where types are stored, "" where this API owns all.
 
         Where this API owns some, only those for ``versions`` count.
         """
-        row = self.rows().get(type_id(group, kind))
+        row = await self.find(type_id(group, kind))
         if row is None or not row.is_stored:
             return ""
         return row.owner or _owner(each for each in row.others if each.gvk.version in versions)
 
-    def _all(self, sources: Mapping[Any, Any]) -> Iterator[tuple[str, Row]]:
+    def _all(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Iterator[tuple[str, Row]]:
         kinds = self._stored(sources)
         others = defaultdict[_Kind, list[Record]](list)
-        for each in self._served():
+        for each in self._served(snapshot):
             if (kind := (each.gvk.group, each.gvk.kind)) not in kinds:
                 others[kind].append(each)
         for (group, name), records in (*kinds.items(), *others.items()):
             key = type_id(group, name)
-            records.sort(key=lambda each: each.gvk)
-            yield key, _row(key, tuple(records), is_stored=(group, name) in kinds)
+            if len(records) > 1:
+                records.sort(key=lambda each: each.gvk)
+            known, is_stored = self._rows.get(key), (group, name) in kinds
+            is_known = known and known.is_stored == is_stored and known.made_from == records
+            yield key, known if known and is_known else _row(key, records, is_stored=is_stored)
 
     def _stored(self, sources: Mapping[Any, Any]) -> Mapping[_Kind, list[Record]]:
         """The records of the place where types are stored; where there are ours for a kind, those alone."""
@@ -132,10 +145,10 @@ class View:
                 kinds[each.gvk.group, each.gvk.kind].append(each)
         return kinds
 
-    def _served(self) -> Iterator[Record]:
+    def _served(self, snapshot: Snapshot) -> Iterator[Record]:
         """What the server serves, of all sources."""
         served = {}
-        for gvk, entry in self._store.snapshot.entries.items():
+        for gvk, entry in snapshot.entries.items():
             known, definition = self._entries.get(gvk), entry.definition
             if known is None or known[0] is not definition:
                 known = definition, Record(gvk, definition.manifest, entry.origin, definition.findings)
@@ -145,16 +158,16 @@ class View:
         self._entries = served
 
 
-def _row(key: str, records: tuple[Record, ...], *, is_stored: bool) -> Row:
+def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
     ours = tuple(each for each in records if each.is_ours)
-    chosen = ours or records
+    chosen = ours or tuple(records)
     manifest = chosen[0].manifest
     source = API if ours else chosen[0].source
     category, priority = (label(manifest, name) for name in (CATEGORY, PRIORITY))
     gvk = chosen[0].gvk
     others = tuple(each for each in records if not each.is_ours) if is_stored else ()
     owner = "" if ours else _owner(records)
-    return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, chosen, others)
+    return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, chosen, others, records)
 
 
 def _owner(others: Iterable[Record]) -> str:
