@@ -42,6 +42,19 @@ def test_kinds_can_be_chosen(run: Run, settings: list[Settings], monkeypatch: py
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        pytest.param("127.0.0.1:8444", ("127.0.0.1", 8444), id="IPv4"),
+        pytest.param("[::1]:0", ("::1", 0), id="IPv6"),
+        pytest.param("localhost:8444", ("localhost", 8444), id="a name"),
+    ],
+)
+def test_an_address_is_host_and_port(run: Run, settings: list[Settings], text: str, address: tuple[str, int]) -> None:
+    assert run("serve", "--types-api", text).exit_code == 0
+    assert settings == [Settings(types_api=address)]
+
+
 def test_flags_are_settings(run: Run, settings: list[Settings], tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b.yaml").touch()
@@ -107,6 +120,10 @@ def test_variables_are_settings_and_flags_are_stronger(run: Run, settings: list[
         pytest.param(["--grace-period", "nan"], id="a time that is no number"),
         pytest.param(["--grace-period", "inf"], id="a time without end"),
         pytest.param(["--certificate-days", "nan"], id="a life that is no number"),
+        pytest.param(["--types-api", "8444"], id="an address without a host"),
+        pytest.param(["--types-api", "127.0.0.1:99999"], id="an address with a port that cannot be"),
+        pytest.param(["--types-folder", "no-such-folder"], id="a folder for types that is missing"),
+        pytest.param(["--types-rate", "0"], id="no request at all"),
         pytest.param(["--authority-days", "1e7"], id="a life beyond what a certificate can say"),
     ],
 )

@@ -1,15 +1,22 @@
-from collections.abc import Sequence
+import ssl
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 
 from karta_interpreter.console.workload_types.api import serve_types
 from karta_interpreter.console.workload_types.choices import Choices
 from karta_interpreter.console.workload_types.ownership import controller_of, writer_of
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server import Settings
+from karta_interpreter.server.beside import Shared
 from karta_interpreter.server.server import Server
+from tests.waiting import HANG
 
 LOOPBACK = ("127.0.0.1", 0)
 EVERYWHERE = ("0.0.0.0", 0)  # noqa: S104 - never bound to
@@ -18,7 +25,7 @@ EVERYWHERE = ("0.0.0.0", 0)  # noqa: S104 - never bound to
 def settings(tmp_path: Path, **changes: Any) -> Settings:
     (tmp_path / "tokens").write_text("a-token-of-tests-0123456789")
     given: dict[str, Any] = {"types_api": LOOPBACK, "types_folder": tmp_path, "types_token_file": tmp_path / "tokens"}
-    return Settings(port=0, plain_http=True, catalogue=False, **given | changes)
+    return Settings(port=0, catalogue=False, **{"plain_http": True} | given | changes)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +52,33 @@ async def test_settings_that_contradict_each_other_end_the_start(
     with pytest.raises(ServeError, match=message):
         async with Server(settings(tmp_path, kubeconfig=config, **changes), [serve_types]):
             pass
+
+
+async def test_beyond_loopback_the_api_has_the_certificate_of_the_server(tmp_path: Path) -> None:
+    urls: list[str] = []
+
+    @asynccontextmanager
+    async def serve(shared: Shared) -> AsyncIterator[None]:
+        async with serve_types(shared) as url:
+            urls.append(url)
+            yield
+
+    given = settings(tmp_path, types_api=EVERYWHERE, plain_http=False)
+    async with Server(given, [serve]) as server:
+        assert urls[0].startswith("https://0.0.0.0:")
+        certificate = server.started.certificate
+        assert certificate
+        assert certificate.authority
+        trusting = ssl.create_default_context(cadata=certificate.authority.decode())
+        url = f"https://127.0.0.1:{urls[0].rpartition(':')[2]}/api/v1/workload-categories"
+        async with ClientSession() as session, session.get(url, ssl=trusting) as answer:
+            assert answer.status == 401
+
+
+def test_a_server_without_the_api_imports_nothing_of_it() -> None:
+    program = "import sys, karta_interpreter.cli.serve, karta_interpreter.server.control_plane; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=True)
+    assert [name for name in done.stdout.split() if name.startswith("karta_interpreter.console")] == []
 
 
 async def test_an_address_that_is_taken_ends_the_start(tmp_path: Path) -> None:

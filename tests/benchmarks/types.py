@@ -1,0 +1,96 @@
+"""``python -m tests.benchmarks.types``: the list of 10,000 types, and the memory beside that of the Kartas alone.
+
+Both servers read the same files; only one of them serves the workload types API. The times are those of whole
+requests on loopback.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import orjson
+
+from karta_interpreter.console.workload_types.records import StoredType
+from tests.console.workload_types.types_server import TYPES, TypesServer, karta, running, workload_type
+
+_MIB = 2**20
+_TURNS = 30
+_PAGES = {
+    "first page": "?limit=50",
+    "largest page": "?limit=200",
+    "filtered and sorted": "?filterBy=name=@99&sortBy=priorityId",
+    "last page, backwards": "?offset=9950&limit=50&sortOrder=desc",
+}
+
+
+def main() -> None:
+    """Measure, and print a line for each figure."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.types", description=__doc__)
+    parser.add_argument("--types", type=int, default=10_000, help="how many types there are")
+    count = parser.parse_args().types
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        _write(root / "types", count)
+        alone = _memory_alone(root / "types")
+        with running(root) as server:
+            server.get()
+            idle = _memory(server.child.pid)
+            for name, query in _PAGES.items():
+                _say(name, _seconds(server, query))
+            after = _memory(server.child.pid)
+            begun = time.perf_counter()
+            answer = server.post(workload_type("NewMill"))
+            sys.stdout.write(f"a registration: {answer.status} after {(time.perf_counter() - begun) * 1e3:.0f} ms\n")
+    sys.stdout.write(f"memory: {alone / _MIB:.0f} MiB with the Kartas alone, {idle / _MIB:.0f} MiB with the API ")
+    sys.stdout.write(f"({idle / alone:.2f} times), {after / _MIB:.0f} MiB after {_TURNS * len(_PAGES)} requests\n")
+
+
+def _write(folder: Path, count: int) -> None:
+    folder.mkdir()
+    for number in range(count):
+        kind = f"Mill{number}"
+        stored = StoredType.new("mill.example.org", kind, "train", ("low", "high")[number % 2], [karta(kind)])
+        items = {"apiVersion": "v1", "kind": "List", "items": [*stored.kartas.values()]}
+        (folder / f"{kind}.mill.example.org.json").write_bytes(orjson.dumps(items))
+
+
+def _memory_alone(folder: Path) -> float:
+    command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", "0", "--no-catalogue", "--plain-http"]
+    given = ["--log-format", "json", "--kartas", str(folder)]
+    with subprocess.Popen([*command, *given], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None
+        try:
+            while json.loads(child.stderr.readline())["message"] != "serving":
+                pass
+            return _memory(child.pid)
+        finally:
+            child.kill()
+
+
+def _memory(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    return float(pages * resource.getpagesize())
+
+
+def _seconds(server: TypesServer, query: str) -> list[float]:
+    taken = []
+    for _ in range(_TURNS):
+        begun = time.perf_counter()
+        assert server.get(TYPES + query).status == 200
+        taken.append(time.perf_counter() - begun)
+    return taken
+
+
+def _say(name: str, seconds: list[float]) -> None:
+    median, worst = statistics.median(seconds) * 1e3, max(seconds) * 1e3
+    sys.stdout.write(f"{name}: {min(seconds) * 1e3:.1f} ms at best, {median:.1f} ms median, {worst:.1f} ms at worst\n")
+
+
+if __name__ == "__main__":
+    main()
