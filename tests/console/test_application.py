@@ -12,6 +12,7 @@ from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
 
 from karta_interpreter.console.application import Console, Served, state
+from karta_interpreter.console.questions import QuestionError
 from karta_interpreter.errors import ServeError
 from karta_interpreter.karta.loading import load_documents
 from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined, Snapshot, combine
@@ -82,6 +83,20 @@ async def test_a_body_that_cannot_be_read_is_rejected(
     response = await client.post("/api/answers", data=body.encode(errors="surrogatepass"), headers=headers)
     assert response.status == 400
     assert console.questions.pool.processes == frozenset(), "no process has seen it"
+
+
+async def test_an_answer_that_was_stopped_is_a_document_like_others(ask: Ask, console: Console) -> None:
+    async def stopped(_: bytes) -> bytes:
+        raise QuestionError("there is no answer: it takes longer than 3 s")
+
+    console.questions.ask = stopped  # type: ignore[method-assign]
+    page = await ask(karta=KARTA, object=OBJECT)
+    assert page == {
+        "findings": [],
+        "problems": {},
+        "answers": [],
+        "stopped": "there is no answer: it takes longer than 3 s",
+    }
 
 
 async def test_a_body_that_is_too_large_is_rejected(client: TestClient[Any, Any], console: Console) -> None:

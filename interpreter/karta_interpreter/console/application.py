@@ -146,7 +146,7 @@ class Console:
         try:
             return _json_bytes(await self.questions.ask(body))
         except QuestionError as error:
-            return _json({"stopped": str(error)})
+            return _json({"findings": [], "problems": {}, "answers": [], "stopped": str(error)})
 
 
 def state(snapshot: Snapshot) -> Object:

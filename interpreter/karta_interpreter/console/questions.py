@@ -1,7 +1,6 @@
 """Asks child processes for answers: the event loop awaits them, and a request that is given up ends its process."""
 
 import asyncio
-import time
 from typing import Final
 
 from karta_interpreter.console import child
@@ -15,6 +14,8 @@ SECONDS: Final = 3.0
 _PROCESSES: Final = 2
 """One for the newest request while the other one still ends."""
 _IDLE_SECONDS: Final = 120.0
+_WAIT_SECONDS: Final = 30.0
+"""The longest that a question waits for a process, which may have to start."""
 _GRACE_SECONDS: Final = 0.2
 _TOO_DEEP: Final = "a text is nested too deeply"
 _EMPTY: Final = b"{}"
@@ -38,10 +39,9 @@ class Questions:
 
         Raises QuestionError with the reason.
         """
-        end = time.monotonic() + self._seconds
         try:
-            async with self._awaited.process("console", self._seconds) as (process, _):
-                await process.send(child.ASK, body, max(end - time.monotonic(), 0.1), grace=_GRACE_SECONDS)
+            async with self._awaited.process("console", _WAIT_SECONDS) as (process, _):
+                await process.send(child.ASK, body, self._seconds, grace=_GRACE_SECONDS)
                 letter, answer = await process.receive()
         except SandboxError as error:
             if error.cause is StopCause.DEFECT:
