@@ -85,11 +85,13 @@ async def test_a_body_that_cannot_be_read_is_rejected(
     assert console.questions.pool.processes == frozenset(), "no process has seen it"
 
 
-async def test_an_answer_that_was_stopped_is_a_document_like_others(ask: Ask, console: Console) -> None:
+async def test_an_answer_that_was_stopped_is_a_document_like_others(
+    ask: Ask, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def stopped(_: bytes) -> bytes:
         raise QuestionError("there is no answer: it takes longer than 3 s")
 
-    console.questions.ask = stopped  # type: ignore[method-assign]
+    monkeypatch.setattr(console.questions, "ask", stopped)
     page = await ask(karta=KARTA, object=OBJECT)
     assert page == {
         "findings": [],
