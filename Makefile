@@ -7,7 +7,7 @@ ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interp
 SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test image image-test sbom clean
+.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test pip-audit image image-test sbom clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ help: ## Show what there is to do
 
 .venv/sbom.stamp: .venv/run.stamp requirements/sbom.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/sbom.txt
+	@touch $@
+
+.venv/vulnerabilities.stamp: .venv/dev.stamp requirements/vulnerabilities.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/vulnerabilities.txt
 	@touch $@
 
 serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
@@ -152,6 +156,10 @@ docs-links: .venv/docs.stamp ## Check the links of the documentation to other si
 	@$(BIN)/python -c 'import urllib.request as r; r.urlopen("https://github.com", timeout=10)' 2>/dev/null || { echo "make docs-links is skipped: it needs a network"; exit 0; }; \
 	$(SPHINX) --builder linkcheck docs build/docs-links
 
+pip-audit: .venv/vulnerabilities.stamp ## Look for known vulnerabilities of the locked packages (needs the data of pypi.org)
+	@$(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/pip/24.0/json", timeout=20)' 2>/dev/null || { echo "make pip-audit is skipped: it needs the data of pypi.org about vulnerabilities"; exit 0; }; \
+	for lock in run build dev; do $(BIN)/pip-audit --strict --progress-spinner off --disable-pip --require-hashes --requirement requirements/$$lock.txt || exit 1; done
+
 lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --all-extras pyproject.toml -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group pyproject.toml:build -o requirements/build.txt
@@ -159,6 +167,7 @@ lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:bench -o requirements/bench.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/bench.txt --group pyproject.toml:docs -o requirements/docs.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:sbom -o requirements/sbom.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/docs.txt -c requirements/sbom.txt --group pyproject.toml:vulnerabilities -o requirements/vulnerabilities.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/dev.txt --group pyproject.toml:browser -o requirements/browser.txt
 
 clean: ## Remove what the other commands made

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from deploy import write_kustomize, write_readme
-from docs import write_catalogue, write_definitions, write_reality, write_reference, write_rooms
+from docs import write_catalogue, write_definitions, write_licenses, write_reality, write_reference, write_rooms
 from karta_interpreter.cli.render import to_json, to_yaml
 from karta_interpreter.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
@@ -53,6 +53,7 @@ def main() -> int:
     changed = update(written, set(), check=check)
     changed += update(write_catalogue.pages(), set(write_catalogue.FOLDER.glob("*.md")), check=check)
     changed += update(write_readme.pages(), set(), check=check)
+    changed += update(write_licenses.pages(), set(), check=check)
     if write_kustomize.tool("helm"):
         changed += update(write_kustomize.files(), write_kustomize.present(), check=check)
     else:

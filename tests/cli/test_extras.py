@@ -79,7 +79,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 @pytest.mark.usefixtures("files")
 def test_commands_on_files_need_no_extra() -> None:
-    assert {line[0] for line in WORKING} | {"serve", "doctor"} == COMMANDS.keys()
+    assert {line[0] for line in WORKING} | {"serve", "doctor", "console"} == COMMANDS.keys()
 
     results = without([*EXTRAS["server"]], *WORKING)
 
@@ -97,6 +97,15 @@ def test_a_command_names_the_extra_that_it_needs(files: Path) -> None:
     assert [(code, stderr) for code, stderr, _ in results] == [
         (2, f"error: {line[0]} needs {library}, of the extra [server]: {pip}\n") for line, library in FAILING.values()
     ]
+
+
+def test_the_console_has_an_extra_of_its_own() -> None:
+    others = {*EXTRAS["server"]} - {*EXTRAS["console"]}
+    ((code, stderr, _),) = without([*EXTRAS["server"]], ["console"])
+    ((works, _, _),) = without([*others], ["console", "--help"])
+
+    pip = "pip install 'karta-interpreter[console]'"
+    assert (code, stderr, works) == (2, f"error: console needs aiohttp, of the extra [console]: {pip}\n", 0)
 
 
 def test_a_cluster_needs_more_than_the_console(files: Path) -> None:

@@ -1,0 +1,33 @@
+"""The configuration of dependabot names every place that has dependencies."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+UPDATES = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
+MANIFESTS = {
+    "docker": "deploy/Containerfile",
+    "gomod": "tests/**/go.mod",
+    "npm": "interpreter/*/package.json",
+    "pip": "requirements/*.txt",
+}
+
+
+def folders(ecosystem: str) -> Iterator[Path]:
+    """The folders that are updated; a ``*`` stands for every folder in one."""
+    for update in UPDATES:
+        if update["package-ecosystem"] == ecosystem:
+            for directory in update.get("directories", [update.get("directory")]):
+                yield from (ROOT.glob(directory.strip("/")) if directory.strip("/") else [ROOT])
+
+
+@pytest.mark.parametrize("ecosystem", MANIFESTS)
+def test_every_place_is_named(ecosystem: str) -> None:
+    assert {path.parent for path in ROOT.glob(MANIFESTS[ecosystem])} <= {*folders(ecosystem)}
+
+
+def test_every_kind_of_dependency_is_updated() -> None:
+    assert {update["package-ecosystem"] for update in UPDATES} == {"github-actions", *MANIFESTS}
