@@ -46,9 +46,9 @@ class Container:
     def signal(self, name: str) -> None:
         self._crun("kill", name)
 
-    def wait(self) -> int:
-        """Wait for the end and return the exit code."""
-        return self.child.wait(HANG)
+    def wait(self, seconds: float = HANG) -> int:
+        """Wait for the end and return the exit code; raises TimeoutExpired."""
+        return self.child.wait(seconds)
 
     def _crun(self, command: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         line = ["crun", "--root", str(self.folder / "state"), command, self.name, *arguments]
@@ -62,6 +62,8 @@ class Restrictions:
     uid: int
     gid: int
     memory: int
+    seconds_to_end: int
+    arguments: tuple[str, ...]
     mounts: Mapping[str, Path] = field(default_factory=dict)
     """Folders of this machine by their path in the container; they are read-only there."""
 
@@ -77,7 +79,14 @@ class Restrictions:
         }
         limit = container["resources"]["limits"]["memory"]
         user = spec["securityContext"]
-        return cls(user["runAsUser"], user["runAsGroup"], int(limit[:-2]) * _UNITS[limit[-2:]], mounts)
+        return cls(
+            user["runAsUser"],
+            user["runAsGroup"],
+            int(limit[:-2]) * _UNITS[limit[-2:]],
+            spec["terminationGracePeriodSeconds"],
+            tuple(container["args"]),
+            mounts,
+        )
 
 
 @contextmanager
