@@ -47,6 +47,7 @@ def _run_from_image(*arguments: str) -> int:
             sys.exit(str(error))
         write_program(program, image)
         os.environ["E2E_PROGRAM"] = str(program)
+        os.environ.pop("PYTHONPATH", None)  # only what a test sets is for the program
         failed = _run(*arguments)
     del os.environ["E2E_PROGRAM"]
     return failed

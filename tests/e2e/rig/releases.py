@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from deploy.write_kustomize import tool
 from tests.waiting import HANG
 
@@ -30,8 +32,9 @@ class Release:
     @property
     def image(self) -> str:
         """What the chart of the server calls its image by default."""
-        text = (self.charts / "karta-interpreter" / "Chart.yaml").read_text(encoding="utf-8")
-        return f"karta-interpreter:{_version(text)}"
+        chart = self.charts / "karta-interpreter"
+        values = yaml.safe_load((chart / "values.yaml").read_text(encoding="utf-8"))
+        return f"{values['image']['repository']}:{_version((chart / 'Chart.yaml').read_text(encoding='utf-8'))}"
 
 
 CURRENT = Release("this version", _DEPLOY / "helm", {})
@@ -53,7 +56,7 @@ def last_release(folder: Path) -> Release:
     else:
         _copy(_DEPLOY, folder / "deploy")
     charts = folder / "deploy" / "helm"
-    current = CURRENT.image.partition(":")[2]
+    current = CURRENT.image.rpartition(":")[2]
     for chart in charts.glob("*/Chart.yaml"):
         text = chart.read_text(encoding="utf-8")
         if _version(text) == current:

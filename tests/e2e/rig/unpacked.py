@@ -8,11 +8,14 @@ from pathlib import Path
 
 from tests.image.building import ROOT, Image
 
-# A namespace of mounts keeps the mounts to this process, and `exec` keeps its number.
+# A namespace of mounts keeps the mounts to this process, and `exec` keeps its number. With PYTHONPATH a test runs the
+# code of another release with the libraries of the image.
 _SCRIPT = """#!/bin/sh
 exec {unshare} --mount --propagation private sh -euc '
 for path in {shown}; do mount --rbind "$path" "{root}$path"; done
+before=${{PYTHONPATH-}}
 export {environment}
+PYTHONPATH=${{before:+$before:}}$PYTHONPATH
 exec {chroot} "{root}" {command} "$@"' sh "$@"
 """
 
