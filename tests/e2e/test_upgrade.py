@@ -45,10 +45,9 @@ class Releases:
     def install(self, release: Release) -> None:
         """Install a release, and wait until Karmada has its registration."""
         self.terminal.use(release)
-        common = f"--namespace {NAMESPACE} --wait"
-        # The other tests have their manifests there, which are the same.
-        ours = "--take-ownership --set service.externalName=localhost"
-        karmada = "--kubeconfig karmada-apiserver.config"
+        # The other tests may have the same resources there.
+        common = f"--namespace {NAMESPACE} --wait --take-ownership"
+        karmada, ours = "--kubeconfig karmada-apiserver.config", "--set service.externalName=localhost"
         self.run(f"helm {karmada} install {NAME} deploy/helm/karta-interpreter-control-plane {common} {ours}")
         values = {
             "replicas": _REPLICAS,
