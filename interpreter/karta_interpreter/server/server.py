@@ -98,6 +98,8 @@ class Server:
                 await self._stack.enter_async_context(each(self._shared))
         except BaseException:
             await self._listener.close()
+            if self._health:
+                self._health.close()
             raise
         self._background("beating", self._readiness.run())
         self._background("watching the definitions", self._store.watch())

@@ -161,6 +161,31 @@ async def test_a_change_that_is_cut_off_loses_no_version(tmp_path: Path) -> None
         assert api.kartas.keys() == {V2}
 
 
+async def test_replacing_takes_back_what_kubectl_has_edited(tmp_path: Path) -> None:
+    async with cluster(tmp_path) as (api, server):
+        created = await ask(server, "POST", body=workload_type())
+        path = created.headers["location"]
+        api.put(KARTAS, V1, karta(scaleDefinition={"replicasPath": ".spec.other"})["spec"])
+        while (found := await ask(server, "GET", path)).headers["etag"] == created.headers["etag"]:
+            pass
+        answer = await ask(server, "PUT", path, workload_type(), If_Match=found.headers["etag"])
+        assert (answer.status, answer.headers["etag"]) == (200, created.headers["etag"])
+        assert api.kartas[V1]["spec"] == karta()["spec"]
+
+
+async def test_versions_of_another_owner_are_left_alone(tmp_path: Path) -> None:
+    async with cluster(tmp_path) as (api, server):
+        created = await ask(server, "POST", body=workload_type())
+        path = created.headers["location"]
+        api.put(KARTAS, "mine", karta(version="v2")["spec"])
+        while (taken := await ask(server, "PUT", path, TWO)).status != 409:
+            assert taken.status == 200
+            assert (await ask(server, "PUT", path, workload_type())).status == 200
+        assert (await ask(server, "PUT", path, workload_type(priorityId="low"))).status == 200
+        assert (await ask(server, "DELETE", path)).status == 204
+        assert api.kartas.keys() == {"mine"}
+
+
 async def test_of_two_writers_at_the_same_time_one_is_412(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]

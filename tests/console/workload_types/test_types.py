@@ -6,12 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.console.workload_types.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
+from tests.console.workload_types.types_server import (
+    TYPES,
+    TypesClient,
+    TypesServer,
+    in_thread,
+    karta,
+    workload,
+    workload_type,
+)
 
 DOUBLED: Any = {"scaleDefinition": {"replicasPath": ".spec.stones * 2"}}
 
 
-def registered(server: TypesServer, *arguments: Any, **changes: Any) -> str:
+def registered(server: TypesClient, *arguments: Any, **changes: Any) -> str:
     answer = server.post(workload_type(*arguments, **changes))
     assert answer.status == 201, answer.json
     return f"{TYPES}/{answer.json['id']}"
@@ -205,6 +213,28 @@ def test_interpret_takes_what_karmada_has_beside_the_object(server: TypesServer)
     assert found["ReviseReplica"]["results"]["revised"]["spec"]["stones"] == 7
     assert found["InterpretStatus"]["results"]["status"]["phase"] == "Broken"
     assert found["AggregateStatus"]["results"]["aggregatedStatus"]["status"]["phase"] in ("north", "south")
+
+
+def test_interpret_runs_the_scripts_that_answer_karmada(tmp_path: Path) -> None:
+    scripts = tmp_path / "scripts.yaml"
+    scripts.write_text("""\
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: mills}
+spec:
+  target: {apiVersion: mill.example.org/v1, kind: GrainMill}
+  customizations:
+    replicaResource:
+      luaScript: |
+        function GetReplicas(obj)
+          return obj.spec.stones + 40, nil
+        end
+""")
+    with in_thread(tmp_path, overrides=(scripts,)) as server:
+        path = registered(server)
+        found = server.post({"object": workload()}, f"{path}:interpret").json["explanations"]
+        (answer,) = (each["results"] for each in found if each["operation"] == "InterpretReplica")
+        assert answer["replica"] == server.interpret(workload())["replicas"] == 43
 
 
 @pytest.mark.parametrize(

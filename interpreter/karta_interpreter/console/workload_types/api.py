@@ -23,6 +23,8 @@ from karta_interpreter.server.log import log
 from karta_interpreter.server.tls import Tls
 
 _CONNECTIONS = 256
+_DRAIN_SECONDS = 1.0
+"""How long requests may take when the server stops: it has been about to stop for its grace period by then."""
 _CALLS = 2
 """How many times the limit of a call a request may take: it judges several Kartas, or answers all operations."""
 
@@ -38,9 +40,10 @@ async def serve_types(shared: Shared) -> AsyncIterator[str]:
         raise ServeError("the workload types API needs an address: give --types-api")
     host, port = settings.types_api
     tls = _tls(shared, host)
-    storage, access = _storage(shared), _access(shared)
+    seconds = _CALLS * settings.call_limit
+    storage, access = _storage(shared, seconds), _access(shared)
     choices = Choices.of(settings.types_categories, settings.types_priorities)
-    judge = Judge(_CALLS * settings.call_limit)
+    judge = Judge(seconds)
     parts = Parts(
         shared.store,
         storage,
@@ -59,8 +62,8 @@ async def serve_types(shared: Shared) -> AsyncIterator[str]:
         url = _url(host, listener.port, is_tls=tls is not None)
         log.info("workload types API", url=url)
         yield url
-        await listener.drain(settings.drain_timeout)
-        await edge.finish()
+        await listener.drain(_DRAIN_SECONDS)
+        await edge.finish(_DRAIN_SECONDS)
     finally:
         await listener.close()
         judge.close()
@@ -82,7 +85,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _storage(shared: Shared) -> Storage:
+def _storage(shared: Shared, seconds: float) -> Storage:
     folder, plane = shared.settings.types_folder, shared.control_plane
     if folder and plane and plane.cluster:
         raise ServeError(
@@ -91,7 +94,7 @@ def _storage(shared: Shared) -> Storage:
     if folder:
         return FolderStorage(folder, shared.store)
     if plane and plane.cluster:
-        return ClusterStorage(plane.api, plane.cluster)
+        return ClusterStorage(plane.api, plane.cluster, seconds)
     raise ServeError("--types-api needs a place to store workload types: give --cluster or --types-folder")
 
 

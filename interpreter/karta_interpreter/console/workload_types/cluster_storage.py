@@ -21,18 +21,21 @@ from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster, ClusterKarta
 
 _T = TypeVar("_T")
+_LOOK_SECONDS: Final = 0.01
+_LATER: Final = {"Retry-After": "5"}
 _OTHERS_LABELS: Final = "run.ai/"
 _REJECTED: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 
 
 class ClusterStorage:
-    """The types among the Kartas of a cluster."""
+    """The types among the Kartas of a cluster; a change waits so many ``seconds`` for the first list of them."""
 
     name = ORIGIN
 
-    def __init__(self, api: ApiServer, cluster: Cluster) -> None:
+    def __init__(self, api: ApiServer, cluster: Cluster, seconds: float) -> None:
         self._api = api
         self._cluster = cluster
+        self._seconds = seconds
         self._writing = asyncio.Lock()
 
     def sources(self) -> Mapping[str, ClusterKarta]:
@@ -46,7 +49,13 @@ class ClusterStorage:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Keep other tasks from writing; the API server keeps other processes from it."""
+        """Keep other tasks from writing, once all Kartas are known; the API server keeps other processes from it."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                while not self._cluster.synced:  # noqa: ASYNC110 - it has no event for it
+                    await asyncio.sleep(_LOOK_SECONDS)
+        except TimeoutError:
+            raise ApiError(503, "the Kartas of the cluster have not been read yet", headers=_LATER) from None
         async with self._writing:
             yield
 
@@ -58,15 +67,16 @@ class ClusterStorage:
                 raise owned(controller, f"the Karta {_name(each)}")
         return StoredType.of(group, kind, found)
 
-    async def write(self, wanted: StoredType, present: StoredType | None) -> None:
+    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
         """Replace and create the objects of a type, then delete those of versions that it has no longer."""
-        before = present.kartas if present else {}
+        before, after = present.kartas if present else {}, {}
         for version, karta in wanted.kartas.items():
             stored = before.get(version)
-            written = await (self._replace(karta, stored) if stored else self._create(karta))
-            self._cluster.take(written)
+            after[version] = await (self._replace(karta, stored) if stored else self._create(karta))
+            self._cluster.take(after[version])
         for version in before.keys() - wanted.kartas.keys():
             await self._delete(before[version])
+        return StoredType(wanted.group, wanted.kind, after)
 
     async def delete(self, present: StoredType) -> None:
         """Delete the objects of a type."""
@@ -136,7 +146,7 @@ def _failed(error: ClusterError) -> ApiError:
     """What a client of this API is told about an answer of the API server."""
     if error.status in _REJECTED:
         return ApiError(422, f"the API server does not take the Karta: {error}")
-    return ApiError(503, f"the API server cannot be used: {error}", headers={"Retry-After": "5"})
+    return ApiError(503, f"the API server cannot be used: {error}", headers=_LATER)
 
 
 def _meaning(karta: Object) -> tuple[JSON, ...]:

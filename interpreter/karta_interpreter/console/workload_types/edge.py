@@ -78,10 +78,10 @@ class Edge:
         """Return an HTTP error."""
         return _refusal(ApiError(status, message))
 
-    async def finish(self) -> None:
-        """Return when all requests are answered."""
+    async def finish(self, seconds: float) -> None:
+        """Return when all changes are made whose clients have left, or after that time."""
         if self._tasks:
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks, timeout=seconds)
 
     async def _answer(self, request: BaseRequest) -> Response:
         who, client = "unknown", request.remote or ""

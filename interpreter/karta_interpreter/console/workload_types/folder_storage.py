@@ -71,13 +71,14 @@ class FolderStorage:
             raise owned(f"the author of the file {path.name}", f"{kind} of {group or 'the core group'}")
         return StoredType.of(group, kind, kartas)
 
-    async def write(self, wanted: StoredType, present: StoredType | None) -> None:
+    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
         """Replace the file of a type, and serve what it holds."""
         del present
         path = self._path(wanted.group, wanted.kind)
         text = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": [*wanted.kartas.values()]}, option=_INDENTED)
         await self._attempt(replace_file, path, text)
         await self._store.reload_file(self._root, path)
+        return wanted
 
     async def delete(self, present: StoredType) -> None:
         """Delete the file of a type, and serve it no longer."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 
 from aiohttp.web_request import BaseRequest
@@ -25,7 +26,7 @@ from karta_interpreter.console.workload_types.models import (
 from karta_interpreter.console.workload_types.problems import ApiError, invalid, owned
 from karta_interpreter.console.workload_types.records import StoredType, karta_name
 from karta_interpreter.console.workload_types.storage import Storage
-from karta_interpreter.console.workload_types.view import Row, View
+from karta_interpreter.console.workload_types.view import API, Row, View
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
@@ -97,9 +98,8 @@ class Routes:
                 raise ApiError(
                     409, f"{wanted.kind} of {wanted.group} is registered with another content: PUT changes it"
                 )
-            if is_new:
-                await self._parts.storage.write(wanted, present)
-        return await self._stored(wanted, 201 if is_new else 200)
+            stored = await self._parts.storage.write(wanted, present) if is_new or not present else present
+        return await self._stored(stored, 201 if is_new else 200)
 
     async def replace(self, asked: Asked) -> Response:
         """Replace a type that is registered."""
@@ -109,9 +109,9 @@ class Routes:
         async with self._parts.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, wanted.kartas.keys()))
             _check(present, matches)
-            if not present.equals(wanted):
-                await self._parts.storage.write(wanted, present)
-        return await self._stored(wanted, 200)
+            is_same = present.etag == wanted.etag and present.revisions == wanted.revisions
+            stored = present if is_same else await self._parts.storage.write(wanted, present)
+        return await self._stored(stored, 200)
 
     async def delete(self, asked: Asked) -> Response:
         """Delete a type that is registered."""
@@ -121,7 +121,7 @@ class Routes:
             present = self._required(row, await self._present(row.group, row.name, ()))
             _check(present, matches)
             await self._parts.storage.delete(present)
-        await self._until(lambda now: now is None or not now.is_stored, row.id)
+        await self._until(lambda now: now is None or now.source != API, row.id)
         return Response(status=204)
 
     async def validate(self, asked: Asked) -> Response:
@@ -211,21 +211,14 @@ class Routes:
             raise ApiError(404, "the workload type was deleted meanwhile")
         return present
 
-    async def _stored(self, wanted: StoredType, status: int) -> Response:
+    async def _stored(self, stored: StoredType, status: int) -> Response:
         """The answer with a type, once the server serves it."""
-        versions = set(wanted.kartas)
-
-        def is_served(row: Row | None) -> bool:
-            kartas = {each.gvk.version: each.manifest for each in row.records} if row else {}
-            stored = StoredType(wanted.group, wanted.kind, kartas)
-            return kartas.keys() == versions and (stored.revisions == wanted.revisions or stored.etag == wanted.etag)
-
-        await self._until(is_served, wanted.id)
-        location = f"{TYPES}/{wanted.id}"
-        row = await self._parts.view.find(wanted.id)
+        etag = stored.etag
+        await self._until(lambda now: now is not None and now.etag == etag, stored.id)
+        row = await self._parts.view.find(stored.id)
         if row is None:
             raise ApiError(503, "the type is stored, but is not served yet", headers={"Retry-After": "1"})
-        return self._sent(row, status, location if status == 201 else "")  # noqa: PLR2004 - created
+        return self._sent(row, status, f"{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
 
     def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
         return sent(row.output(self._parts.choices), status, etag=row.etag, location=location)

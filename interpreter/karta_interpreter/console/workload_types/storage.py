@@ -33,8 +33,11 @@ class Storage(Protocol):
         """A type as it is stored now, None where there is none; raises ApiError for one of another owner."""
         ...
 
-    async def write(self, wanted: StoredType, present: StoredType | None) -> None:
-        """Store a type in place of what was read; a crash leaves each version as it was, or as it is wanted."""
+    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
+        """Store a type in place of what was read, and return it as it is stored.
+
+        A crash leaves each version as it was, or as it is wanted.
+        """
         ...
 
     async def delete(self, present: StoredType) -> None:
