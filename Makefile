@@ -74,7 +74,7 @@ bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen
 
 audit: .venv/dev.stamp ## Attack the server beside an idle one, and fail when others notice (up to ten minutes)
 	$(BIN)/python -m tests.audit
-	KARTA_INTERPRETER_TEST_EXAMPLES=100 $(BIN)/pytest tests/console/workload_types/test_openapi.py -k describes
+	KARTA_INTERPRETER_TEST_EXAMPLES=40 $(BIN)/pytest tests/console/workload_types/test_openapi.py -k describes
 
 conformance: .venv/dev.stamp ## Compare with Karmada's own Lua, with gojq and with GitOps tools (needs Go)
 	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter, gojq and GitOps tools"; exit 0; }; \
