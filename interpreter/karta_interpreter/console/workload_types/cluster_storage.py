@@ -30,8 +30,6 @@ _REJECTED: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 class ClusterStorage:
     """The types among the Kartas of a cluster; a change waits so many ``seconds`` for the first list of them."""
 
-    name = ORIGIN
-
     def __init__(self, api: ApiServer, cluster: Cluster, seconds: float) -> None:
         self._api = api
         self._cluster = cluster

@@ -30,8 +30,6 @@ _T = TypeVar("_T")
 class FolderStorage:
     """The types in a folder that a `Store` watches; processes that share the folder take turns."""
 
-    name = "file"
-
     def __init__(self, root: Path, store: Store) -> None:
         self._root = root
         self._store = store

@@ -14,9 +14,6 @@ class Storage(Protocol):
     another writer was faster.
     """
 
-    name: str
-    """What `WorkloadType.source` calls Kartas of others at this place."""
-
     def sources(self) -> Mapping[Any, Any]:
         """What holds Kartas as it was last seen; the mapping, and each value, is replaced when it changes."""
         ...
