@@ -52,7 +52,7 @@ export function KindPage(props: { path: string; open: (what: Opened) => void; go
       <div class="columns">
         <section class="card" aria-labelledby="operations-title">
           <h2 id="operations-title">Operations</h2>
-          <p>
+          <p class="chips">
             {kind.operations.map((operation) => (
               <span class="chip strong">{operation}</span>
             ))}

@@ -27,7 +27,9 @@ Examples:
 
 
 @click.command("console", epilog=_EXAMPLES)
-@click.option("--port", type=Number(0, 65535), default=_PORT, show_default=True, help="Port; 0 for any free one.")
+@click.option(
+    "--port", type=Number(0, 65535), default=_PORT, show_default=True, metavar="PORT", help="0 for any free one."
+)
 @click.option("--open/--no-open", "is_opened", default=True, help="Whether to open a browser.")
 @definitions
 @click.option("--object", "path", type=LATER, metavar="PATH", help='The workload in the editor: file or "-".')
