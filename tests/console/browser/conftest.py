@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,19 @@ def started(*arguments: str) -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT) as process:
         assert process.stdout
         try:
-            yield next(
-                found[0] for line in process.stdout if (found := re.search(r"http://[^\s\"]*#token=[\w-]+", line))
-            )
+            yield _address(process.stdout)
         finally:
             process.terminate()
             process.wait(HANG)
+
+
+def _address(lines: Iterable[str]) -> str:
+    printed = []
+    for line in lines:
+        printed.append(line)
+        if found := re.search(r"http://[^\s\"]*#token=[\w-]+", line):
+            return found[0]
+    raise AssertionError("".join(printed))
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pytest
 from tests.console.browser.conftest import ROOT, Open, started, wait
 from tests.console.test_answers import KARTA
 from tests.console.test_listener import REVIEW
+from tests.console.workload_types.types_server import TOKEN, TYPES, workload_type
 
 AXE = ROOT / "interpreter" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = ROOT / "docs" / "console"
@@ -76,16 +77,42 @@ def test_a_kind_that_is_added_to_a_server_shows_up(open_page: Open, tmp_path: Pa
         page.get_by_role("link", name="Crawler").wait_for()
 
 
-def test_calls_of_a_server_show_up(open_page: Open) -> None:
+def test_a_type_that_is_registered_shows_up(open_page: Open, tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text(f"{TOKEN} ada\n")
+    (tmp_path / "types").mkdir()
+    port = free_port()
+    stored = ["--types-folder", str(tmp_path / "types"), "--types-token-file", str(tmp_path / "tokens")]
+    with started(*SERVE, "--port", "0", "--types-api", f"127.0.0.1:{port}", *stored) as address:
+        page = open_page("/catalogue", address=address)
+        page.get_by_label("Search kinds").fill("GrainMill")
+        page.wait_for_selector("text=0 of")
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        assert posted(f"http://127.0.0.1:{port}{TYPES}", workload_type(), headers) == 201
+        page.get_by_role("link", name="Server", exact=True).click()
+        page.get_by_role("link", name="Catalogue", exact=True).click()
+        page.get_by_label("Search kinds").fill("GrainMill")
+        page.get_by_role("link", name="GrainMill").click()
+        page.get_by_role("button", name="Open in the workbench").click()
+        wait(page, lambda: "GrainMill" in page.locator("[data-text=karta] .cm-content").inner_text())
+
+
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+        port: int = free.getsockname()[1]
+        return port
+
+
+def posted(url: str, body: Any, headers: dict[str, str]) -> int:
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - our own server
+    with urllib.request.urlopen(request) as response:  # noqa: S310
+        status: int = response.status
+        return status
+
+
+def test_calls_of_a_server_show_up(open_page: Open) -> None:
+    port = free_port()
     with started(*SERVE, "--port", str(port)) as address:
-        body = json.dumps(REVIEW).encode()
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/interpret", body, {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request) as response:  # noqa: S310
-            assert response.status == 200
+        assert posted(f"http://127.0.0.1:{port}/interpret", REVIEW, {"Content-Type": "application/json"}) == 200
         page = open_page("/server", address=address)
         page.get_by_role("rowheader", name="batch/v1/Job").wait_for()
 
