@@ -103,7 +103,8 @@ console-test: .venv/dev.stamp ## Try the console in a headless Chromium (needs n
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt && \
 	CONSOLE_TEST=1 $(BIN)/pytest -n 0 tests/console/browser
 
-dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/
+dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/ (with the page of the console, where npm is there)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory console; else echo "without the page of the console: it needs npm"; fi
 	rm -f dist/karta_interpreter-*
 	$(BIN)/python -m hatchling build --target sdist --directory dist
 	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-index --wheel-dir dist dist/karta_interpreter-*.tar.gz

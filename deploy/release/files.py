@@ -24,7 +24,10 @@ def write(root: Path, target: Path, digest: str | None, *, with_charts: bool = T
     target.mkdir(parents=True)
     with TemporaryDirectory() as scratch:
         tree, other, again = (Path(scratch) / name for name in ("tree", "other", "again"))
-        packages.build((source.checkout(root, tree), source.checkout(root, other)), target, again, epoch)
+        checkouts = source.checkout(root, tree), source.checkout(root, other)
+        for each in checkouts:
+            packages.build_page(each)
+        packages.build(checkouts, target, again, epoch)
         section = current((tree / "CHANGELOG.md").read_text(encoding="utf-8"), stated.version)
         for chart in CHARTS if with_charts else ():
             charts.package(charts.publish(tree, chart, stated, section, digest), target, epoch)

@@ -5,8 +5,18 @@ import tarfile
 from pathlib import Path
 
 from deploy.release.programs import run
+from deploy.write_kustomize import tool
 
 _NAMES = {"sdist": "karta_interpreter-*.tar.gz", "wheel": "karta_interpreter-*.whl"}
+
+
+def build_page(checkout: Path) -> None:
+    """Build the page of the console into a checkout; a rehearsal without npm leaves it out, and a release has it."""
+    if not tool("npm"):
+        sys.stderr.write("the wheel has no page for the console: npm is missing\n")
+        return
+    for arguments in (("ci", "--silent"), ("run", "--silent", "build")):
+        run("npm", *arguments, folder=checkout / "interpreter" / "console")
 
 
 def build(checkouts: tuple[Path, Path], target: Path, scratch: Path, epoch: int) -> list[Path]:

@@ -99,7 +99,7 @@ def test_a_tag_of_the_version_starts_a_release() -> None:
 def test_every_command_is_one_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text()
     goals = set(re.findall(r"\bmake ([\w-]+)", "\n".join(step.get("run", "") for step in steps(RELEASE))))
-    assert goals == {"tools", "release-check", "release", "release-push-charts", "release-page"}
+    assert goals == {"console", "tools", "release-check", "release", "release-push-charts", "release-page"}
     goals |= set(re.findall(r"(?:`|^ *)make ([\w-]+)", (ROOT / "RELEASING.md").read_text(), re.MULTILINE))
     assert [goal for goal in goals if not re.search(rf"^(?:[\w-]+ )*{goal}(?: [\w-]+)*:", makefile, re.MULTILINE)] == []
 
