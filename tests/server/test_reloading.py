@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import sys
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,7 @@ def _classes() -> int:
     return sum(isinstance(each, type) for each in gc.get_objects())
 
 
+@pytest.mark.xfail(sys.version_info >= (3, 14), reason="msgspec 0.22 keeps the unions of a decoder there", strict=True)
 @pytest.mark.usefixtures("_no_collector")
 async def test_what_a_reload_replaces_is_freed_at_the_next_one(tmp_path: Path) -> None:
     """The collector of a server looks so seldom for cyclic garbage that each reload has to do it."""
