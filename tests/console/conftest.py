@@ -34,7 +34,7 @@ async def console(snapshot: Snapshot, static: Path) -> AsyncIterator[Console]:
     served = Served(lambda: snapshot, texts=Texts("the Karta", "the object"))
     console = Console(served, Questions(HANG), static=static)
     yield console
-    console.close()
+    await console.close()
 
 
 @pytest.fixture

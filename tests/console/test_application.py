@@ -116,7 +116,7 @@ async def test_kinds_are_those_of_the_newest_snapshot(static: Path) -> None:
         shown[0] = replace(combine([layer(KARTA)]), generation=2)
         after = await (await client.get("/api/kinds", headers=headers)).json()
         page = await (await client.get("/api/kinds/example.io/v1/Crawler", headers=headers)).json()
-    console.close()
+    await console.close()
 
     assert (before, [row["kind"] for row in after]) == ([], ["Crawler"])
     assert after[0]["origin"] == "crawler.yaml"

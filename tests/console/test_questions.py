@@ -24,7 +24,7 @@ async def test_an_answer_that_takes_too_long_is_stopped() -> None:
         with pytest.raises(QuestionError, match=r"takes longer than|processor time"):
             await questions.ask(body(object="- [" + "a, " * 1_200_000 + "]"))
     finally:
-        questions.close()
+        await questions.close()
 
 
 async def test_a_question_that_is_given_up_ends_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +44,7 @@ async def test_a_question_that_is_given_up_ends_its_process(monkeypatch: pytest.
         await until(lambda: before.isdisjoint(questions.pool.processes))
         assert json.loads(await questions.ask(body(**GOOD)))["answers"]
     finally:
-        questions.close()
+        await questions.close()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ async def test_a_hostile_text_has_a_document_or_a_reason(question: dict[str, Any
     try:
         found = await outcome(questions, question)
     finally:
-        questions.close()
+        await questions.close()
     assert found
 
 

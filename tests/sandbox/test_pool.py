@@ -312,3 +312,15 @@ async def test_the_next_exchange_waits_for_a_process_that_is_not_ready_yet(real:
     for _ in range(20):
         assert await say(pool, "a", b"word") == b"word"
     assert len(real.processes) == 1
+
+
+async def test_closing_leaves_no_process_and_no_open_socket(real: Pool) -> None:
+    def files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    pool, before = AsyncPool(real), files()
+    assert await say(pool, "a", b"word") == b"word"
+    pids = real.processes  # the process of the request is not ready for another one yet
+    await pool.close()
+    assert (real.processes, files()) == (frozenset(), before)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

@@ -83,11 +83,12 @@ class Console:
         application.router.add_post("/api/answers", self._answers)
         return application
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End the processes that compute answers."""
         if self._warming:
             self._warming.cancel()
-        self.questions.close()
+            await asyncio.wait([self._warming])
+        await self.questions.close()
 
     async def _page(self, _: web.Request) -> web.Response:
         nonce = secrets.token_urlsafe(16)

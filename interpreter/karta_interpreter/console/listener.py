@@ -31,7 +31,7 @@ async def listening(served: Served, port: int) -> AsyncIterator[str]:
         yield f"http://{HOST}:{runner.addresses[0][1]}/#token={console.token}"
     finally:
         await runner.cleanup()
-        console.close()
+        await console.close()
 
 
 def run(served: Served, port: int, started: Callable[[str], None]) -> None:

@@ -55,6 +55,6 @@ class Questions:
         """Start the processes, so that the first answers do not wait for them."""
         await asyncio.gather(*(self.ask(_EMPTY) for _ in range(_PROCESSES)), return_exceptions=True)
 
-    def close(self) -> None:
-        """End the processes."""
-        self.pool.close()
+    async def close(self) -> None:
+        """End the processes; there can be no question after it."""
+        await self._awaited.close()

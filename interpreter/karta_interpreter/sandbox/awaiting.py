@@ -52,6 +52,13 @@ class AsyncPool:
             self._settling.add(task)
             task.add_done_callback(self._settling.discard)
 
+    async def close(self) -> None:
+        """End every process and wait until their sockets are closed; there can be no request after it."""
+        self.pool.close()
+        if self._settling:
+            await asyncio.wait(self._settling)
+        await asyncio.to_thread(self._threads.shutdown)
+
     async def _settle(self, process: Process, exchange: "Exchange", place: Place) -> None:
         is_fit = False
         try:
