@@ -40,12 +40,12 @@ calls = st.tuples(
 @given(found=st.lists(calls, max_size=30))
 def test_it_counts_as_counters_and_histograms_do(found: list[tuple[str, GVK | None, int, float]]) -> None:
     registry, metrics = CollectorRegistry(), CallMetrics()
-    counter = Counter("karta_interpreter_calls", "Calls answered.", ["operation", "kind", "outcome"], registry=registry)
+    about = "Calls answered; outcomes are success, invalid, unknown_kind, failed, timeout, error."
+    counter = Counter("karta_interpreter_calls", about, ["operation", "kind", "outcome"], registry=registry)
     about = "Time from the last byte of a request to the first of its answer."
     histogram = Histogram("karta_interpreter_call_seconds", about, ["operation"], buckets=BOUNDS, registry=registry)
-    seconds_of = Counter(
-        "karta_interpreter_kind_seconds", "Time that the calls of a kind took.", ["kind"], registry=registry
-    )
+    about = "Time that the calls of a kind took; divided by their number it is the mean."
+    seconds_of = Counter("karta_interpreter_kind_seconds", about, ["kind"], registry=registry)
     slow = Counter("karta_interpreter_slow_calls", "Calls that took longer than 0.1 s.", ["kind"], registry=registry)
     for operation, gvk, code, seconds in found:
         metrics.add(operation, gvk, code, seconds)
