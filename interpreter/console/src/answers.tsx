@@ -53,6 +53,7 @@ function Unanswered({ page }: { page: Page }) {
 
 function Card(props: { answer: Answer; hover: Show; pin: Show; children?: preact.ComponentChildren }) {
   const { answer, hover, pin } = props;
+  const [isOpen, setOpen] = useState(false);
   const id = `answer-${answer.operation}`;
   const layer = answer.layers.find((each) => each.answers);
   return (
@@ -67,16 +68,18 @@ function Card(props: { answer: Answer; hover: Show; pin: Show; children?: preact
       {answer.results && !answer.patch ? <Results answer={answer} hover={hover} pin={pin} /> : null}
       {answer.printed?.length ? <pre class="printed">{answer.printed.join("\n")}</pre> : null}
       {answer.facts.length || layer ? (
-        <details class="why">
+        <details class="why" onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>
             Why <span class="quiet">{answer.facts.length} {answer.facts.length === 1 ? "step" : "steps"}</span>
           </summary>
           {layer ? <p class="quiet">by {layer.note}</p> : null}
-          <ol>
-            {answer.facts.map((fact) => (
-              <Step fact={fact} hover={hover} pin={pin} />
-            ))}
-          </ol>
+          {isOpen ? (
+            <ol>
+              {answer.facts.map((fact) => (
+                <Step fact={fact} hover={hover} pin={pin} />
+              ))}
+            </ol>
+          ) : null}
         </details>
       ) : null}
     </article>

@@ -6,16 +6,18 @@ const PATIENCE = 250;
 
 export class Asker {
   private waiting: Question | null = null;
+  private changedAt = 0;
   private running: AbortController | null = null;
   private since = 0;
 
   constructor(
-    private readonly answered: (page: Page, asked: Question) => void,
+    private readonly answered: (page: Page, changedAt: number) => void,
     private readonly failed: (error: ApiError | Error) => void,
   ) {}
 
   ask(question: Question): void {
     this.waiting = question;
+    this.changedAt = performance.now();
     const { running } = this;
     if (!running) void this.next();
     else setTimeout(() => this.waiting && running.abort(), Math.max(0, this.since + PATIENCE - performance.now()));
@@ -25,11 +27,12 @@ export class Asker {
     const question = this.waiting;
     if (!question) return;
     this.waiting = null;
+    const { changedAt } = this;
     this.running = new AbortController();
     this.since = performance.now();
     try {
       const page = await ask(question, this.running.signal);
-      if (!this.waiting) this.answered(page, question);
+      this.answered(page, changedAt);
     } catch (error) {
       if (!this.running.signal.aborted) this.failed(error as Error);
     } finally {

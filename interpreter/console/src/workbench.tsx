@@ -42,12 +42,13 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const [shared, setShared] = useState("");
   const views = useRef<Partial<Record<TextName, EditorView>>>({});
   const state = useRef<Question>(NOTHING);
-  const changedAt = useRef(0);
+  const asked = useRef(0);
 
   const asker = useMemo(
     () =>
       new Asker(
-        (answered) => {
+        (answered, changedAt) => {
+          asked.current = changedAt;
           setError("");
           setPage(answered);
         },
@@ -57,7 +58,6 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   );
 
   const change = (part: Partial<Question>) => {
-    changedAt.current = performance.now();
     state.current = { ...state.current, ...part };
     setQuestion(state.current);
     asker.ask(state.current);
@@ -104,8 +104,8 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
 
   useLayoutEffect(() => {
     if (!page) return;
-    const took = performance.now() - changedAt.current;
-    performance.measure("answer", { start: changedAt.current, duration: took });
+    const took = performance.now() - asked.current;
+    performance.measure("answer", { start: asked.current, duration: took });
     setMilliseconds(took);
     const problems = (name: TextName): Note[] => {
       const problem = page.problems[name];

@@ -231,7 +231,9 @@ def _with_old(change: Object, before: JSON) -> Object:
 
 def _without_change(found: Explanation, operation: Operation) -> Object:
     """The explanation without the changed object, of which the page shows the patch."""
-    document = {name: value for name, value in found.to_json().items() if name in ("operation", "error", "layers")}
+    document: dict[str, JSON] = {"operation": str(operation), "layers": [each.to_json() for each in found.layers]}
+    if found.results is None:
+        document["error"] = found.error
     if found.results is not None and operation not in _CHANGED:
         document["results"] = dict(found.results)
     if found.results is not None and operation is Operation.AGGREGATE_STATUS:
