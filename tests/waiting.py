@@ -8,6 +8,9 @@ from contextlib import contextmanager
 HANG = 120.0
 """Seconds after which a test hangs. No test passes or fails by anything shorter."""
 
+PAUSE = 0.005
+"""Seconds between two looks at what has no event to wait for."""
+
 _STEP = 0.05
 _PAUSE = 0.002
 _LONGEST = 2.0
@@ -17,7 +20,7 @@ async def until(holds: Callable[[], object]) -> None:
     """Return when something holds that happens elsewhere: in another task, behind a connection, in a process."""
     async with asyncio.timeout(HANG):
         while not holds():  # noqa: ASYNC110 - there is no event to wait for
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(PAUSE)
 
 
 async def turns(count: int = 50) -> None:

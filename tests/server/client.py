@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from tests.waiting import HANG
+from tests.waiting import HANG, PAUSE
 
 PATIENT = f"/interpret?timeout={HANG:.0f}s"
 """Karmada says "3s", in which a busy machine may not get a process started: only tests of deadlines say so."""
@@ -71,8 +71,8 @@ class Client:
     async def ask_until(self, data: bytes, seen: Callable[[Answer], bool]) -> None:
         """Ask again and again, until an answer shows what is expected."""
         async with asyncio.timeout(HANG):
-            while not seen(await self.ask(data)):
-                pass
+            while not seen(await self.ask(data)):  # noqa: ASYNC110 - there is no event to wait for
+                await asyncio.sleep(PAUSE)
 
     async def remainder(self) -> bytes:
         """Return what comes until the server closes the connection."""
