@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +9,9 @@ from click.testing import CliRunner, Result
 
 from karta_interpreter.cli.program import program
 from tests.waiting import HANG
+
+# As in tests/server: aiohttp reads the authorities of this machine in each process that imports it.
+os.environ["SSL_CERT_FILE"] = os.devnull
 
 KARTA = """\
 apiVersion: run.ai/v1alpha1

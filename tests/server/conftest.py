@@ -1,9 +1,13 @@
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
 from tests.server.client import Client, as_karmada, as_others
 from tests.server.process import Process, running
+
+# aiohttp reads the authorities of this machine in each process that imports it. No server under test trusts them.
+os.environ["SSL_CERT_FILE"] = os.devnull
 
 
 @pytest.fixture(scope="session")
