@@ -5,11 +5,8 @@
 
 import gc
 import os
-from collections.abc import Generator
-from pathlib import Path
 
 import pytest
-from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from karta_interpreter.jq.bounded import evaluation
@@ -37,15 +34,6 @@ async def clock() -> Clock:
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are processors: some tests wait for a moment to pass, or for another process."""
     return (os.cpu_count() or 1) + 1
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Collect the doctests of the modules that tests use; the tests themselves have none, and a search takes time."""
-    collectors = yield
-    if file_path.name.startswith("test_"):
-        return [each for each in collectors if not isinstance(each, DoctestModule)]
-    return collectors
 
 
 def pytest_collection() -> None:

@@ -20,6 +20,7 @@ from karta_interpreter.console.application import STATIC
 from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[3]
+collect_ignore = ["measure.py"]  # a program, with no examples in it
 _ASKED = "CONSOLE_TEST"
 _ARGUMENTS = ["--no-sandbox"]  # in a container there is often no user namespace for its sandbox
 
