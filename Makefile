@@ -4,6 +4,7 @@ PORT   ?= 8443
 BIN    := .venv/bin
 # The doctests of a room are in its package.
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
+PAGE = if command -v npm >/dev/null; then $(MAKE) --no-print-directory console; else echo "without the page of the console: it needs npm"; fi
 SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
@@ -104,7 +105,7 @@ console-test: .venv/dev.stamp ## Try the console in a headless Chromium (needs n
 	CONSOLE_TEST=1 $(BIN)/pytest -n 0 tests/console/browser
 
 dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/ (with the page of the console, where npm is there)
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory console; else echo "without the page of the console: it needs npm"; fi
+	@$(PAGE)
 	rm -f dist/karta_interpreter-*
 	$(BIN)/python -m hatchling build --target sdist --directory dist
 	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-index --wheel-dir dist dist/karta_interpreter-*.tar.gz
@@ -113,6 +114,7 @@ package-test: .venv/dev.stamp ## Install the package into new environments and u
 	$(BIN)/python -m tests.packages -rs
 
 image: ## Build the image with podman, docker or buildah (BASE=debian: without a registry)
+	@$(PAGE)
 	deploy/image.sh
 
 image-test: .venv/dev.stamp ## Build the image of the last commit and test it (needs root, buildah, crun and mmdebstrap)
