@@ -26,6 +26,7 @@ add_module_names = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = project
+html_favicon = "icon.svg"
 html_static_path = ["site"]
 html_css_files = ["site.css"]
 html_extra_path = ["site/404.html"]
