@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -152,9 +153,7 @@ class Console:
 
 def state(snapshot: Snapshot) -> Object:
     """Which definitions are in use from where, and what cannot be used."""
-    origins: dict[str, int] = {}
-    for entry in snapshot.entries.values():
-        origins[entry.origin] = origins.get(entry.origin, 0) + 1
+    origins = Counter(entry.origin for entry in snapshot.entries.values())
     return {
         "version": __version__,
         "generation": snapshot.generation,

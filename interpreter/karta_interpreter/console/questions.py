@@ -4,7 +4,8 @@ import asyncio
 from typing import Final
 
 from karta_interpreter.console import child
-from karta_interpreter.errors import SandboxError, StopCause
+from karta_interpreter.console.answering import FAILURE, MEMORY, NICENESS
+from karta_interpreter.errors import InterpreterError, SandboxError, StopCause
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool
 
@@ -17,11 +18,10 @@ _IDLE_SECONDS: Final = 120.0
 _WAIT_SECONDS: Final = 30.0
 """The longest that a question waits for a process, which may have to start."""
 _GRACE_SECONDS: Final = 0.2
-_TOO_DEEP: Final = "a text is nested too deeply"
 _EMPTY: Final = b"{}"
 
 
-class QuestionError(Exception):
+class QuestionError(InterpreterError):
     """A question that has no answer: it took too much time or memory."""
 
 
@@ -30,7 +30,7 @@ class Questions:
 
     def __init__(self, seconds: float = SECONDS, *, idle_seconds: float = _IDLE_SECONDS) -> None:
         self._seconds = seconds
-        program = Program(child.__file__, child.MEMORY, niceness=child.NICENESS)
+        program = Program(child.__file__, MEMORY, niceness=NICENESS)
         self.pool: Final = Pool(lambda: Process(program), _PROCESSES, idle_seconds=idle_seconds)
         self._awaited = AsyncPool(self.pool)
 
@@ -47,8 +47,8 @@ class Questions:
             if error.cause is StopCause.DEFECT:
                 raise
             raise QuestionError(f"there is no answer: {error}") from error
-        if letter == child.TOO_DEEP:
-            raise QuestionError(_TOO_DEEP)
+        if letter == FAILURE:
+            raise QuestionError(f"there is no answer: {answer.decode()}")
         return answer
 
     async def warm_up(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from karta_interpreter.errors import InterpretationError, ManifestError
+from karta_interpreter.errors import InterpretationError, InterpreterError, ManifestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document
 from karta_interpreter.k8s.values import JSON, Object, Path
@@ -18,7 +18,7 @@ Position: TypeAlias = list[int]
 _STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 
 
-class TextError(Exception):
+class TextError(InterpreterError):
     """A text that holds nothing to ask about; with the place where that shows."""
 
     def __init__(self, message: str, line: int = 1, column: int = 1) -> None:

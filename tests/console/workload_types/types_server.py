@@ -19,6 +19,7 @@ from karta_interpreter.console.workload_types import serve_types
 from karta_interpreter.server import Settings
 from karta_interpreter.server.beside import Shared
 from karta_interpreter.server.server import Server
+from tests.server import client
 from tests.waiting import HANG
 
 TOKEN = "a-token-of-tests-0123456789"  # noqa: S105 - of tests
@@ -63,15 +64,7 @@ def workload(kind: str = "GrainMill", *, version: str = "v1") -> Any:
 
 
 @dataclass(frozen=True)
-class Answer:
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
+class Answer(client.Answer):
     @property
     def pointers(self) -> set[str]:
         """Where the errors of a problem are."""

@@ -1,19 +1,13 @@
-"""The program of a child process that judges Kartas and explains answers (`karta_interpreter.sandbox.child`).
+"""The program of a child process that judges Kartas and explains answers (`karta_interpreter.console.answering`)."""
 
-Both a Karta and an object can be made so that to work on them takes long or much memory: the process has a deadline,
-little memory and no environment.
-"""
-
-import gc
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from karta_interpreter.console.answering import answering
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.explain import explain
 from karta_interpreter.explain.explanation import pointer_to
@@ -24,46 +18,25 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_object, unpack, unpack_known
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import Call, Operation, Options, StatusItem, interpret
-from karta_interpreter.sandbox.deadline import deadline
 
 if TYPE_CHECKING:
     from karta_interpreter.sandbox.child import Channel
 
 JUDGE: Final = b"J"
 INTERPRET: Final = b"I"
-ANSWER: Final = b"A"
-FAILURE: Final = b"F"
 
-MEMORY: Final = 2**30
-NICENESS: Final = 5
-"""The server has calls to answer, perhaps on the same processor."""
-_MOST_REQUESTS: Final = 500
 _DEFINITIONS: Final = 16
-_TOO_DEEP: Final = "it is nested too deeply"
 _CLUSTER: Final = "member1"
 
 
 def start() -> "Callable[[Channel, bytes, bytes], None]":
-    """Return the function that answers a request; values are trees without cycles, so garbage is collected between."""
-    gc.disable()
-    numbers = count(1)
+    """Return the function that answers a request with the result of `judge` or of `interpret_all`."""
+    return answering(_find)
 
-    def answer(channel: "Channel", letter: bytes, payload: bytes) -> None:
-        try:
-            with deadline(channel.seconds):
-                asked = orjson.loads(payload)
-                found = judge(**asked) if letter == JUDGE else interpret_all(**asked)
-            channel.send(ANSWER, orjson.dumps(found, option=orjson.OPT_NON_STR_KEYS))
-        except InterpretationError as error:
-            channel.send(FAILURE, str(error).encode(errors="replace"))
-        except (RecursionError, orjson.JSONEncodeError):
-            channel.send(FAILURE, _TOO_DEEP.encode())
-        channel.flush()
-        gc.collect()
-        if next(numbers) == _MOST_REQUESTS:
-            os._exit(0)
 
-    return answer
+def _find(letter: bytes, payload: bytes) -> JSON:
+    asked = orjson.loads(payload)
+    return judge(**asked) if letter == JUDGE else interpret_all(**asked)
 
 
 def judge(group: str, kind: str, kartas: list[Object]) -> list[Object]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import orjson
 
+from karta_interpreter.console.answering import FAILURE, MEMORY, NICENESS
 from karta_interpreter.console.workload_types import child
 from karta_interpreter.console.workload_types.models import FindingOutput, Interpretation
 from karta_interpreter.console.workload_types.problems import ApiError
@@ -34,7 +35,7 @@ class Judge:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        program = Program(child.__file__, child.MEMORY, niceness=child.NICENESS)
+        program = Program(child.__file__, MEMORY, niceness=NICENESS)
         self.pool: Final = Pool(lambda: Process(program), _PROCESSES, idle_seconds=_IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
@@ -76,6 +77,6 @@ class Judge:
             if error.cause in _CAUSED_BY_REQUEST:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
             raise ApiError(503, f"no process can judge the body: {error}", headers={"Retry-After": "1"}) from error
-        if found == child.FAILURE:
+        if found == FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
         return orjson.loads(answer)
