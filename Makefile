@@ -20,25 +20,11 @@ help: ## Show what there is to do
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@
 
-.venv/dev.stamp: .venv/run.stamp requirements/dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+.venv/%.stamp: .venv/run.stamp requirements/%.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
 	@touch $@
 
-.venv/bench.stamp: .venv/dev.stamp requirements/bench.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
-	@touch $@
-
-.venv/docs.stamp: .venv/run.stamp requirements/docs.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
-	@touch $@
-
-.venv/sbom.stamp: .venv/run.stamp requirements/sbom.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/sbom.txt
-	@touch $@
-
-.venv/vulnerabilities.stamp: .venv/dev.stamp requirements/vulnerabilities.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/vulnerabilities.txt
-	@touch $@
+.venv/bench.stamp .venv/vulnerabilities.stamp: .venv/dev.stamp
 
 serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
 	$(BIN)/karta-interpreter serve --port $(PORT)
