@@ -93,7 +93,7 @@ def page(description: Object) -> str:
         f"## Components\n{table(['component', 'what', 'where'], once(components))}",
         f"## Operations\n{operations(description)}",
         f"## Statuses\n{table(['status', 'when'], once(statuses))}\n{healthy(description)}",
-        f"## What else it says\n{table(['about', 'what'], besides(description))}",
+        f"## Other properties\n{table(['about', 'what'], besides(description))}",
     ]
     return "\n\n".join(section.strip() for section in sections) + "\n"
 

@@ -70,7 +70,7 @@ class StatusMatcher(Schema):
 
     by_phase: str = described("The phase.", "")
     by_conditions: Many[ConditionMatcher] = described("Conditions that must all be there.", ())
-    by_expression: ExpressionMatcher | None = optional("What the workload says otherwise.")
+    by_expression: ExpressionMatcher | None = optional("An expression on the workload, where no other field fits.")
 
 
 class StatusMappings(Schema):

@@ -117,7 +117,7 @@ def measure_webhook(browser: Any) -> None:
                 page.wait_for_timeout(100)
             thread.join()
             used += results
-        show("webhook, nobody at the console", quiet)
+        show("webhook, idle console", quiet)
         show("webhook, typing in the console", used)
 
 
