@@ -7,10 +7,7 @@ import pytest
 
 from karta_interpreter import Explanation, Karta, WorkloadError
 from karta_interpreter.explain import Place, explain, outline
-from karta_interpreter.explain.layers import CARRIED, NATIVE
-from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.operations import Call, Operation
-from karta_interpreter.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 from tests.explain.conftest import Define, pods, train
 from tests.explain.laws import check_laws
 
@@ -198,16 +195,3 @@ def test_an_outline_has_each_expression_and_annotation_that_an_operation_reads(d
         'Degraded: phase "Stalled"',
         "healthy: Completed, Running, Suspended",
     ]
-
-
-@pytest.mark.parametrize(
-    ("operation", "registered"),
-    [
-        pytest.param(Operation.INTERPRET_COMPONENT, INTERPRETS_COMPONENT, id="components"),
-        pytest.param(Operation.REVISE_REPLICA, REVISES_REPLICA, id="revision"),
-    ],
-)
-def test_the_tables_of_karmada_agree_with_those_of_the_registration(
-    operation: Operation, registered: frozenset[GVK]
-) -> None:
-    assert {gvk for gvk, answered in (CARRIED | NATIVE).items() if operation in answered} == registered

@@ -3,9 +3,8 @@
 Karmada asks the first webhook that matches and takes its answer, or its error, as final. So only operations are
 registered that add something to what Karmada does without us, for a kind as the API server serves it.
 
-An operation that is not registered still has an answer: Karmada then asks the scripts that it carries
-(``pkg/resourceinterpreter/default/thirdparty``) and its own code (``default/native``). Their answers have to make sense
-together with ours. The tables below are those of Karmada 1.18.
+An operation that is not registered still has an answer: Karmada then asks the scripts that it carries and its own code
+(`karta_interpreter.operations.native_interpreters`). Their answers have to make sense together with ours.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.expressions import takes_number
 from karta_interpreter.operations import Operation
+from karta_interpreter.operations.native_interpreters import natively_answered
 
 CRD = "CustomResourceDefinition"
 
@@ -96,53 +96,10 @@ def _observes_generation(schema: JSON) -> bool | None:
     return None if is_open or schema is None else False
 
 
-def _kinds(*lines: str) -> frozenset[GVK]:
-    """Read lines of an API version and kinds of it."""
-    split = [line.split() for line in lines]
-    return frozenset(GVK(*version.rpartition("/")[::2], kind) for version, *kinds in split for kind in kinds)
-
-
-INTERPRETS_COMPONENT = _kinds(
-    "batch.volcano.sh/v1alpha1 Job",
-    "flink.apache.org/v1beta1 FlinkDeployment",
-    "kubeflow.org/v1 PyTorchJob TFJob",
-    "kubeflow.org/v2beta1 MPIJob",
-    "ray.io/v1 RayCluster RayJob",
-    "sparkoperator.k8s.io/v1beta2 SparkApplication",
-)
-"""Kinds for which Karmada answers InterpretComponent."""
-
-REVISES_REPLICA = _kinds(
-    "apps/v1 Deployment ReplicaSet StatefulSet",
-    "batch/v1 Job",
-    "apps.kruise.io/v1alpha1 BroadcastJob CloneSet UnitedDeployment",
-    "apps.kruise.io/v1beta1 StatefulSet",
-    "argoproj.io/v1alpha1 Workflow",
-    "ray.io/v1 RayService",
-)
-"""Kinds for which Karmada answers ReviseReplica."""
-
-SELECTS_STATUS = _kinds(
-    "v1 Service",
-    "apps/v1 DaemonSet Deployment ReplicaSet StatefulSet",
-    "autoscaling/v2 HorizontalPodAutoscaler",
-    "batch/v1 Job",
-    "networking.k8s.io/v1 Ingress",
-    "policy/v1 PodDisruptionBudget",
-    "apps.kruise.io/v1alpha1 BroadcastJob CloneSet DaemonSet SidecarSet UnitedDeployment",
-    "apps.kruise.io/v1beta1 StatefulSet",
-    "batch.volcano.sh/v1alpha1 Job",
-    "flink.apache.org/v1beta1 FlinkDeployment",
-    "helm.toolkit.fluxcd.io/v2beta1 HelmRelease",
-    "kubeflow.org/v1 Notebook",
-    "kubeflow.org/v2beta1 MPIJob",
-    "kustomize.toolkit.fluxcd.io/v1 Kustomization",
-    "kyverno.io/v1 ClusterPolicy Policy",
-    "source.toolkit.fluxcd.io/v1 GitRepository",
-    "source.toolkit.fluxcd.io/v1beta2 Bucket HelmChart HelmRepository OCIRepository",
-    "sparkoperator.k8s.io/v1beta2 SparkApplication",
-)
-"""Kinds of which Karmada answers InterpretStatus with some fields of the status, not all."""
+INTERPRETS_COMPONENT = natively_answered(Operation.INTERPRET_COMPONENT)
+REVISES_REPLICA = natively_answered(Operation.REVISE_REPLICA)
+SELECTS_STATUS = natively_answered(Operation.INTERPRET_STATUS)
+"""Kinds for which Karmada itself answers these operations; it reports some fields of the status, not all."""
 
 
 def operations_for(
