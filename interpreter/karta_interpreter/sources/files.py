@@ -56,41 +56,44 @@ class WatchedFile(ABC, Generic[Held]):
         try:
             return self.holding(_read(self.path))
         except OSError as error:
-            return self._become(None, (self.unreadable(error.strerror or str(error)),))
+            return self._become(None, (self._unreadable(error.strerror or str(error)),))
 
     def holding(self, content: bytes) -> Self:
         """The file with a content; the same object when it has that already."""
         if content == self.content:
             return self
         text, reason = decode(content)
-        loaded = (self.unreadable(reason),) if reason else tuple(self.load(text))
+        loaded = (self._unreadable(reason),) if reason else tuple(self._load(text))
         if not loaded and self.served:
             # A writer that truncates the file before it writes looks the same as an author who empties it.
-            loaded = (self.unreadable(_EMPTY),)
+            loaded = (self._unreadable(_EMPTY),)
         return self._become(content, loaded)
 
-    def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
-        return replace(self, content=content, loaded=loaded, last_good=tuple(self.kept(loaded)))
-
     @property
-    @abstractmethod
     def served(self) -> tuple[Held, ...]:
         """What to use from this file."""
+        return (*filter(self._is_usable, self.loaded), *self.last_good)
 
     @abstractmethod
     def quarantined(self) -> Iterator[Quarantined]:
         """What cannot be used, or not as it stands there."""
 
-    @abstractmethod
-    def load(self, text: str) -> Iterable[Held]:
-        """What a text holds."""
+    def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
+        return replace(self, content=content, loaded=loaded, last_good=tuple(self._kept(loaded)))
 
     @abstractmethod
-    def unreadable(self, reason: str) -> Held:
+    def _load(self, text: str) -> Iterable[Held]: ...
+
+    @abstractmethod
+    def _unreadable(self, reason: str) -> Held:
         """What stands for this file when it cannot be read."""
 
+    @staticmethod
     @abstractmethod
-    def kept(self, loaded: tuple[Held, ...]) -> Iterable[Held]:
+    def _is_usable(each: Held) -> bool: ...
+
+    @abstractmethod
+    def _kept(self, loaded: tuple[Held, ...]) -> Iterable[Held]:
         """What was served before and stays in use, now that the file holds ``loaded``."""
 
 
@@ -102,18 +105,13 @@ def _read(path: Path) -> bytes:
     return content
 
 
-def _unreadable(source: str, reason: str) -> tuple[Finding, ...]:
+def _not_read(source: str, reason: str) -> tuple[Finding, ...]:
     return (Finding(Severity.ERROR, UNREADABLE, (), f"cannot be read: {reason}", source=source),)
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFile(WatchedFile[Loaded]):
     """A file of definitions. A broken document leaves its last good version in place; a deleted one is gone."""
-
-    @property
-    def served(self) -> tuple[Loaded, ...]:
-        """The definitions to use from this file."""
-        return (*(each for each in self.loaded if each.definition), *self.last_good)
 
     def quarantined(self) -> Iterator[Quarantined]:
         """The definitions that cannot be used."""
@@ -122,17 +120,18 @@ class DefinitionFile(WatchedFile[Loaded]):
                 kept = any(_is_newer(each, old) for old in self.last_good)
                 yield Quarantined(each.source, each.findings, each.name, each.gvk, serving_last_good=kept)
 
-    def load(self, text: str) -> Iterable[Loaded]:
-        """The definitions in a text."""
+    def _load(self, text: str) -> Iterable[Loaded]:
         return load_documents(text, name_of(self.path))
 
-    def unreadable(self, reason: str) -> Loaded:
-        """What stands for this file when it cannot be read."""
+    def _unreadable(self, reason: str) -> Loaded:
         source = name_of(self.path)
-        return Loaded(None, _unreadable(source, reason), "", None, source)
+        return Loaded(None, _not_read(source, reason), "", None, source)
 
-    def kept(self, loaded: tuple[Loaded, ...]) -> Iterable[Loaded]:
-        """The last good versions of the documents that are broken now."""
+    @staticmethod
+    def _is_usable(each: Loaded) -> bool:
+        return each.definition is not None
+
+    def _kept(self, loaded: tuple[Loaded, ...]) -> Iterable[Loaded]:
         kinds = {each.gvk for each in loaded if each.definition}
         broken = [each for each in loaded if not each.definition]
         return (old for old in self.served if old.gvk not in kinds and any(_is_newer(new, old) for new in broken))
@@ -150,11 +149,6 @@ def _is_newer(broken: Loaded, old: Loaded) -> bool:
 class OverrideFile(WatchedFile[LoadedCustomization]):
     """A file of customizations. A broken script leaves its last good version in place; a deleted one is gone."""
 
-    @property
-    def served(self) -> tuple[LoadedCustomization, ...]:
-        """The customizations whose scripts are used."""
-        return (*(each for each in self.loaded if each.scripts), *self.last_good)
-
     def quarantined(self) -> Iterator[Quarantined]:
         """The customizations that cannot be used, or only in part."""
         for each in self.loaded:
@@ -165,17 +159,18 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
                     each.source, errors, each.name, each.gvk, serving_last_good=kept, in_part=bool(each.scripts)
                 )
 
-    def load(self, text: str) -> Iterable[LoadedCustomization]:
-        """The customizations in a text."""
+    def _load(self, text: str) -> Iterable[LoadedCustomization]:
         return load_customizations(text, name_of(self.path))
 
-    def unreadable(self, reason: str) -> LoadedCustomization:
-        """What stands for this file when it cannot be read."""
+    def _unreadable(self, reason: str) -> LoadedCustomization:
         source = name_of(self.path)
-        return LoadedCustomization("", None, Scripts(), _unreadable(source, reason), source)
+        return LoadedCustomization("", None, Scripts(), _not_read(source, reason), source)
 
-    def kept(self, loaded: tuple[LoadedCustomization, ...]) -> Iterator[LoadedCustomization]:
-        """The last good versions of the scripts that are broken now."""
+    @staticmethod
+    def _is_usable(each: LoadedCustomization) -> bool:
+        return bool(each.scripts)
+
+    def _kept(self, loaded: tuple[LoadedCustomization, ...]) -> Iterator[LoadedCustomization]:
         renewed = {(each.gvk, each.name, script.operation) for each in loaded for script in each.scripts}
         for old in self.served:
             scripts = Scripts(
@@ -222,7 +217,7 @@ class Folder(Generic[File]):
             left = {path: file for path, file in self.files.items() if path.is_relative_to(place)}
             files.update(left)
             kept, source = any(file.served for file in left.values()), name_of(place)
-            unlisted.append(Quarantined(source, _unreadable(source, reason), serving_last_good=kept))
+            unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=kept))
         return replace(self, files=dict(sorted(files.items())), unlisted=tuple(unlisted))
 
     def reread(self, path: Path) -> Self:
