@@ -23,8 +23,8 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Operation
 from karta_interpreter.server import Settings, Started, run
-from karta_interpreter.server.beside import Beside
 from karta_interpreter.server.log import flush_log, has_terminal, log, print_text
+from karta_interpreter.server.server import Beside
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.suggestion import closest
 from karta_interpreter.wire.request import API_VERSION, KIND

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from karta_interpreter.console.application import Served
 from karta_interpreter.console.last_hour import LastHour
 from karta_interpreter.console.listener import listening
-from karta_interpreter.server.beside import Shared
 from karta_interpreter.server.log import log
+from karta_interpreter.server.server import Shared
 
 
 @asynccontextmanager

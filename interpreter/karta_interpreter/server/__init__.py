@@ -5,8 +5,8 @@ Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. Bodi
 `karta_interpreter.console` import aiohttp.
 """
 
-from karta_interpreter.server.server import run
+from karta_interpreter.server.process import run
+from karta_interpreter.server.server import Started
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.started import Started
 
 __all__ = ["Settings", "Started", "run"]

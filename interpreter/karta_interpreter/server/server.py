@@ -1,29 +1,25 @@
-"""A server: its parts put together, from the definitions to the listener, and the process around it."""
+"""A server: its parts put together, from the definitions to the listener."""
 
 import asyncio
-import gc
-import signal
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from contextlib import AsyncExitStack
-from importlib import import_module
-from importlib.util import find_spec
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from karta_interpreter.findings import in_one_line
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.operations import Options
 from karta_interpreter.server.application import Application
-from karta_interpreter.server.beside import Beside, Shared
 from karta_interpreter.server.calls import Calls
+from karta_interpreter.server.certificate import Certificate
 from karta_interpreter.server.health import HealthListener, Readiness
 from karta_interpreter.server.listener import Connections, Listener, cannot_listen, release_memory
 from karta_interpreter.server.load import Load
-from karta_interpreter.server.log import configure_log, flush_log, has_terminal, log, open_standard_files
+from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.started import Started
 from karta_interpreter.server.tls import Tls, certificate_source
 from karta_interpreter.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.sources.store import Store
@@ -31,7 +27,51 @@ from karta_interpreter.sources.store import Store
 if TYPE_CHECKING:
     from karta_interpreter.server.control_plane import ControlPlane
 
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
 _MOST_LOGGED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A server that listens; ``certificate`` is None for plain HTTP, ``health_port`` without such a port.
+
+    ``certificate.authority`` is there when the server has signed its certificate itself: the ``caBundle`` for
+    Karmada's webhook configuration.
+    """
+
+    host: str
+    port: int
+    snapshot: Snapshot
+    certificate: Certificate | None
+    health_port: int | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the server can be reached from the same machine.
+
+        >>> Started("::", 8443, Snapshot(), None).url
+        'http://[::1]:8443'
+        """
+        host = _EVERYWHERE.get(self.host, self.host)
+        scheme = "https" if self.certificate else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The parts of a running server; ``tls`` is None for plain HTTP, ``control_plane`` where there is none."""
+
+    settings: Settings
+    store: Store
+    options: Options
+    readiness: Readiness
+    metrics: Metrics
+    tls: Tls | None
+    control_plane: "ControlPlane | None"
+
+
+Beside: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[object]]
+"""Serves something else in a block, from after the server listens to before it stops; raises ServeError."""
 
 
 class Server:
@@ -77,51 +117,53 @@ class Server:
         self._listener = Listener(
             connections, self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
         )
-        self._health: HealthListener | None = None
         self._health_port: int | None = None
         self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._quarantined: tuple[Quarantined, ...] = ()
         self._shared = Shared(settings, self._store, options, self._readiness, self._metrics, self._tls, plane)
-        self._beside, self._stack = tuple(beside), AsyncExitStack()
+        self._beside, self._open = tuple(beside), AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self._show(self._store.load())
         self._store.subscribe(self._show)
-        await self._listener.open(self._settings.host, self._settings.port)
-        if self._settings.health_port is not None:
-            await self._listen_for_probes(self._settings.host, self._settings.health_port)
-        if self._tls and self._tls.certificate.stands_in:
-            await self._tls.look()
-        try:
-            for each in self._beside:
-                await self._stack.enter_async_context(each(self._shared))
-        except BaseException:
-            await self._listener.close()
-            if self._health:
-                self._health.close()
-            raise
-        self._background("beating", self._readiness.run())
-        self._background("watching the definitions", self._store.watch())
-        if self._tls:
-            self._background("renewing the certificate", self._tls.run(self._settings.certificate_interval))
-        if self._control_plane:
-            self._registration = self._background("registering", self._control_plane.run())
+        async with AsyncExitStack() as opened:
+            await self._start(opened)
+            self._open = opened.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._listener.close()
-        self._calls.close()
-        if self._control_plane:
-            await self._control_plane.close()
-        if self._tls:
-            await self._tls.source.close()
-        if self._health:
-            self._health.close()
+        await self._open.aclose()
+
+    async def _start(self, opened: AsyncExitStack) -> None:
+        """Start everything; what ``opened`` closes, in reverse order, stays."""
+        settings, tls, plane = self._settings, self._tls, self._control_plane
+        if tls:
+            opened.push_async_callback(tls.source.close)
+        if plane:
+            opened.push_async_callback(plane.close)
+        opened.callback(self._calls.close)
+        opened.push_async_callback(self._listener.close)
+        await self._listener.open(settings.host, settings.port)
+        if settings.health_port is not None:
+            self._readiness.beat()
+            health = HealthListener(self._readiness, settings.host, settings.health_port)
+            try:
+                self._health_port = await health.open()
+            except OSError as error:
+                raise cannot_listen(settings.host, settings.health_port, error) from error
+            opened.callback(health.close)
+        if tls and tls.certificate.stands_in:
+            await tls.look()
+        opened.push_async_callback(self._end_tasks)
+        for each in self._beside:
+            await opened.enter_async_context(each(self._shared))
+        self._background("beating", self._readiness.run())
+        self._background("watching the definitions", self._store.watch())
+        if tls:
+            self._background("renewing the certificate", tls.run(settings.certificate_interval))
+        if plane:
+            self._registration = self._background("registering", plane.run())
 
     @property
     def started(self) -> Started:
@@ -153,15 +195,6 @@ class Server:
         await asyncio.sleep(self._settings.grace_period)
         await self._listener.drain(self._settings.drain_timeout)
 
-    async def _listen_for_probes(self, host: str, port: int) -> None:
-        self._readiness.beat()
-        self._health = HealthListener(self._readiness, host, port)
-        try:
-            self._health_port = await self._health.open()
-        except OSError as error:
-            await self._listener.close()
-            raise cannot_listen(host, port, error) from error
-
     def _background(self, what: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         def report(task: asyncio.Task[None]) -> None:
             if not task.cancelled() and (error := task.exception()):
@@ -171,6 +204,11 @@ class Server:
         task.add_done_callback(report)
         self._tasks.append(task)
         return task
+
+    async def _end_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _show(self, snapshot: Snapshot) -> None:
         self._metrics.served(snapshot)
@@ -206,67 +244,3 @@ def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
     for source, count in logged.items():
         if count > _MOST_LOGGED:
             log.warning("more definitions cannot be used", source=source, more=count - _MOST_LOGGED)
-
-
-# uvloop is not there on every platform that Python runs on.
-_LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
-
-
-def run(
-    settings: Settings, *, started: Callable[[Started], None] = lambda _: None, beside: Iterable[Beside] = ()
-) -> None:
-    """Serve until SIGTERM or SIGINT, and what is ``beside``; ``started`` is called once the server listens.
-
-    The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
-    because the server's terminal was closed: then it ends the server, too. Raises ServeError when the server cannot
-    start.
-    """
-    open_standard_files()
-    configure_log(settings.log_level, settings.log_format)
-    gc.freeze()  # imported modules: to load definitions takes a tenth less then
-    try:
-        with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
-            runner.run(_serve(settings, started, beside))
-    finally:
-        flush_log()
-
-
-async def _serve(settings: Settings, started: Callable[[Started], None], beside: Iterable[Beside]) -> None:
-    asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    had_terminal = has_terminal()
-
-    def stop() -> None:
-        (insisted if asked.is_set() else asked).set()
-
-    def hang_up() -> None:
-        if had_terminal and not has_terminal():
-            stop()
-        else:
-            reload.set()
-
-    for number, act in ((signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, hang_up)):
-        asyncio.get_running_loop().add_signal_handler(number, act)
-    async with Server(settings, beside) as server:
-        _settle_garbage()
-        log.info("serving", url=server.started.url)
-        started(server.started)
-        reloading = asyncio.create_task(server.reload_when(reload))
-        await asked.wait()
-        log.info("stopping", grace_period=settings.grace_period)
-        reloading.cancel()
-        ends = [asyncio.create_task(server.wind_down()), asyncio.create_task(insisted.wait())]
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for end in ends:
-            end.cancel()
-    log.info("stopped")
-
-
-def _settle_garbage() -> None:
-    """Exclude present objects from garbage collection, and collect less often.
-
-    Definitions stay, and requests are trees without cycles: this saves a fifth of the time that parsing a large body
-    takes.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)

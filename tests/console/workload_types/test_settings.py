@@ -14,8 +14,7 @@ from karta_interpreter.console.workload_types.choices import Choices
 from karta_interpreter.console.workload_types.ownership import controller_of, writer_of
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server import Settings
-from karta_interpreter.server.beside import Shared
-from karta_interpreter.server.server import Server
+from karta_interpreter.server.server import Server, Shared
 from tests.waiting import HANG
 
 LOOPBACK = ("127.0.0.1", 0)

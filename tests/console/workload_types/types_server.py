@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 
 from karta_interpreter.console.workload_types import serve_types
 from karta_interpreter.server import Settings
-from karta_interpreter.server.beside import Shared
-from karta_interpreter.server.server import Server
+from karta_interpreter.server.server import Server, Shared
 from tests.server import client
 from tests.waiting import HANG
 

@@ -17,9 +17,9 @@ from karta_interpreter.console.workload_types.routes import Parts, Routes
 from karta_interpreter.console.workload_types.storage import Storage
 from karta_interpreter.console.workload_types.view import View
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.beside import Shared
 from karta_interpreter.server.listener import Connections, Listener
 from karta_interpreter.server.log import log
+from karta_interpreter.server.server import Shared
 from karta_interpreter.server.tls import Tls
 
 _CONNECTIONS = 256

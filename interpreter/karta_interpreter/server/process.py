@@ -1,0 +1,75 @@
+"""The process of a server: signals, the log, the event loop and garbage collection."""
+
+import asyncio
+import gc
+import signal
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from importlib.util import find_spec
+
+from karta_interpreter.server.log import configure_log, flush_log, has_terminal, log, open_standard_files
+from karta_interpreter.server.server import Beside, Server, Started
+from karta_interpreter.server.settings import Settings
+
+# uvloop is not there on every platform that Python runs on.
+_LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
+
+
+def run(
+    settings: Settings, *, started: Callable[[Started], None] = lambda _: None, beside: Iterable[Beside] = ()
+) -> None:
+    """Serve until SIGTERM or SIGINT, and what is ``beside``; ``started`` is called once the server listens.
+
+    The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
+    because the server's terminal was closed: then it ends the server, too. Raises ServeError when the server cannot
+    start.
+    """
+    open_standard_files()
+    configure_log(settings.log_level, settings.log_format)
+    gc.freeze()  # imported modules: to load definitions takes a tenth less then
+    try:
+        with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
+            runner.run(_serve(settings, started, beside))
+    finally:
+        flush_log()
+
+
+async def _serve(settings: Settings, started: Callable[[Started], None], beside: Iterable[Beside]) -> None:
+    asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    had_terminal = has_terminal()
+
+    def stop() -> None:
+        (insisted if asked.is_set() else asked).set()
+
+    def hang_up() -> None:
+        if had_terminal and not has_terminal():
+            stop()
+        else:
+            reload.set()
+
+    for number, act in ((signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, hang_up)):
+        asyncio.get_running_loop().add_signal_handler(number, act)
+    async with Server(settings, beside) as server:
+        _settle_garbage()
+        log.info("serving", url=server.started.url)
+        started(server.started)
+        reloading = asyncio.create_task(server.reload_when(reload))
+        await asked.wait()
+        log.info("stopping", grace_period=settings.grace_period)
+        reloading.cancel()
+        ends = [asyncio.create_task(server.wind_down()), asyncio.create_task(insisted.wait())]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()
+    log.info("stopped")
+
+
+def _settle_garbage() -> None:
+    """Exclude present objects from garbage collection, and collect less often.
+
+    Definitions stay, and requests are trees without cycles: this saves a fifth of the time that parsing a large body
+    takes.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
