@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.jq.inprocess.operators import check_size, elements
@@ -20,7 +20,7 @@ def array_of(name: str, value: JSON) -> list[JSON]:
     """The value of an array; QueryEvaluationError naming the function for anything else."""
     if not isinstance(value, list):
         raise QueryEvaluationError(f"{name} needs a list, not {type_name(value)}")
-    elements(value)
+    check_size(value)
     return value
 
 
@@ -129,23 +129,26 @@ def unique(value: JSON) -> list[JSON]:
 def least(value: JSON) -> JSON:
     """``min``: the first of the smallest; null for an empty array. Types other than null are not mixed."""
     values = array_of("min", value)
-    return min(values, key=_order_of("min", values), default=None)
+    return min(values) if _are_integers(values) else min(_comparable("min", values), key=order_key, default=None)
 
 
 def greatest(value: JSON) -> JSON:
     """``max``: the last of the largest; null for an empty array. Types other than null are not mixed."""
     values = array_of("max", value)
-    return max(reversed(values), key=_order_of("max", values), default=None)
+    return max(values) if _are_integers(values) else max(_comparable("max", values)[::-1], key=order_key, default=None)
 
 
-def _order_of(name: str, values: list[JSON]) -> Callable[[JSON], Any] | None:
-    """The order of values of one type: to jq ``["many", 3] | min`` is 3, which is not a meant number of pods."""
-    if set(map(type, values)) == {int}:
-        return None  # counts of replicas, which compare as they are
+def _are_integers(values: list[JSON]) -> bool:
+    """Whether the values compare as they are, as counts of replicas do."""
+    return set(map(type, values)) == {int}
+
+
+def _comparable(name: str, values: list[JSON]) -> list[JSON]:
+    """The values if they are of one type: to jq ``["many", 3] | min`` is 3, which is not a meant number of pods."""
     types = dict.fromkeys(kind(value) for value in values if value is not None)
     if len(types) > 1:
         raise QueryEvaluationError(f"{name} compares values of one type, not {' with '.join(types)}")
-    return order_key
+    return values
 
 
 def least_by(value: JSON, key: Many) -> JSON:

@@ -1,7 +1,6 @@
 """Python for every construct of a plain expression."""
 
 from collections.abc import Callable
-from typing import Final
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.calls import called
@@ -16,13 +15,10 @@ from karta_interpreter.jq.inprocess.choices import (
 )
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Outputs
 from karta_interpreter.jq.inprocess.values import is_number, normal
-from karta_interpreter.jq.inprocess.writer import Sink, is_empty, truth
+from karta_interpreter.jq.inprocess.writer import Sink
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import split_path
 from karta_interpreter.jq.syntax.traversal import children, is_merge, terms_of
-
-_ORDERS: Final = {"min": "<=", "max": ">="}
-_LIMITS: Final = {"min": "lowered", "max": "raised"}
 
 
 class Emitter(Choices):
@@ -119,57 +115,12 @@ class Emitter(Choices):
 
     def _pipe(self, node: Node, here: str, sink: Sink) -> None:
         while isinstance(node, ast.Pipe) and node.left in self.module.singles:
-            following = node.right.left if isinstance(node.right, ast.Pipe) else node.right
-            if extreme := self._extreme(node.left, following, here):
-                if not isinstance(node.right, ast.Pipe):
-                    sink.write(extreme)
-                    return
-                here, node = self.entered(extreme), node.right.right
-            else:
-                here, node = self.entered(self.value(node.left, here)), node.right
+            here, node = self.entered(self.value(node.left, here)), node.right
         if isinstance(node, ast.Pipe):
             right = node.right
             self.each(node.left, here, Sink(lambda output: self.each(right, self.entered(output), sink)))
         else:
             self.each(node, here, sink)
-
-    def _extreme(self, array: Node, function: Node, here: str) -> str | None:
-        """``[a, b] | min``, as bounds of replicas are written, without an array; ``b`` may be ``c // empty``."""
-        match array, function:
-            case ast.Array(ast.Comma(left, right)), ast.Call("min" | "max" as name, ()) if left in self.module.singles:
-                is_optional = isinstance(right, ast.Alternative) and is_empty(right.right)
-                second = right.left if isinstance(right, ast.Alternative) and is_optional else right
-                if second in self.module.singles:
-                    own, bound = self.named(self.value(left, here)), self.value(second, here)
-                    bound = bound if is_integer(bound) and not is_optional else self.named(bound)
-                    return self.bounded(name, own, bound, is_optional=is_optional)
-        return None
-
-    def bounded(self, name: str, own: str, bound: str, *, is_optional: bool) -> str:
-        """Write ``[own, bound] | min`` or ``max``, and return an atom for it; an optional bound may be null."""
-        function, order = called(name, 0), _ORDERS[name]
-        integers = f"type({own}) is int" + ("" if is_integer(bound) else f" and type({bound}) is int")
-        both = f"({own} if {own} {order} {bound} else {bound}) if {integers} else {function}([{own}, {bound}])"
-        if not is_optional:
-            return self.located(self.bind(both), self._limited(name, own, bound))
-        result = self.new()
-        self.line(f"{result} = {own}")
-        with self.block(f"if {truth(bound)}:"):
-            self.line(f"{result} = {both}")
-        with self.block(f"elif type({own}) is not int:"):
-            self.line(f"{result} = {function}([{own}])")
-        return self.located(result, self._limited(name, own, bound, f" if {truth(bound)} else "))
-
-    def _limited(self, name: str, own: str, bound: str, or_none: str = "") -> str | None:
-        """The origin of a bounded value, which is written through the leftmost one that is a place."""
-        first, second, limit = self.origins.get(own), self.origins.get(bound), _LIMITS[name]
-        if first is None and second is None:
-            return None
-        others = f"({bound},){or_none and f'{or_none}()'}"
-        if second is None or isinstance(first, tuple):
-            return f"{limit}({self.origin(own)}, {others})"
-        theirs, origin = f"{limit}({self.origin(bound)}, ({own},)){or_none and f'{or_none}None'}", self.new()
-        return f"({limit}({origin}, {others}) if type({origin} := {self.origin(own)}) is Location else {theirs})"
 
     def _comma(self, node: ast.Comma, here: str, sink: Sink) -> None:
         terms = terms_of(node)
