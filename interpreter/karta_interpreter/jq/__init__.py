@@ -4,7 +4,7 @@ An expression is parsed to a syntax tree, analysed, and compiled to a `Query`: p
 others in a process that can be stopped. All code about jq, and the only import of the package ``jq``, is in here.
 """
 
-from karta_interpreter.jq.analysis import Verdict, examine, forget_many, vet
+from karta_interpreter.jq.analysis import Verdict, examine, forget_many
 from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.inprocess.compiler import Unresolved
 from karta_interpreter.jq.query import Query
@@ -18,5 +18,4 @@ __all__ = [
     "examine",
     "forget_many",
     "parse",
-    "vet",
 ]

@@ -21,7 +21,6 @@ from karta_interpreter.jq.analysis.cost import Reason, find_notes
 from karta_interpreter.jq.analysis.refusals import find_refusals
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.jq.syntax.traversal import without_places
 
 __all__ = ["Reason", "Verdict", "Vetting", "examine", "forget_many", "vet"]
 
@@ -50,15 +49,13 @@ class Vetting:
 def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, Vetting]:
     """Parse and analyse an expression; the result is cached until the definition is compiled.
 
-    Refusals and notes have their positions in the text; the tree, which a definition keeps, has no positions.
-
     Raises QuerySyntaxError for text that is not jq.
 
     >>> examine(".a")[1].verdict
     <Verdict.PLAIN: 'plain'>
     """
     node = parse(text)
-    return without_places(node), vet(node, variables=variables)
+    return node, vet(node, variables=variables)
 
 
 def forget_many() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from karta_interpreter.jq.inprocess.regex import LONGEST_KEPT, RegexCall
+from karta_interpreter.jq.inprocess.regex import RegexCall
 from karta_interpreter.jq.inprocess.writer import INPUT, Sink, untruth
 from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.jq.syntax.traversal import terms_of
@@ -137,17 +137,6 @@ def mapping(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
     append = Sink(lambda output: emitter.append(array, output), short=True)
     emitter.elements(here, Sink(lambda element: emitter.each(node.arguments[0], element, append)), "elements")
     sink.write(array)
-
-
-def test(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
-    """Write ``test(pattern; flags)``; the last answers to short texts are remembered."""
-    compiled = RegexCall.of(node).compiled()
-    if compiled is None:
-        result(emitter, node, here, sink)
-        return
-    here, kept, found = emitter.named(here), *map(emitter.module.constant, (compiled.kept, compiled.found))
-    is_short = f"type({here}) is str and len({here}) <= {LONGEST_KEPT}"
-    sink.write(emitter.bind(f"{kept}({here}) if {is_short} else {found}({here})"))
 
 
 def result(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:

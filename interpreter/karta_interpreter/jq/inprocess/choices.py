@@ -175,10 +175,6 @@ class Choices(Writer):
         match node.body:
             case _ if node.handler is not None:
                 raise ValueError("a handler is not plain")
-            case ast.Index(ast.Identity(), ast.Literal(str())) as field:
-                here = self.named(here)
-                with self.block(f"if type({here}) is dict or {here} is None:"):
-                    sink.write(self.value(field, here))
             case ast.Iterate(ast.Identity()):
                 self.elements(here, sink, "optional_elements")
             case body if body in self.module.singles:

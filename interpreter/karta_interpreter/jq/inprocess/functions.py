@@ -269,7 +269,7 @@ _ALL: Final = (
     _written("not", (), Outputs.ONE, None, CONSTANT, Reads.NOTHING, calls.negation),
     _written("select", (_ONCE,), Outputs.ANY, None, costs.selected, Reads.SELF, calls.defined(_selection)),
     # of regular expressions
-    *_regex("test", (_PATTERN,), Outputs.EACH, lambda value, pattern: pattern.found(value), costs.TEST, calls.test),
+    *_regex("test", (_PATTERN,), Outputs.EACH, regex.test, costs.TEST, calls.result),
     *_regex("match", (_PATTERN,), Outputs.ANY, regex.match, costs.MATCH, calls.matches),
     *_regex("capture", (_PATTERN,), Outputs.ANY, regex.capture, costs.CAPTURE, calls.matches),
     *_regex("scan", (_PATTERN,), Outputs.ANY, regex.scan, costs.SCAN, calls.matches),

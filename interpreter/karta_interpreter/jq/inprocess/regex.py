@@ -28,7 +28,7 @@ COMPUTED_SIZE: Final = 100
 COMPUTED_GROUPS: Final = 2
 """What a pattern may be that is only known when it is used."""
 
-LONGEST_KEPT: Final = 128
+_LONGEST_KEPT: Final = 128
 _MEMORY: Final = 2**20
 _KEPT: Final = 64
 _IN_CHARACTERS: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\[BC])")
@@ -39,8 +39,8 @@ _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
 class Pattern:
     """A compiled pattern: its number of instructions and the name of each group.
 
-    ``found`` is whether a text has a match. ``kept`` is the same for texts of at most `LONGEST_KEPT` characters, and
-    remembers the last answers: the texts of many objects are equal.
+    ``found`` is whether a text has a match. ``kept`` is the same and remembers the last answers, for short
+    texts: those of many objects are equal.
     """
 
     size: int
@@ -93,6 +93,12 @@ def computed_pattern(pattern: JSON, flags: str) -> Pattern:
     if compiled.size > COMPUTED_SIZE or len(compiled.groups) > COMPUTED_GROUPS:
         raise QueryEvaluationError("a computed pattern is too large")
     return compiled
+
+
+def test(value: JSON, pattern: Pattern) -> bool:
+    """``test(pattern)``; the last answers to short texts are remembered."""
+    is_short = type(value) is str and len(value) <= _LONGEST_KEPT
+    return pattern.kept(value) if is_short else pattern.found(value)
 
 
 def match(value: JSON, pattern: Pattern) -> Iterator[JSON]:

@@ -1,16 +1,13 @@
 """Walking a syntax tree, and deriving trees from it."""
 
 from collections.abc import Iterator
-from functools import lru_cache, reduce
-from typing import Any, Final
-
-from msgspec import Struct
+from functools import reduce
+from typing import Final
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 
-_IDENTITY: Final = ast.Identity()
-_SHARED: Final = 512
+_NULL: Final = ast.Literal(None)
 
 
 def children(node: Node) -> Iterator[Node]:
@@ -79,44 +76,11 @@ def _is_object(node: Node) -> bool:
             return is_merge(node)
 
 
-def without_places(node: Node) -> Node:
-    """The same tree for keeping: two thirds smaller without its places in the text, and with leaves that others have.
-
-    >>> from karta_interpreter.jq.syntax.parser import parse
-    >>> tree = parse(".a")
-    >>> tree.span, without_places(tree).span, without_places(tree) == tree
-    (Span(start=0, end=2), Span(start=0, end=0), True)
-    """
-    kept: Node = _without_places(node)
-    return kept
-
-
-def _without_places(part: Any) -> Any:  # noqa: ANN401 - a node, or what stands in one
-    kind = type(part)
-    if kind is tuple:
-        return tuple([_without_places(each) for each in part])
-    if kind is ast.Identity:
-        return _IDENTITY
-    if kind is ast.Literal and type(part.value) is str:
-        return _text(part.value)
-    if isinstance(part, Struct):
-        return kind(*[_without_places(getattr(part, name)) for name in kind.__match_args__])
-    return part
-
-
-@lru_cache(_SHARED)
-def _text(value: str) -> ast.Literal:
-    return ast.Literal(value)
-
-
 def variables_in(node: Node) -> frozenset[str]:
     """The names of all variables in an expression, free and bound."""
     below = (variables_in(child) for child in children(node))
     own = {node.name} if isinstance(node, ast.Variable) else set()
     return frozenset(own).union(*below)
-
-
-_NULL: Final = ast.Literal(None)
 
 
 def field_of(node: Node, *names: str) -> Node:
