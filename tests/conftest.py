@@ -9,7 +9,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-from karta_interpreter.jq.bounded import evaluation
+from karta_interpreter.jq import bounded
 from tests.examples import EXAMPLES
 from tests.waiting import Clock
 
@@ -22,7 +22,7 @@ settings.register_profile(
 settings.load_profile("suite")
 
 # On a busy machine the process for an expression takes longer to start than the expression may.
-evaluation.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
+bounded.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from karta_interpreter.errors import SandboxError
-from karta_interpreter.sandbox.places import Place
-from karta_interpreter.sandbox.pool import Pool, every_process_is_busy
+from karta_interpreter.sandbox.pool import Place, Pool, every_process_is_busy
 from karta_interpreter.sandbox.process import READ, Process
 
 

@@ -7,24 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.costs import (
-    CONSTANT,
-    ELEMENTS,
-    INPUT,
-    PIECES,
-    SIZE_LIMIT,
-    WORK_LIMIT,
-    Growth,
-    chosen,
-    clash,
-    collected,
-    combined,
-    conditional,
-    joined,
-    piped,
-    text,
-    written,
-)
+from karta_interpreter.jq.inprocess import costs
+from karta_interpreter.jq.inprocess.costs import INPUT, Growth
 from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument
 from karta_interpreter.jq.syntax import Node, Span
@@ -90,10 +74,10 @@ class _Meter:
         before, self._repeated = self._repeated, self._repeated or repeated
         growth = self._growth(node)
         self._repeated = before
-        if growth.size > SIZE_LIMIT:
-            return self._note(node, f"can make its input more than {SIZE_LIMIT} times as large")
-        if growth.work > WORK_LIMIT:
-            return self._note(node, f"can take more than {WORK_LIMIT} steps for each element of its input")
+        if growth.size > costs.SIZE_LIMIT:
+            return self._note(node, f"can make its input more than {costs.SIZE_LIMIT} times as large")
+        if growth.work > costs.WORK_LIMIT:
+            return self._note(node, f"can take more than {costs.WORK_LIMIT} steps for each element of its input")
         return growth
 
     def _growth(self, node: Node) -> Growth:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
@@ -101,18 +85,18 @@ class _Meter:
             case ast.Identity():
                 return INPUT
             case ast.Literal(value):
-                return text(value) if isinstance(value, str) else CONSTANT
+                return costs.text(value) if isinstance(value, str) else costs.CONSTANT
             case ast.Index():
                 return self._index(node)
             case ast.Pipe(left, right):
                 growth = self.measure(left)
-                return piped(growth, self.measure(right, repeated=growth.count is None))
+                return costs.piped(growth, self.measure(right, repeated=growth.count is None))
             case ast.Call():
                 return self._call(node)
             case ast.Iterate(target):
                 return _iterated(target, self.measure(target))
             case ast.Alternative(left, right):
-                return chosen(self._all([left, right]))
+                return costs.chosen(self._all([left, right]))
             case ast.Binary():
                 return self._binary(node)
             case ast.Object(entries):
@@ -121,7 +105,7 @@ class _Meter:
             case ast.If():
                 return self._choice(node)
             case ast.Array(body):
-                return collected(self.measure(body)) if body else CONSTANT
+                return costs.collected(self.measure(body)) if body else costs.CONSTANT
             case ast.Variable(name) if name in self._variables:
                 # It gives all of its value for every input.
                 reason = "is read once for every output of what stands before it"
@@ -130,26 +114,31 @@ class _Meter:
                 growth, keys = self.measure(target), self._all([bound for bound in (start, stop) if bound])
                 return replace(self._reach(node, growth, keys), cheap=False, small=growth.small)
             case ast.Comma(left, right):
-                return joined(self._all([left, right]))
+                return costs.joined(self._all([left, right]))
             case ast.Negate(body):
                 growth = self.measure(body)
                 return replace(growth, size=growth.outputs, small=True)
             case ast.Try(body, None):
                 return self.measure(body)
             case ast.Text(parts, None):
-                sizes = [text(part) if isinstance(part, str) else written(self.measure(part)) for part in parts]
+                sizes = [
+                    costs.text(part) if isinstance(part, str) else costs.written(self.measure(part)) for part in parts
+                ]
                 return self._combine(node, sizes)
         return self._note(node, NOT_HERE)
 
     def _all(self, nodes: Iterable[Node]) -> list[Growth]:
         return list(map(self.measure, nodes))
 
+    def _piece(self, part: str | Node) -> Growth:
+        return costs.text(part) if isinstance(part, str) else costs.written(self.measure(part))
+
     def _index(self, node: ast.Index) -> Growth:
         target, key = self.measure(node.target), self.measure(node.key)
         if not isinstance(node.key, ast.Literal):
             return replace(self._reach(node, target, [key]), small=target.small)
         # A piece of a text is no larger than the text.
-        pieces = PIECES if isinstance(node.target, ast.Call) and node.target.name == "split" else 1
+        pieces = costs.PIECES if isinstance(node.target, ast.Call) and node.target.name == "split" else 1
         return replace(target, size=target.size // pieces, work=target.work + 1)
 
     def _binary(self, node: ast.Binary) -> Growth:
@@ -159,16 +148,16 @@ class _Meter:
             return replace(growth, size=growth.outputs, small=True)
         if node.operator in _COMPARISONS:
             return replace(growth, size=growth.outputs, cheap=growth.is_light, small=True)
-        pieces = PIECES if node.operator == "/" and not growth.small else 1  # a string may be split
+        pieces = costs.PIECES if node.operator == "/" and not growth.small else 1  # a string may be split
         return replace(growth, size=growth.size * pieces, cheap=growth.is_light)
 
     def _choice(self, node: ast.If) -> Growth:
         conditions = self._all([condition for condition, _ in node.branches])
         branches = self._all([*(then for _, then in node.branches), node.otherwise or ast.Identity()])
-        result = replace(chosen(branches), work=max(branch.work for branch in branches))
+        result = replace(costs.chosen(branches), work=max(branch.work for branch in branches))
         if any(condition.count is None for condition in conditions):
             self._combine(node, [*conditions, result])
-        return conditional(conditions, result)
+        return costs.conditional(conditions, result)
 
     def _call(self, node: ast.Call) -> Growth:
         function = FUNCTIONS.get((node.name, len(node.arguments)))
@@ -181,9 +170,9 @@ class _Meter:
 
     def _combine(self, node: Node, operands: Sequence[Growth], *, paths_are_light: bool = False) -> Growth:
         """What all combinations of some operands make of it."""
-        if reason := clash(operands, paths_are_light=paths_are_light):
+        if reason := costs.clash(operands, paths_are_light=paths_are_light):
             return self._note(node, reason)
-        return combined(operands)
+        return costs.combined(operands)
 
     def _reach(self, node: Node, target: Growth, keys: Sequence[Growth]) -> Growth:
         """What taking a part of a target makes of it; of a key nothing is left."""
@@ -198,7 +187,7 @@ def _iterated(node: Node, growth: Growth) -> Growth:
     match node:
         case ast.Slice(_, None, ast.Literal(int() as most)) if most > 0 and growth.count is not None:
             return replace(growth, count=growth.count * most, work=growth.work + growth.size, cheap=False)
-    return piped(growth, ELEMENTS)
+    return costs.piped(growth, costs.ELEMENTS)
 
 
 def _problem(argument: Node, kind: Argument) -> str:

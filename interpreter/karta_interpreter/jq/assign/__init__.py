@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.errors import InterpretationError, QueryWriteError
 from karta_interpreter.jq.inprocess.operators import multiply
-from karta_interpreter.jq.inprocess.strings import to_number
-from karta_interpreter.jq.inprocess.values import Number, equal, less, number_text, truthy
+from karta_interpreter.jq.inprocess.values import Number, equal, less, number_text, to_number, truthy
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.values import JSON, Path, field_path
 

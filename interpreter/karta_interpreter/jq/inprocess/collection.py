@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.jq.inprocess.operators import check_size, elements
-from karta_interpreter.jq.inprocess.values import equal, is_number, kind, normal, order_key
+from karta_interpreter.jq.inprocess.values import equal, is_number, kind, normal, order_key, text_of, to_json
 from karta_interpreter.k8s.values import JSON, type_name
 
 _MOST_COMPARISONS: Final = 10_000
@@ -114,6 +114,20 @@ def _contains(value: JSON, wanted: JSON, budget: Iterator[int]) -> bool:
             return wanted in value
         case _:
             return equal(value, wanted)
+
+
+def join(value: JSON, separator: JSON) -> str:
+    """``join(separator)``; numbers and booleans become text, null becomes empty."""
+    pieces = [_piece(element) for element in elements(value)]
+    if len(pieces) < 2:  # noqa: PLR2004 - jq does not look at the separator then
+        return "".join(pieces)
+    return ("" if separator is None else text_of("join", separator)).join(pieces)
+
+
+def _piece(element: JSON) -> str:
+    if element is None:
+        return ""
+    return to_json(element) if isinstance(element, bool | int | float) else text_of("join", element)
 
 
 def sort(value: JSON) -> list[JSON]:

@@ -8,15 +8,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess import calls, collection, costs, regex, strings
+from karta_interpreter.jq.inprocess import calls, collection, costs, regex, values
 from karta_interpreter.jq.inprocess.calls import Write
 from karta_interpreter.jq.inprocess.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.jq.inprocess.operators import at_path, elements, item, split, total
-from karta_interpreter.jq.inprocess.strings import text_of
-from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json, to_text, truthy
 from karta_interpreter.jq.syntax import Array, Call, Identity, If, Node, Pipe
 from karta_interpreter.k8s.values import JSON, type_name
 
@@ -93,9 +91,21 @@ class Function:
 
 
 _SAME: Final = Growth()
+_SPACE: Final = "".join(
+    map(chr, (*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288))
+)
+"""The white space of Unicode, as jq and gojq know it; Python's own also has the separators of ASCII."""
+
+_LOWER: Final = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
+"""Changes only the letters A to Z."""
+_UPPER: Final = {lower: upper for upper, lower in _LOWER.items()}
 
 _ONCE, _EACH, _PATTERN, _FLAGS = Argument.ONCE, Argument.EACH, Argument.PATTERN, Argument.FLAGS
 _REPLACED: Final = (_PATTERN, Argument.SINGLE)
+
+
+_CostOfOne: TypeAlias = Callable[[Growth], Growth | str]
+"""The cost of a call that depends on that of its one argument."""
 
 
 def _cost(known: Growth | Callable[..., Growth | str]) -> Cost:
@@ -108,21 +118,19 @@ def _of_input(name: str, implementation: Callable[[JSON], JSON], cost: Growth, o
     return Function(name, (), Outputs.ONE, implementation, _cost(cost), Reads.ALL, origin, calls.of_input)
 
 
-def _of_values(
-    name: str, implementation: Callable[[JSON, JSON], JSON], cost: Callable[[Growth], Growth | str]
-) -> Function:
+def _of_values(name: str, implementation: Callable[[JSON, JSON], JSON], cost: _CostOfOne) -> Function:
     """A function of the input and the value of one argument."""
     return Function(name, (_ONCE,), Outputs.EACH, implementation, _cost(cost), Reads.ALL, None, calls.of_values)
 
 
 def _of_text(name: str, function: Callable[[str], str]) -> Function:
     """A function of a string alone, which gives one of the same size."""
-    return _of_input(name, lambda value: function(text_of(name, value)), _SAME, None)
+    return _of_input(name, lambda value: function(values.text_of(name, value)), _SAME, None)
 
 
-def _of_texts(name: str, function: Callable[[str, str], JSON], cost: Callable[[Growth], Growth | str]) -> Function:
+def _of_texts(name: str, function: Callable[[str, str], JSON], cost: _CostOfOne) -> Function:
     """A function of a string and the string that is the value of one argument."""
-    return _of_values(name, lambda value, other: function(text_of(name, value), text_of(name, other)), cost)
+    return _of_values(name, lambda own, other: function(values.text_of(name, own), values.text_of(name, other)), cost)
 
 
 def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
@@ -130,9 +138,7 @@ def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
     return Function(name, (), Outputs.ANY, None, _cost(cost), Reads.SELF, None, calls.of_type(*kinds))
 
 
-def _by_key(
-    name: str, implementation: Callable[[JSON, collection.Many], JSON], cost: Callable[[Growth], Growth]
-) -> Function:
+def _by_key(name: str, implementation: Callable[[JSON, collection.Many], JSON], cost: _CostOfOne) -> Function:
     """A function that computes one value from the outputs of its argument for each element."""
     return Function(name, (_EACH,), Outputs.ONE, implementation, _cost(cost), Reads.ALL, None, calls.of_filter)
 
@@ -163,18 +169,18 @@ def _regex(
     return [Function(name, given, outputs, implementation, cost, Reads.ALL, None, write) for given in each]
 
 
-def _of_number(name: str, function: Callable[[Number], Number]) -> Function:
+def _of_number(name: str, function: Callable[[values.Number], values.Number]) -> Function:
     """A function of a number alone, which gives a number."""
 
-    def implementation(value: JSON) -> Number:
-        if is_number(value):
-            return normal(function(normal(value)))
+    def implementation(value: JSON) -> values.Number:
+        if values.is_number(value):
+            return values.normal(function(values.normal(value)))
         raise QueryEvaluationError(f"{name} needs a number, not {type_name(value)}")
 
     return _of_input(name, implementation, CONSTANT, None)
 
 
-def _rounded(number: Number) -> Number:
+def _rounded(number: values.Number) -> values.Number:
     """Halves go away from zero."""
     whole = math.floor(abs(number))
     return math.copysign(whole + (abs(number) - whole >= 0.5), number)  # noqa: PLR2004 - a half
@@ -196,10 +202,10 @@ _ALL: Final = (
     # of the input
     _of_number("abs", abs),
     _of_input("add", lambda value: total(elements(value)), _SAME, None),
-    _of_input("all", lambda value: all(map(truthy, elements(value))), ANSWER, None),
-    _of_input("any", lambda value: any(map(truthy, elements(value))), ANSWER, None),
-    _of_text("ascii_downcase", lambda text: text.lower() if text.isascii() else text.translate(strings.LOWER)),
-    _of_text("ascii_upcase", lambda text: text.upper() if text.isascii() else text.translate(strings.UPPER)),
+    _of_input("all", lambda value: all(map(values.truthy, elements(value))), ANSWER, None),
+    _of_input("any", lambda value: any(map(values.truthy, elements(value))), ANSWER, None),
+    _of_text("ascii_downcase", lambda text: text.translate(_LOWER)),
+    _of_text("ascii_upcase", lambda text: text.translate(_UPPER)),
     _of_number("ceil", math.ceil),
     _of_number("fabs", abs),
     _of_input("first", lambda value: item(value, 0), INPUT, "step({origin}, {here}, 0, {result})"),
@@ -209,27 +215,27 @@ _ALL: Final = (
     _of_input("keys", collection.keys, _SAME, None),
     _of_input("last", lambda value: item(value, -1), INPUT, "step({origin}, {here}, -1, {result})"),
     _of_input("length", collection.length, CONSTANT, None),
-    _of_text("ltrim", lambda text: text.lstrip(strings.SPACE)),
+    _of_text("ltrim", lambda text: text.lstrip(_SPACE)),
     _of_input("max", collection.greatest, _SAME, "raised(*leftmost({origin}, {here}))"),
     _of_input("min", collection.least, _SAME, "lowered(*leftmost({origin}, {here}))"),
     _of_input("reverse", collection.reverse, _SAME, None),
     _of_number("round", _rounded),
-    _of_text("rtrim", lambda text: text.rstrip(strings.SPACE)),
+    _of_text("rtrim", lambda text: text.rstrip(_SPACE)),
     _of_input("sort", collection.sort, _SAME, None),
     _of_input("to_entries", collection.to_entries, ENTRIES, "entry_origins({origin}, {here})"),
-    _of_input("tojson", to_json, costs.written(INPUT), None),
-    _of_input("tonumber", strings.to_number, ANSWER, "numeral({origin})"),
-    _of_input("tostring", to_text, costs.written(INPUT), None),
-    _of_text("trim", lambda text: text.strip(strings.SPACE)),
+    _of_input("tojson", values.to_json, costs.written(INPUT), None),
+    _of_input("tonumber", values.to_number, ANSWER, "numeral({origin})"),
+    _of_input("tostring", values.to_text, costs.written(INPUT), None),
+    _of_text("trim", lambda text: text.strip(_SPACE)),
     _of_input("unique", collection.unique, _SAME, None),
-    _written("type", (), Outputs.ONE, kind, CONSTANT, Reads.NOTHING, calls.of_input),
+    _written("type", (), Outputs.ONE, values.kind, CONSTANT, Reads.NOTHING, calls.of_input),
     # of the input and of values
     _of_values("contains", collection.contains, costs.answer_to),
     _of_texts("endswith", str.endswith, costs.answer_to),
     _of_values("flatten", collection.flatten, costs.with_argument),
     _of_values("getpath", at_path, costs.with_argument),
     _of_values("has", collection.has, costs.key_test),
-    _of_values("join", strings.join, costs.with_separator),
+    _of_values("join", collection.join, costs.with_separator),
     _of_texts("ltrimstr", str.removeprefix, costs.with_argument),
     _of_texts("rtrimstr", str.removesuffix, costs.with_argument),
     _of_texts("split", split, lambda separator: costs.with_argument(separator, PIECES)),

@@ -1,4 +1,4 @@
-"""jq's truth, order, equality, numbers and text of JSON values.
+"""jq's types, truth, order, equality, numbers and text of JSON values.
 
 Numbers are doubles, as in gojq: integral ones are Python ints, integers beyond 2**53 lose the digits that a
 double has no room for. A bool is never a number.
@@ -6,12 +6,13 @@ double has no room for. A bool is never a number.
 
 import json
 import math
+import re
 import sys
 from decimal import Decimal
 from typing import Any, Final, TypeAlias, TypeGuard
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s.values import JSON, type_name
 
 Number: TypeAlias = int | float
 
@@ -19,6 +20,7 @@ _EXACT: Final = 2**53
 _INT64: Final = 2**63
 _LARGEST: Final = sys.float_info.max
 _KINDS: Final = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+_NUMERAL: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _quote: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -30,6 +32,13 @@ def truthy(value: JSON) -> bool:
 def kind(value: JSON) -> str:
     """The name that jq's ``type`` gives."""
     return _KINDS.get(type(value), "null")
+
+
+def text_of(name: str, value: JSON) -> str:
+    """The value of a string; QueryEvaluationError naming the function for anything else."""
+    if isinstance(value, str):
+        return value
+    raise QueryEvaluationError(f"{name} needs a string, not {type_name(value)}")
 
 
 def is_number(value: JSON) -> TypeGuard[Number]:
@@ -45,6 +54,15 @@ def normal(number: Number) -> Number:
         raise QueryEvaluationError("a number is NaN")
     double = float(max(-_LARGEST, min(_LARGEST, number)))
     return int(double) if double.is_integer() and abs(double) < _INT64 else double
+
+
+def to_number(value: JSON) -> Number:
+    """``tonumber``: decimal numerals only, with nothing around them."""
+    if is_number(value):
+        return normal(value)
+    if isinstance(value, str) and _NUMERAL.fullmatch(value):
+        return normal(float(value))
+    raise QueryEvaluationError(f"{type_name(value)} cannot be read as a number")
 
 
 def number_text(number: Number) -> str:
