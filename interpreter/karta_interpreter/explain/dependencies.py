@@ -53,15 +53,14 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, 
     """Yield pod templates: what each is called, its field, and its place in the object, None where it has not one."""
     waiting: dict[str, Iterator[Reading]] = {}
     for name, template in pod_templates(definition, obj):
-        component = definition.component(name)
-        pods = None if component is None else component.pods
-        field, query = next(iter(pod_queries(pods).items()))
+        component = next(each for each in definition.leaves if each.name == name)
+        pods, (field, query) = component.pods, next(iter(pod_queries(component).items()))
         if name not in waiting:
             found = [] if isinstance(pods, Fragments) else readings(query, obj)
             waiting[name] = iter([each for each in found if _is_template(each, pods)])
         reading = next(waiting[name], None)
         at = None if reading is None else reading.location
-        where = "" if component is None else field_of(definition, component, field)
+        where = field_of(definition, component, field)
         yield f"pods of {name}", where, template, at and (at.path[:-1] if isinstance(pods, PodSpec) else at.path)
     for more in definition.annotations.dependencies:
         for reading in readings(more.templates, obj) if isinstance(more, MorePods) else ():

@@ -82,7 +82,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             continue
         numbers = positions(component, obj)
         found = templates(component, component.pods, obj, numbers)
-        field, query = next(iter(pod_queries(component.pods).items()))
+        field, query = next(iter(pod_queries(component).items()))
         whole = readings(query, obj)
         if not any(found):
             missing.append((component, field, query))
@@ -103,7 +103,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 def _misspelt_parts(definition: Definition, component: Component, obj: Object) -> Iterator[Fact]:
     """Yield the ids of instances and the pieces of pods whose paths miss a field of almost the same name."""
     parts = {} if component.instance_ids is None else {"instanceIdPath": component.instance_ids}
-    parts |= pod_queries(component.pods) if isinstance(component.pods, Fragments) else {}
+    parts |= pod_queries(component) if isinstance(component.pods, Fragments) else {}
     for field, query in parts.items():
         is_id = field == "instanceIdPath"
         for path in paths_read(query, obj):

@@ -124,7 +124,7 @@ class _View:
         """Yield the count of a pod set, its template, and what one of its pods asks for."""
         yield self.counted(pods, counted)
         component, base = self.component(pods.component), None
-        for field, query in pod_queries(component.pods).items():
+        for field, query in pod_queries(component).items():
             reading = self._reading(pods, query)
             if reading is None or reading.value is None:
                 continue
@@ -172,7 +172,7 @@ class _View:
             is_there = place is not None and place.exists
             places += [place] if place and is_there else []
             notes.append(note if is_there or base is None else f"{note} ({annotation_field('added-containers')})")
-        field = next(iter(pod_queries(self.component(pods.component).pods)))
+        field = next(iter(pod_queries(self.component(pods.component))))
         note = f"{pods.name}: {resource} {amount} a pod, named by {', '.join(dict.fromkeys(notes))}"
         return self.fact(
             pods, field, None, rule="request", note=note, value=amount, places=tuple(places),

@@ -18,7 +18,7 @@ from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path
 from karta_interpreter.karta.annotations import PREFIX
-from karta_interpreter.karta.definition import Component, Definition, PodDefinition, PodSpec, PodTemplate
+from karta_interpreter.karta.definition import Component, Definition, Fragments
 
 _MOST = 12
 """How many places of one output are listed."""
@@ -181,17 +181,10 @@ def annotation_field(name: str) -> str:
     return field_path(("metadata", "annotations", f"{PREFIX}{name}"))
 
 
-def pod_queries(pods: PodDefinition | None) -> dict[str, Query]:
-    """Return the expressions for pods by the fields that have them, the one for the whole of them first."""
-    match pods:
-        case None:
-            return {}
-        case PodTemplate(query):
-            return {"specDefinition.podTemplateSpecPath": query}
-        case PodSpec(query, metadata):
-            beside = {} if metadata is None else {"specDefinition.metadataPath": metadata}
-            return {"specDefinition.podSpecPath": query, **beside}
-    return {f"specDefinition.fragmentedPodSpecDefinition.{field}": query for field, query in pods.queries}
+def pod_queries(component: Component) -> dict[str, Query]:
+    """Return the expressions for a component's pods by the paths of their fields, that for the whole of them first."""
+    parent = "specDefinition.fragmentedPodSpecDefinition" if isinstance(component.pods, Fragments) else "specDefinition"
+    return {f"{parent}.{field}": query for field, query in component.pod_queries.items()}
 
 
 def about(definition: Definition, component: Component, field: str, query: Query | None, **fact: object) -> Fact:

@@ -1,6 +1,6 @@
 """A Karta in the form that operations work with: frozen, every expression compiled once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, reduce
@@ -114,6 +114,19 @@ class Component:
     suspend: tuple[SuspendAction, ...] = ()
     resume: tuple[SuspendAction, ...] = ()
     selector: PodSelector = field(default_factory=PodSelector)
+
+    @property
+    def pod_queries(self) -> Mapping[str, Query]:
+        """The expressions for its pods by their fields in the schema, that for the whole of them first."""
+        match self.pods:
+            case None:
+                return {}
+            case PodTemplate(query):
+                return {"podTemplateSpecPath": query}
+            case PodSpec(query, metadata):
+                return {"podSpecPath": query} if metadata is None else {"podSpecPath": query, "metadataPath": metadata}
+            case Fragments(queries):
+                return dict(queries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Component, Fragments, PodSpec, PodTemplate
+from karta_interpreter.karta.definition import Component, Fragments
 from karta_interpreter.karta.evaluation import instance_ids
 from karta_interpreter.karta.scale import Scale, scales
 from karta_interpreter.karta.templates import FRAGMENT_TYPES, read_pods, templates
@@ -63,21 +62,9 @@ class Instance:
     fragmented_pod_spec: FragmentedPodSpec | None = None
 
 
-def pod_queries(component: Component) -> Mapping[str, Query]:
-    """The expressions for a component's pods, by the fields of the schema that have them."""
-    match component.pods:
-        case PodTemplate(query):
-            return {"podTemplateSpecPath": query}
-        case PodSpec(query, metadata):
-            return {"podSpecPath": query} if metadata is None else {"podSpecPath": query, "metadataPath": metadata}
-        case Fragments(queries):
-            return dict(queries)
-    return {}
-
-
 def extract_pods(field: str, component: Component, obj: Object, ids: Ids) -> list[Object | None]:
     """The object that a field's expression gives for each instance; an empty list where there is no expression."""
-    query = pod_queries(component).get(field)
+    query = component.pod_queries.get(field)
     return [] if query is None else read_pods(component, field, query, obj, ids)
 
 

@@ -9,7 +9,7 @@ from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_directives, check_json, named
-from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec, pod_queries
+from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec
 from karta_interpreter.workload.merging import TYPES, merge, name_of, patch
 from karta_interpreter.workload.writing import Change, WritePlan, check_pods_exist
 
@@ -25,7 +25,7 @@ class _Target:
 
     def stage(self, plan: WritePlan, changes: Mapping[str, Change], below: Path = ()) -> None:
         """Plan changes, if there are any; raises PathNotWritableError where the definition has no expression."""
-        query = pod_queries(self.component).get(self.field)
+        query = self.component.pod_queries.get(self.field)
         if changes and query is None:
             raise PathNotWritableError(f"{self}: the definition has no such path, so there is no place to write to")
         if changes and query is not None:

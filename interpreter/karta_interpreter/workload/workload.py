@@ -138,8 +138,8 @@ class Component:
         return self.workload.replaced(apply_actions([self.definition], "resume", self.workload.object))
 
     def _pods(self, field: str) -> dict[str, Object | None]:
-        known = field in extraction.pod_queries(self.definition)
-        return self._by_id(partial(extraction.extract_pods, field)) if known else {}
+        is_known = field in self.definition.pod_queries
+        return self._by_id(partial(extraction.extract_pods, field)) if is_known else {}
 
     def _by_id(self, extract: Callable[[ComponentDefinition, Object, Ids], list[Value]]) -> dict[str, Value]:
         with reading():
