@@ -56,7 +56,7 @@ def test_components_come_in_the_order_of_the_definition(workload: Workload) -> N
 
 def test_components_know_their_relatives(workload: Workload) -> None:
     assert [child.name for child in workload.root.children] == ["conductor", "section"]
-    assert [child.name for child in workload.children_of("section")] == ["chair"]
+    assert [child.name for child in workload.component("section").children] == ["chair"]
     assert workload.component("chair").owner == workload.component("section")
     assert workload.root.owner is None
     assert [each.name for each in workload.components.values() if each.has_pods] == ["conductor", "section"]
@@ -66,7 +66,7 @@ def test_a_component_that_is_not_there_may_be_a_slip(workload: Workload) -> None
     with pytest.raises(ComponentNotFoundError, match='no component "sektion"; did you mean section'):
         workload.component("sektion")
     with pytest.raises(ComponentNotFoundError, match="there are: orchestra, conductor, section, chair"):
-        workload.children_of("zzz")
+        workload.component("zzz")
 
 
 def test_they_say_what_they_are(workload: Workload) -> None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, ManifestError, QuerySyntaxError
@@ -220,7 +219,7 @@ def parse_aggregate(annotation: AnnotationText) -> Mapping[PathPattern, Aggregat
             annotation.error(f"{text}: a counter is one number, not one of a list", "write sum")
         elif pattern is not None:
             rules[pattern] = AggregateRule(name)
-    return MappingProxyType(rules)
+    return rules
 
 
 def _pattern(annotation: AnnotationText, text: str) -> PathPattern | None:
@@ -254,7 +253,7 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
             annotation.error(f"{condition} cannot announce itself", "name the condition that comes before it")
         elif not unmapped:
             outcomes[condition] = announcement
-    return MappingProxyType(outcomes)
+    return outcomes
 
 
 def _final_conditions(karta: Karta) -> list[str]:

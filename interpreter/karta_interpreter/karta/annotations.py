@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Any
 
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.status_rules import Status
@@ -133,8 +131,8 @@ class Annotations:
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
     dependencies: tuple[ExtraDependency | MorePods | MadeClaims, ...] = ()
     added_containers: tuple[AddedContainers, ...] = ()
-    aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=lambda: MappingProxyType({}))
-    outcomes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=dict)
+    outcomes: Mapping[str, str] = field(default_factory=dict)
     health: Query | None = None
     healthy_statuses: frozenset[Status] | None = None
     operations: frozenset[str] | None = None
@@ -153,17 +151,7 @@ class Annotations:
             return True
         return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the mappings as dicts: Python pickles no read-only view of one."""
-        values = (getattr(self, each.name) for each in fields(self))
-        return _annotations, tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
-
     @property
     def observes_generation(self) -> bool:
         """Whether ``observedGeneration`` in a status is about the object itself: one that is omitted is not."""
         return self.aggregate.get(("status", "observedGeneration")) is not AggregateRule.OMIT
-
-
-def _annotations(*values: Any) -> Annotations:  # noqa: ANN401 - as many types as fields
-    read: list[Any] = [MappingProxyType(value) if isinstance(value, dict) else value for value in values]
-    return Annotations(*read)

@@ -1,9 +1,9 @@
 """A Karta in the form that operations work with: frozen, every expression compiled once."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property, reduce
+from functools import lru_cache, reduce
 from typing import Final, Self
 
 from karta_interpreter.findings import Finding
@@ -153,12 +153,6 @@ class Definition:
     has_karta: bool = True
     gang: GangScheduling = field(default_factory=GangScheduling)
     references: tuple[Reference, ...] = ()
-    _queued: "Queued | None" = field(default=None, compare=False, repr=False)
-
-    @property
-    def queued(self) -> tuple[QueuedFields, ...]:
-        """Where queues add to pods."""
-        return self._queued.fields if self._queued else ()
 
     @classmethod
     def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
@@ -189,6 +183,13 @@ class Definition:
         children = [action for component in self.components[1:] for action in component.suspend]
         return (*children, *self.root.suspend)
 
+    @property
+    def queued(self) -> tuple[QueuedFields, ...]:
+        """Where queues add to the pods of the components: nowhere in a kind that no queue suspends."""
+        if not (self.annotations.queue_labels and self.suspend):
+            return ()
+        return tuple(fields for part in self.components for fields in _queued_fields(part.pods, part.definition))
+
     def component(self, name: str) -> Component | None:
         """The component of that name, None when there is none."""
         return next((component for component in self.components if component.name == name), None)
@@ -211,23 +212,16 @@ class Definition:
 _LABELLING: Final = ("labels", "annotations")
 
 
-class Queued:
-    """Where the components' pods have what queues add, for all that is in the object itself; compiled at first use."""
-
-    def __init__(self, components: Iterable[Component]) -> None:
-        self._components = components
-
-    @cached_property
-    def fields(self) -> tuple[QueuedFields, ...]:
-        """One for each kind of field of each component."""
-        found: list[QueuedFields] = []
-        for component in self._components:
-            for nodes, missing, while_held in _queued_nodes(component.pods):
-                # What reads another object has no place in this one.
-                if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
-                    query = Query.compile(render(reduce(Comma, own)), owner=component.definition)
-                    found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
-        return tuple(found)
+@lru_cache(maxsize=1024)
+def _queued_fields(pods: PodDefinition | None, owner: str) -> tuple[QueuedFields, ...]:
+    """One for each kind of field, compiled when a queue is first asked about."""
+    found: list[QueuedFields] = []
+    for nodes, missing, while_held in _queued_nodes(pods):
+        # What reads another object has no place in this one.
+        if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
+            query = Query.compile(render(reduce(Comma, own)), owner=owner)
+            found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
+    return tuple(found)
 
 
 def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int, bool]]:

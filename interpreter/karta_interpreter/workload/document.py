@@ -2,24 +2,34 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import isfinite
 
 from karta_interpreter.errors import InterpretationError, WorkloadError
 from karta_interpreter.k8s.assembly import MAX_DEPTH
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Path, field_path
+from karta_interpreter.k8s.values import JSON, Object, Path, field_path
 from karta_interpreter.karta.definition import Component
 
 IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), ("metadata", "name"), ("metadata", "uid"))
 """What a change of pods must leave alone: which object it is, and what is reported about it."""
 
 
-def check_object(obj: JSON, gvk: GVK | None) -> None:
+def checked_object(value: JSON, noun: str = "an object") -> Object:
+    """The value, which has to be a dict of JSON values; raises WorkloadError, with this noun for it."""
+    if not isinstance(value, dict):
+        raise WorkloadError(f"{noun} is a dict of JSON values, not {type(value).__name__}")
+    check_json(value)
+    return value
+
+
+checked_pod = partial(checked_object, noun="a pod")
+
+
+def check_workload(obj: JSON, gvk: GVK | None) -> None:
     """Raise WorkloadError for what Karta's component factory takes for no object, or is not of the kind ``gvk``."""
-    if not isinstance(obj, dict):
-        raise WorkloadError(f"a workload is a dict of JSON values, not {type(obj).__name__}")
-    check_json(obj)
+    checked_object(obj, "a workload")
     with reading():
         found = GVK.of(obj)
     if not any(get(obj, ("metadata", field)) for field in ("name", "generateName")):

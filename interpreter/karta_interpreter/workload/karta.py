@@ -15,7 +15,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents, load_object
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.workload.document import check_json, reading
+from karta_interpreter.workload.document import check_json, checked_object, reading
 
 if TYPE_CHECKING:
     from karta_interpreter.explain import Explanation
@@ -70,7 +70,7 @@ class Karta:
     @classmethod
     def for_object(cls, obj: Object) -> "Karta":
         """The catalogue's Karta for the kind of an object; raises WorkloadError where there is none."""
-        _check_object(obj)
+        checked_object(obj)
         with reading():
             gvk = GVK.of(obj)
         if gvk not in _CATALOGUE:
@@ -105,7 +105,7 @@ class Karta:
         if operation not in list(Operation):
             raise WorkloadError(f"there is no operation {operation}; {did_you_mean(operation, list(Operation))}")
         for value in (obj, {} if observed is None else observed, *statuses):
-            _check_object(value)
+            checked_object(value)
         reader = known(references)
         with reading():
             items = tuple(StatusItem.of(each, f"statuses[{index}]") for index, each in enumerate(statuses))
@@ -123,7 +123,7 @@ class Karta:
         """
         from karta_interpreter.operations import Call, Operation, interpret  # noqa: PLC0415 - as in `explain`
 
-        _check_object(obj)
+        checked_object(obj)
         reader = known(references)
         answers: dict[str, Mapping[str, JSON]] = {}
         for operation in filter(self.definition.answers, OBJECT_OPERATIONS):
@@ -170,17 +170,8 @@ def known(references: Iterable[Object]) -> Known:
     """Return the objects that a definition may look up; raises WorkloadError for anything else."""
     if not isinstance(references, Iterable):
         raise WorkloadError(f"references are a list of objects, not {type(references).__name__}")
-    objects = list(references)
-    for each in objects:
-        _check_object(each)
     with reading():
-        return Known.of(objects)
-
-
-def _check_object(value: JSON) -> None:
-    if not isinstance(value, dict):
-        raise WorkloadError(f"an object is a dict of JSON values, not {type(value).__name__}")
-    check_json(value)
+        return Known.of(map(checked_object, references))
 
 
 class _Catalogue(Mapping[GVK, Karta]):

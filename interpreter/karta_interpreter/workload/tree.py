@@ -17,9 +17,9 @@ from karta_interpreter.k8s.requirements import Counting, PodRequirements, pod_re
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.pods import pod_sets
 from karta_interpreter.karta.status import StatusMatch
-from karta_interpreter.workload.document import reading
+from karta_interpreter.workload.document import checked_pod, reading
 from karta_interpreter.workload.extraction import PIECES, Instance
-from karta_interpreter.workload.gang.attribution import attribute, checked_pod, pod_name
+from karta_interpreter.workload.gang.attribution import attribute, pod_name
 from karta_interpreter.workload.workload import Component, Workload
 
 Wire = dict[str, JSON]

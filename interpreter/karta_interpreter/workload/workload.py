@@ -17,10 +17,10 @@ from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import StatusMatch, match_status
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload import extraction, updates
-from karta_interpreter.workload.document import check_object, named, reading
+from karta_interpreter.workload.document import check_workload, checked_pod, named, reading
 from karta_interpreter.workload.extraction import FragmentedPodSpec, Ids, Instance
 from karta_interpreter.workload.gang import attribution, groups, subtree
-from karta_interpreter.workload.gang.attribution import Attribution, checked_pod
+from karta_interpreter.workload.gang.attribution import Attribution
 from karta_interpreter.workload.gang.groups import EffectiveMember, PodGroup
 from karta_interpreter.workload.karta import Karta, known
 from karta_interpreter.workload.updates import PodChanges, update_pods
@@ -188,7 +188,7 @@ class Workload:
     def __post_init__(self) -> None:
         if not isinstance(self.karta, Karta):
             raise WorkloadError(f"the definition of a workload is a Karta, not {type(self.karta).__name__}")
-        check_object(self.object, None if self.any_kind else self.karta.gvk)
+        check_workload(self.object, None if self.any_kind else self.karta.gvk)
 
     @property
     def components(self) -> Mapping[str, Component]:
@@ -207,10 +207,6 @@ class Workload:
             hint = did_you_mean(str(name), self.components)
             raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
         return Component(self, found)
-
-    def children_of(self, name: str) -> tuple[Component, ...]:
-        """The components that belong to the one of that name; raises ComponentNotFoundError."""
-        return self.component(name).children
 
     @property
     def status(self) -> StatusMatch | None:

@@ -17,7 +17,7 @@ from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
 from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.workload.document import check_json, named
+from karta_interpreter.workload.document import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +123,6 @@ def extract_group_keys(component: Component, paths: Iterable[PodQuery], pod: Obj
 def passes_filters(component: Component, filters: Iterable[PodQuery], pod: Object) -> bool:
     """Whether every filter gives true for a pod; anything else that a filter gives is not."""
     return all(_single(component, "filters", each, pod) is True for each in filters)
-
-
-def checked_pod(pod: Object) -> Object:
-    """The pod, which has to be a dict of JSON values; raises WorkloadError."""
-    if not isinstance(pod, dict):
-        raise WorkloadError(f"a pod is a dict of JSON values, not {type(pod).__name__}")
-    check_json(pod)
-    return pod
 
 
 def pod_name(pod: Object) -> str:
