@@ -4,9 +4,8 @@
 they read as facts. Here belongs what an answer is made of; how it is printed belongs to `karta_interpreter.cli`.
 """
 
-from karta_interpreter.explain.explain import explain
+from karta_interpreter.explain.explain import explain, outline
 from karta_interpreter.explain.explanation import Explanation, Fact, Layer, Place
 from karta_interpreter.explain.missing import NO_PODS, warnings_about
-from karta_interpreter.explain.outline import outline
 
 __all__ = ["NO_PODS", "Explanation", "Fact", "Layer", "Place", "explain", "outline", "warnings_about"]

@@ -7,8 +7,8 @@ from karta_interpreter.explain.reading import annotation_field
 from karta_interpreter.explain.retention import changed
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path
-from karta_interpreter.karta import Definition
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Options, Results
 from karta_interpreter.operations.aggregate.member_status import Part, Report, reports_of
 from karta_interpreter.operations.aggregate.merge import Merging, are_conditions
@@ -28,10 +28,9 @@ class _Recorded(Merging):
         return super().value(path, parts)
 
 
-def aggregation_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+def aggregation_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield where each field of the aggregated status comes from."""
-    del options
-    before, after = call.object.get("status"), results["aggregatedStatus"].get("status") if results else None
+    before, after = call.object.get("status"), results.get("aggregatedStatus", {}).get("status")
     if has_ended(definition, before):
         yield Fact("unchanged", "the template has come to its outcome, which stays as it is")
         return

@@ -10,20 +10,18 @@ from karta_interpreter.explain.reading import Reading, annotation_field, field_o
 from karta_interpreter.k8s.dependencies import claim_dependencies, pod_dependencies
 from karta_interpreter.k8s.edit import set_value
 from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta import Definition
 from karta_interpreter.karta.annotations import ExtraDependency, MorePods
-from karta_interpreter.karta.definition import Fragments, PodSpec
+from karta_interpreter.karta.definition import Definition, Fragments, PodSpec
 from karta_interpreter.karta.pods import pod_templates
 from karta_interpreter.operations import Call, Options, Results
 
 _PROBE: Final = "karta-interpreter-probe"
 
 
-def dependency_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+def dependency_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield each dependency with the places that name it."""
-    del options
     templates = [(*each, _needed(each[2])) for each in _templates(definition, call.object)]
-    for index, found in enumerate(results["dependencies"] if results else ()):
+    for index, found in enumerate(results.get("dependencies", ())):
         title, answer = f"{found['kind']} {found['name']}", f"/dependencies/{index}"
         for name, field, template, base, needed in templates:
             paths = list(_naming(template, found)) if _key(found) in needed else []

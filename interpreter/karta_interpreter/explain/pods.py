@@ -21,16 +21,16 @@ from karta_interpreter.operations.revise_replica import elastic_pod_sets
 _AMOUNTS = (("requests", ""), ("limits", ", the limit in place of a request that is not set"))
 
 
-def replica_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+def replica_facts(definition: Definition, call: Call, options: Options, results: Results) -> Iterator[Fact]:
     """Yield how InterpretReplica comes to its number and its requirements."""
     view = _View(definition, call.object)
     sets = pod_sets(definition, call.object)
-    if results is not None:
+    if results:
         parts = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets)
         yield Fact("total", f"{parts or 'no pod set'}, in all {results['replica']}", results["replica"], "/replica")
     for pods in sets:
         yield from view.facts(pods, "/replica", "/requires", options)
-    for name, value in ((results or {}).get("requires") or {}).items():
+    for name, value in (results.get("requires") or {}).items():
         rule = _RULES.get(name, "option resource-quota-estimate")
         if len(sets) > 1 or name != "resourceRequest":
             yield Fact("requirement", f"{name}: {rule}", value, f"/requires/{name}")
@@ -42,18 +42,16 @@ _RULES = {
 }
 
 
-def component_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+def component_facts(definition: Definition, call: Call, options: Options, _results: Results) -> Iterator[Fact]:
     """Yield how InterpretComponent comes to each of its components."""
-    del results
     view = _View(definition, call.object)
     for index, pods in enumerate(pod_sets(definition, call.object)):
         at = f"/components/{index}"
         yield from view.facts(pods, f"{at}/replicas", f"{at}/replicaRequirements", options)
 
 
-def revision_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+def revision_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield which counts ReviseReplica may change, why, and what it writes where."""
-    del options
     view, scales = _View(definition, call.object), scale_locations(definition, call.object)
     elastic = elastic_pod_sets(definition, scales)
     targets = scale_targets(scales, elastic)
@@ -63,7 +61,7 @@ def revision_facts(definition: Definition, call: Call, options: Options, results
         why = _why_elastic(definition, len(scales), pods, is_elastic=pods.name in elastic, moves=moves)
         note = f"{pods.name} has {count(pods.replicas, 'pod')}: {why}"
         yield replace(view.counted(pods, ""), rule="elastic" if moves else "fixed", note=note)
-    if results is not None:
+    if results:
         yield from _written(view, call, targets, results["revised"])
 
 

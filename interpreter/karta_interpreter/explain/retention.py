@@ -10,8 +10,8 @@ from karta_interpreter.jq import Query
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta import Definition
 from karta_interpreter.karta.annotations import Unset
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Options, Results
 from karta_interpreter.operations.list_matching import Correspondence
 from karta_interpreter.operations.retain import RETAIN_REPLICAS, Step, retain_steps
@@ -24,9 +24,8 @@ _REASONS: Final = {
 }
 
 
-def retention_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+def retention_facts(definition: Definition, call: Call, _options: Options, _results: Results) -> Iterator[Fact]:
     """Yield each place that Retain changed, in the order of its rules."""
-    del options, results
     before, places = call.object, Correspondence(definition, call.object, call.member)
     for step, after in retain_steps(definition, call.object, call.member):
         for path in changed(before, after):

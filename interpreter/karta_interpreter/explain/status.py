@@ -106,12 +106,11 @@ def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
             )  # fmt: skip
 
 
-def health_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+def health_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield how InterpretHealth comes to its verdict."""
-    del options
     obj, health = call.object, definition.annotations.health
     stale = is_stale(definition, obj)
-    healthy = results["healthy"] if results else None
+    healthy = results.get("healthy")
     generations = tuple(place_at(path, obj) for path in _GENERATIONS)
     if stale:
         means = "it waits for its controller" if health is None else "which the annotation health makes unhealthy"
@@ -144,10 +143,9 @@ def _verdict(definition: Definition, matched: tuple[Status, ...], *, healthy: bo
     return Fact("verdict", f"{note} as healthy", healthy, "/healthy", field=field)
 
 
-def status_facts(definition: Definition, call: Call, options: Options, results: Results | None) -> Iterator[Fact]:
+def status_facts(_definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield where each field of InterpretStatus comes from."""
-    del definition, options
-    reflected = (results or {}).get("status", {})
+    reflected = results.get("status", {})
     for field, value in reflected.items():
         path: Path = ("status", field)
         note = "as the object has it"

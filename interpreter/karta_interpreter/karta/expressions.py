@@ -203,7 +203,7 @@ def names_places(query: Query) -> bool:
     >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
     (True, False)
     """
-    return all(_have_places(query.paths, value) for value in ({}, _BARE))
+    return all(_places(query.paths, value) is not False for value in ({}, _BARE))
 
 
 def takes_number(query: Query) -> bool:
@@ -244,11 +244,6 @@ def _plain_path(node: Node) -> Path | None:
             path = _plain_path(target)
             return None if path is None else (*path, key)
     return None
-
-
-def _have_places(places: Callable[[Object], Sequence[object]], value: Object) -> bool:
-    """Whether every result has a place; an expression that cannot be read on this value may have one on another."""
-    return _places(places, value) is not False
 
 
 def _places(places: Callable[[Object], Sequence[object]], value: Object) -> bool | None:

@@ -32,44 +32,36 @@ class Scale(NamedTuple):
 
 def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int]:
     """The effective replicas of each instance; the bounds are read only where they matter."""
-    replicas = _replicas(component, obj, ids)
+    replicas = _counts(component, "replicasPath", component.replicas, obj, ids)
     if component.min_replicas is None or None not in replicas:
         return [1 if count is None else count for count in replicas]
-    minimum = _bounds(component, "minReplicasPath", component.min_replicas, obj, ids)
+    minimum = _counts(component, "minReplicasPath", component.min_replicas, obj, ids)
     return [Scale(count, least, None).effective for count, least in zip(replicas, minimum, strict=True)]
 
 
 def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scale]:
     """The scale of each instance; raises InterpretationError when results and ids do not match."""
-    replicas = _replicas(component, obj, ids)
-    minimum = _bounds(component, "minReplicasPath", component.min_replicas, obj, ids)
-    maximum = _bounds(component, "maxReplicasPath", component.max_replicas, obj, ids)
+    replicas = _counts(component, "replicasPath", component.replicas, obj, ids)
+    minimum = _counts(component, "minReplicasPath", component.min_replicas, obj, ids)
+    maximum = _counts(component, "maxReplicasPath", component.max_replicas, obj, ids)
     return list(map(Scale, replicas, minimum, maximum))
 
 
-def _replicas(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int | None]:
-    query = component.replicas
+def _counts(
+    component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
+) -> list[int | None]:
+    """What a field gives for each instance; only the bounds may give nothing at all."""
     if query is None:
         return [None] * len(ids)
-    results = aligned(component, "replicasPath", query, obj, ids)
     return [
-        value if type(value) is int and 0 <= value <= LARGEST else _count(component, "replicasPath", query, value)
-        for value in results
+        value if type(value) is int and 0 <= value <= LARGEST else _count(component, field, query, value)
+        for value in aligned(component, field, query, obj, ids, may_lack=field != "replicasPath")
     ]
 
 
-def _bounds(
-    component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
-) -> list[int | None]:
-    if query is None:
-        return [None] * len(ids)
-    results = aligned(component, field, query, obj, ids, may_lack=True)
-    return [_count(component, field, query, value) for value in results]
-
-
 def _count(component: Component, field: str, query: Query, value: JSON) -> int | None:
-    if value is None or (type(value) is int and 0 <= value <= LARGEST):
-        return value
+    if value is None:
+        return None
     number = _integer(value)
     if number is None:
         raise failure(component, field, query, f"gives {_shown(value)}, which is not a whole number")

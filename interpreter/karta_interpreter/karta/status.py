@@ -84,11 +84,10 @@ class StatusReader:
         for expected in matcher.conditions:
             if not _fits(self._by_type.get(expected.type), expected):
                 return False
-        return matcher.expression is None or self._answers(matcher.expression, matcher.expected)
-
-    def _answers(self, query: Query, expected: str) -> bool:
-        results = evaluate(self._root, "byExpression", query, self._obj)
-        return bool(results) and to_text(results[0]) == expected
+        if matcher.expression is None:
+            return True
+        results = evaluate(self._root, "byExpression", matcher.expression, self._obj)
+        return bool(results) and to_text(results[0]) == matcher.expected
 
 
 def _fits(condition: Condition | None, expected: ConditionMatcher) -> bool:
