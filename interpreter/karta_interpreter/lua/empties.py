@@ -1,6 +1,6 @@
 """Empty tables of Lua, which may be lists or objects."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import orjson
@@ -26,45 +26,38 @@ def mend_empties(value: JSON, references: Sequence[JSON] = ()) -> JSON:
     text = _text(value)
     if b"{}" not in text and b"[]" not in text:
         return value
-    objects: set[Path] = set()
-    lists: set[Path] = set()
+    empties: dict[Path, JSON] = {}
     for reference in references:
-        _note(reference, (), objects, lists)
-    return _mended(value, (), objects, lists)
+        _note(reference, (), empties)
+    return _mended(value, (), empties)
 
 
-def _mended(value: JSON, place: Path, objects: set[Path], lists: set[Path]) -> JSON:
+def _mended(value: JSON, place: Path, empties: Mapping[Path, JSON]) -> JSON:
     changes: dict[str | int, JSON] = {}
     is_object = type(value) is dict
     for key, part in value.items() if is_object else enumerate(value):
-        if type(part) not in _TABLES:
-            continue
-        here = (*place, key) if is_object else place
-        if part:
-            mended = _mended(part, here, objects, lists)
-        else:
-            mended = {} if here in objects else [] if here in lists else _DELETED
-        if mended is not part and (part or mended != part):
-            changes[key] = mended
-    return _changed(value, changes) if changes else value
-
-
-def _note(value: JSON, place: Path, objects: set[Path], lists: set[Path]) -> None:
-    is_object = type(value) is dict
-    for key, part in value.items() if is_object else enumerate(value):
-        if type(part) not in _TABLES:
-            continue
-        here = (*place, key) if is_object else place
-        if part:
-            _note(part, here, objects, lists)
-        else:
-            (objects if type(part) is dict else lists).add(here)
-
-
-def _changed(value: JSON, changes: dict[str | int, JSON]) -> JSON:
-    if isinstance(value, dict):
+        if type(part) in _TABLES:
+            here = (*place, key) if is_object else place
+            mended = _mended(part, here, empties) if part else empties.get(here, _DELETED)
+            if mended is not part:
+                changes[key] = mended
+    if not changes:
+        return value
+    if is_object:
         return {key: part for key, part in {**value, **changes}.items() if part is not _DELETED}
     return [part for part in (changes.get(index, part) for index, part in enumerate(value)) if part is not _DELETED]
+
+
+def _note(value: JSON, place: Path, empties: dict[Path, JSON]) -> None:
+    """Add what is empty at each place, an object rather than a list."""
+    is_object = type(value) is dict
+    for key, part in value.items() if is_object else enumerate(value):
+        if type(part) in _TABLES:
+            here = (*place, key) if is_object else place
+            if part:
+                _note(part, here, empties)
+            elif here not in empties or type(part) is dict:
+                empties[here] = part
 
 
 def _text(value: JSON) -> bytes:

@@ -11,9 +11,9 @@ from karta_interpreter.k8s.dependencies import pod_dependencies
 from karta_interpreter.k8s.quantity import Quantity
 from karta_interpreter.k8s.requirements import Counting, pod_requirements
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.lua.go_numbers import number_text
 from karta_interpreter.lua.gotypes import decode, encode
 from karta_interpreter.lua.gotypes.quantities import approximate, read_quantity
-from karta_interpreter.lua.machine.formatting import number_text
 from karta_interpreter.lua.machine.host import without_nulls
 from karta_interpreter.lua.results import lua_type, read_table
 

@@ -17,35 +17,17 @@ _Answer: TypeAlias = dict[str, JSON]
 
 
 @final
-class Function:
-    """A function of Lua, of which only its type is known."""
-
-    __slots__ = ()
-
-
-FUNCTION: Final = Function()
-"""Any function."""
-
-
-@final
 class NoJson:
-    """A table of Lua that is no JSON, and why it is none."""
+    """A function of Lua, or a table that is no JSON and why."""
 
-    __slots__ = ("problem",)
-
-    def __init__(self, problem: str) -> None:
+    def __init__(self, problem: str = "") -> None:
         self.problem = problem
 
 
-_LUA_TYPES = {
-    type(None): "nil",
-    bool: "boolean",
-    str: "string",
-    dict: "table",
-    list: "table",
-    Function: "function",
-    NoJson: "table",
-}
+FUNCTION: Final = NoJson()
+"""Any function."""
+
+_LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", list: "table", NoJson: "table"}
 _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
 _MOST_REPLICAS = 2**31 - 1
@@ -69,7 +51,7 @@ def lua_type(value: JSON) -> str:
     >>> lua_type([]), lua_type(2)
     ('table', 'number')
     """
-    return _LUA_TYPES.get(type(value), "number")
+    return "function" if value is FUNCTION else _LUA_TYPES.get(type(value), "number")
 
 
 def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = rewrite) -> JSON:

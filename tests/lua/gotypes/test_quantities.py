@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.lua.go_numbers import json_text
 from karta_interpreter.lua.gotypes.quantities import approximate, written_quantity
-from karta_interpreter.lua.gotypes.scalars import number_text
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_approximate(text: str, number: float) -> None:
     ],
 )
 def test_number_text(number: float, text: str) -> None:
-    assert number_text(number) == text
+    assert json_text(number) == text

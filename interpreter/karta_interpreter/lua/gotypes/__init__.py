@@ -4,8 +4,7 @@ Here belong the declarations of those types, reading and writing them by the rul
 scalars that Kubernetes reads in its own way.
 """
 
-from karta_interpreter.lua.gotypes.decode import decode, rewrite
 from karta_interpreter.lua.gotypes.scalars import MismatchError
-from karta_interpreter.lua.gotypes.structs import declarations, encode
+from karta_interpreter.lua.gotypes.structs import declarations, decode, encode, rewrite
 
 __all__ = ["MismatchError", "declarations", "decode", "encode", "rewrite"]

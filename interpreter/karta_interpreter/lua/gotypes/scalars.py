@@ -3,21 +3,15 @@
 import calendar
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import LuaRunError, QuantityError
 from karta_interpreter.k8s.values import JSON, field_path
+from karta_interpreter.lua.go_numbers import json_number, json_text
 from karta_interpreter.lua.gotypes.quantities import written_quantity
 
 Reader: TypeAlias = Callable[[JSON], JSON]
 """Gives back a value as Go keeps it, or raises MismatchError."""
-
-EXACT = 2**53
-"""Up to here every integer is a float of its own."""
-
-_SMALLEST_PLAIN, _SMALLEST_LONG = 1e-6, 1e21
-
 
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool"}
 _INSTANT = re.compile(
@@ -61,27 +55,8 @@ def mismatch(value: JSON, go_type: str, *, exactly: bool = False) -> MismatchErr
     """
     kind = _KINDS.get(type(value))
     if kind is None:
-        kind = f"number {number_text(value)}" if exactly else "number"
+        kind = f"number {json_text(value)}" if exactly else "number"
     return MismatchError(kind, go_type)
-
-
-def number_text(number: float) -> str:
-    """The shortest digits that mean this number.
-
-    >>> [number_text(number) for number in (3, 0.00001, 2**63, 1e21, 1e-7)]
-    ['3', '0.00001', '9223372036854776000', '1e+21', '1e-7']
-    """
-    if type(number) is int and -EXACT <= number <= EXACT:
-        return str(number)
-    digits = repr(float(number))
-    if not number or _SMALLEST_PLAIN <= abs(number) < _SMALLEST_LONG:
-        return _in_full(digits)
-    return digits.replace("e-0", "e-")
-
-
-def _in_full(digits: str) -> str:
-    text = format(Decimal(digits), "f")
-    return text.rstrip("0").removesuffix(".") if "." in text else text
 
 
 def _plain(kind: type, go_type: str) -> Reader:
@@ -98,8 +73,8 @@ def _integer(go_type: str, bits: int) -> Reader:
 
     def read(value: JSON) -> int:
         if type(value) is int:
-            number = value if -EXACT <= value <= EXACT else int(Decimal(number_text(value)))
-            if -bound <= number < bound:
+            number = json_number(value)
+            if isinstance(number, int) and -bound <= number < bound:
                 return number
         raise mismatch(value, go_type, exactly=True)
 
@@ -108,7 +83,7 @@ def _integer(go_type: str, bits: int) -> Reader:
 
 def _quantity(value: JSON) -> str:
     # The text of anything but a number is no quantity either.
-    text = value if type(value) is str else number_text(value) if type(value) in (int, float) else ""
+    text = value if type(value) is str else json_text(value) if type(value) in (int, float) else ""
     try:
         return written_quantity(text.strip(" "))
     except QuantityError as err:

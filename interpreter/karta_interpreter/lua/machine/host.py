@@ -18,9 +18,10 @@ import orjson
 
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.lua.go_numbers import json_number
 from karta_interpreter.lua.machine import dates
 from karta_interpreter.lua.machine.bytecode import as_karmada_compiles
-from karta_interpreter.lua.machine.formatting import sprintf, written
+from karta_interpreter.lua.machine.formatting import sprintf
 from karta_interpreter.lua.results import FUNCTION, NoJson
 
 Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
@@ -104,7 +105,7 @@ class Host:
         if kind == "string":
             return decoded(value)
         if kind == "number":
-            return written(value)
+            return json_number(value)
         if kind == "function":
             return FUNCTION
         return NoJson(decoded(value)) if kind == "problem" else value
