@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import ExportError
+from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.writer import key_text, quoted
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern
+from karta_interpreter.karta.definition import SuspendAction
 from karta_interpreter.karta.status import status_match_reads
 from karta_interpreter.karta.status_rules import Status, StatusRules
 
 _FAILING = frozenset({Status.FAILED, Status.DEGRADED})
-_GOING_ON = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
+_TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.SUM: "added",
     AggregateRule.MAX: "largest",
@@ -30,13 +32,13 @@ _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.DROP: "nothing",
 }
 """The functions of the library that reduce many values to one."""
-_ALWAYS: Final = frozenset({"statuses_of", "told", "mapped", "completing", "running"})
-"""What a script reads of any kind; the rest is left out where a kind does not have it."""
+_ALWAYS: Final = frozenset({"statuses_of", "state_fields", "mapped", "completing", "running"})
+"""The fields that each script reads; any other one is left out where it is empty."""
 _REMOVED = (AggregateRule.OMIT, AggregateRule.DROP)
 
 
 _Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
-"""To what a definition maps a status of a type of condition."""
+"""The statuses of a definition by type and status of a condition."""
 
 
 def aggregate(script: Script) -> None:
@@ -44,7 +46,7 @@ def aggregate(script: Script) -> None:
     definition = script.definition
     meanings, rules = _meanings(definition.status), definition.annotations.aggregate
     completed = dict(definition.status.mappings).get(Status.COMPLETED, ()) if definition.status else ()
-    told = _told(script)
+    read = _status_reads(script)
     fields = {
         "statuses_of": matched_status(script),
         "rules": lua_value({_key(path): str(rule) for path, rule in rules.items()}),
@@ -52,19 +54,19 @@ def aggregate(script: Script) -> None:
         "removed": lua_value([_steps(path[1:]) for path, rule in rules.items() if rule in _REMOVED]),
         "kept": _kept(script),
         "outcomes": _outcomes(script, meanings),
-        "suspend": _suspend(script),
-        "told": _set(sorted(told.fields)),
-        "is_told_whole": lua_value(told.is_whole),
+        "is_suspended": _suspended(script),
+        "state_fields": _set(sorted(read.fields)),
+        "reads_whole_status": lua_value(read.is_whole),
         "mapped": _set(sorted({name for name, _ in meanings})),
-        "failing": _said(meanings, lambda means: means & _FAILING),
-        "going_on": _said(meanings, lambda means: means <= _GOING_ON),
+        "failing": _meaning(meanings, lambda means: means & _FAILING),
+        "transitional": _meaning(meanings, lambda means: means <= _TRANSITIONAL),
         "running": _set(sorted({name for (name, _), means in meanings.items() if Status.RUNNING in means})),
         "completing": _set(sorted({name for (name, _), means in meanings.items() if Status.COMPLETED in means})),
         "completes": lua_value(bool(completed)),
         "by_expression": lua_value(any(not matcher.conditions and not matcher.phase for matcher in completed)),
     }
     fields = {field: value for field, value in fields.items() if field in _ALWAYS or value not in ("{}", "false")}
-    script.features |= fields.keys()
+    script.features |= fields.keys() | ({"ends"} if completed and "outcomes" not in fields else set())
     body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
     script.add(f"local kind = {{\n{body}}}")
     script.add("function AggregateStatus(obj, items)\n  return aggregated(kind, obj, items or {})\nend")
@@ -83,7 +85,7 @@ def _meanings(rules: StatusRules | None) -> _Meanings:
     return meanings
 
 
-def _said(meanings: _Meanings, holds: Callable[[set[Status]], object]) -> str:
+def _meaning(meanings: _Meanings, holds: Callable[[set[Status]], object]) -> str:
     return _set(sorted(f"{name}={status}" for (name, status), means in meanings.items() if holds(means)))
 
 
@@ -120,21 +122,31 @@ def _outcomes(script: Script, meanings: _Meanings) -> str:
     return "{" + ", ".join(outcomes) + "}"
 
 
-def _suspend(script: Script) -> str:
+def _suspended(script: Script) -> str:
+    """The function that returns whether the template has the values that suspend it."""
+    actions = script.definition.suspend
     if not script.definition.annotations.outcomes:
         return "{}"
-    actions = [
-        f"{{find = {script.places_of(action.path, 'switch')}, value = {lua_value(action.value)}}}"
-        for action in script.definition.suspend
+    if all(_is_plain(action) for action in actions):
+        values = [f"{script.inline(action.path)} == {lua_value(action.value)}" for action in actions]
+        return f"function(obj) return {' and '.join(values) or 'false'} end"
+    places = [
+        f"{{find = {script.places_of(action.path, 'switch')}, value = {lua_value(action.value)}}}" for action in actions
     ]
-    return "{" + ", ".join(actions) + "}"
+    return f"function(obj) return has_values(obj, {{{', '.join(places)}}}) end"
 
 
-def _told(script: Script) -> Projection:
+def _is_plain(action: SuspendAction) -> bool:
+    """Whether an action writes a text or a boolean at a path without lists and without a default."""
+    path = plain_path(action.path.node)
+    return path is not None and not path.default and isinstance(action.value, str | bool)
+
+
+def _status_reads(script: Script) -> Projection:
     """The part of a status from which the definition derives its own statuses."""
     projection = Projection()
     status_match_reads(script.definition, projection)
-    told = projection.at("status")
+    read = projection.at("status")
     if projection.is_whole:
-        told.take_all()
-    return told
+        read.take_all()
+    return read

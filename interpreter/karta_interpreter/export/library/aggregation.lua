@@ -1,81 +1,50 @@
-local days_before = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}
-
-local days_in = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
-
-local function is_leap(year)
-  return year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)
+-- The days from the year 0 to a date; month 13 is January of the next year.
+local function days_until(year, month, day)
+  if month < 3 then year, month = year - 1, month + 12 end
+  local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+  return year * 365 + leap_days + math.floor((month * 153 + 3) / 5) + day
 end
 
--- The seconds of an offset such as Z or +02:00; nil for none.
-local function offset_seconds(zone)
-  if zone == "Z" or zone == "" then return 0 end
-  local sign, hours, minutes = string.match(zone, "^([+-])(%d%d):?(%d%d)$")
-  if not sign or tonumber(hours) > 23 or tonumber(minutes) > 59 then return nil end
-  return (tonumber(hours) * 60 + tonumber(minutes)) * (sign == "-" and -60 or 60)
-end
-
--- The seconds of an RFC 3339 time; nil for anything else.
+-- The seconds of an RFC 3339 time; nil for any other value. Digits are compared as text.
 local function seconds_of(value)
   if type(value) ~= "string" or #value < 20 then return nil end
-  local date, clock, zone = string.match(value, "^(%d%d%d%d%-%d%d%-%d%d)T(%d%d:%d%d:%d%d%.?%d*)(.*)$")
-  local offset = date and offset_seconds(zone)
-  if not offset then return nil end
-  local year, month, day = tonumber(string.sub(date, 1, 4)), tonumber(string.sub(date, 6, 7)), tonumber(string.sub(date, 9))
-  local hour, minute = tonumber(string.sub(clock, 1, 2)), tonumber(string.sub(clock, 4, 5))
-  local second = tonumber(string.sub(clock, 7, 15))
-  if year < 1 or month < 1 or month > 12 or day < 1 or hour > 23 or minute > 59 or second >= 60 then return nil end
-  if day > days_in[month] + (month == 2 and is_leap(year) and 1 or 0) then return nil end
-  local before = year - 1
-  local days = before * 365 + math.floor(before / 4) - math.floor(before / 100) + math.floor(before / 400)
-  days = days + days_before[month] + (month > 2 and is_leap(year) and 1 or 0) + day
-  return ((days * 24 + hour) * 60 + minute) * 60 + second - offset
+  local year, month, day, hour, minute, second, zone =
+    string.match(value, "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):(%d%d):(%d%d%.?%d*)(.*)$")
+  local sign, hours, minutes = string.match(zone or "", "^([+-])(%d%d):?(%d%d)$")
+  if zone == "Z" or zone == "" then sign, hours, minutes = "+", "00", "00" end
+  if not sign or hours > "23" or minutes > "59" or year < "0001" or month < "01" or month > "12" or day < "01"
+    or hour > "23" or minute > "59" or second >= "60" then return nil end
+  local days, offset = days_until(year, month + 0, day), (hours * 60 + minutes) * 60
+  if days >= days_until(year, month + 1, 1) then return nil end
+  return ((days * 24 + hour) * 60 + minute) * 60 + string.sub(second, 1, 9) - (sign == "-" and -offset or offset)
 end
 
-local function is_time(value)
-  return seconds_of(value) ~= nil
-end
-
--- The earliest or the latest of some times, as it was written.
+-- The earliest or the latest of some times, as it is written.
 local function extreme_time(values, is_earliest)
   local found, known = nil, nil
   for _, value in ipairs(values) do
     local seconds = seconds_of(value)
     if not seconds then error("a value is not a time such as 2026-01-31T12:00:00Z", 0) end
-    if not known or (is_earliest and seconds < known) or (not is_earliest and seconds > known) then
-      found, known = value, seconds
-    end
+    if is_earliest then seconds = -seconds end
+    if not known or seconds > known then found, known = value, seconds end
   end
   return found
 end
 
-local function begins_with_any(name, words)
-  for _, word in ipairs(words) do
-    if starts_with(string.lower(name), word) then return true end
-  end
-  return false
-end
-
-local function is_start(name)
-  return begins_with_any(name, {"start"})
-end
-
+-- Whether a time with this name is the end of a workload.
 local function is_end(name)
-  return begins_with_any(name, {"complet", "finish", "end", "terminat"})
+  name = string.lower(name)
+  return string.find(name, "^complet") or string.find(name, "^finish") or string.find(name, "^end")
+    or string.find(name, "^terminat")
 end
 
+-- The order of statuses, worst first.
 local ranks = {
-  Failed = 0, Degraded = 1, Undefined = 2, Suspending = 3, Suspended = 4, Resuming = 5, Initializing = 6, Running = 7,
-  Completed = 8,
+  Failed = "0", Degraded = "1", Undefined = "2", Suspending = "3", Suspended = "4", Resuming = "5", Initializing = "6",
+  Running = "7", Completed = "8",
 }
 
--- A key that orders clusters, the one that is worst off first.
-local function severity_of(statuses)
-  local found = {}
-  for name in pairs(statuses) do found[#found + 1] = ranks[name] end
-  table.sort(found)
-  return found
-end
-
+-- Removes the field at a path, `[]` in which stands for each element.
 local function without_path(value, path, first)
   local key = path[first]
   if key == nil or type(value) ~= "table" then return end
@@ -88,35 +57,52 @@ local function without_path(value, path, first)
   end
 end
 
--- What a cluster reports, as far as it is merged, and what the definition makes of it.
-local function report_of(kind, template, reported)
-  if reported.status ~= nil and not is_object(reported.status) then
-    error("the status of a cluster must be an object", 0)
+-- The values in the order of their texts `order`, else worst cluster first; equal ones keep their order.
+local function sorted(values)
+  local found = {}
+  for i, value in ipairs(values) do
+    local order, place = value.order or value.report.severity, i
+    while place > 1 and order < (found[place - 1].order or found[place - 1].report.severity) do
+      found[place] = found[place - 1]
+      place = place - 1
+    end
+    found[place] = value
   end
-  local status = copy(reported.status) or {}
-  if next(status) == nil then
-    return {cluster = reported.clusterName or "", status = {}, statuses = {Undefined = true}, severity = {2}}
-  end
-  local generation = status.generation
-  status.generation, status.resourceTemplateGeneration = nil, nil
-  local object = united_fields(template, {status = status})
-  object.metadata = united_fields(is_object(template.metadata) and template.metadata or {}, {})
-  object.metadata.generation = generation
-  local statuses = kind.statuses_of(object)
-  for _, path in ipairs(kind.removed) do without_path(status, path, 1) end -- with removed
-  return {cluster = reported.clusterName or "", status = status, statuses = statuses, severity = severity_of(statuses)}
+  return found
 end
 
--- The reports to merge, by the names of the clusters; one without a status only keeps a workload from being complete.
+-- What each cluster reports, by the names of the clusters. A cluster without a status is left out, unless all others
+-- have completed: then it keeps the workload from being complete.
 local function reports_of(kind, template, items)
   local all, reporting, are_complete = {}, {}, true
-  for i, reported in ipairs(items) do all[i] = report_of(kind, template, reported) end
-  local places = {}
-  for i, report in ipairs(all) do places[report] = i end
-  table.sort(all, function(a, b)
-    if a.cluster == b.cluster then return places[a] < places[b] end
-    return a.cluster < b.cluster
-  end)
+  local metadata, before = is_object(template.metadata) and template.metadata or {}, template.status
+  local generation = metadata.generation
+  template.metadata = metadata
+  for i, reported in ipairs(items) do
+    local status, statuses, severity = reported.status, {Undefined = true}, {}
+    if status == nil then status = {} end
+    if not is_object(status) then error("the status of a cluster must be an object", 0) end
+    if next(status) ~= nil then
+      -- The definition derives statuses from the member's object, which is known so far.
+      template.status, metadata.generation = status, status.generation
+      status.generation, status.resourceTemplateGeneration = nil, nil
+      statuses = kind.statuses_of(template)
+      for _, path in ipairs(kind.removed) do without_path(status, path, 1) end -- with removed
+    end
+    for name in pairs(statuses) do severity[#severity + 1] = ranks[name] end
+    table.sort(severity)
+    local cluster, fails = reported.clusterName or "", statuses.Failed or statuses.Degraded
+    all[i] = {
+      cluster = cluster,
+      order = cluster,
+      status = status,
+      statuses = statuses,
+      severity = table.concat(severity),
+      fails = fails,
+    }
+  end
+  template.status, metadata.generation = before, generation
+  all = sorted(all)
   for _, report in ipairs(all) do
     if next(report.status) ~= nil then
       reporting[#reporting + 1] = report
@@ -261,192 +247,112 @@ local function reduced(kind, rule, values)
   return kind.reductions[rule](values)
 end
 
-local function sorted_by(values, is_before)
-  local found = {}
-  for i, value in ipairs(values) do
-    local place = i
-    while place > 1 and is_before(value, found[place - 1]) do
-      found[place] = found[place - 1]
-      place = place - 1
-    end
-    found[place] = value
+local function is_condition(value)
+  return type(value) == "table" and type(value.type) == "string" and type(value.status) == "string"
+end
+
+-- The status of a merged condition; nil where the condition is left out.
+local function condition_status(kind, name, parts)
+  local failing, transitional, statuses, are_equal, any_fails = {}, nil, {}, true, false
+  for _, part in ipairs(parts) do
+    local status = part.value.status
+    if status then statuses[status] = true end
+    if part.report.fails and kind.failing[name .. "=" .. (status or "")] then failing[#failing + 1] = part end -- with failing
+    if kind.transitional[name .. "=" .. (status or "")] and (not transitional or status < transitional) then transitional = status end -- with transitional
+    are_equal = are_equal and status == parts[1].value.status
+    any_fails = any_fails or part.report.fails -- with completes
   end
-  return found
-end
-
-local function worse(a, b)
-  return compare(a.report.severity, b.report.severity) < 0
-end
-
-local function are_conditions(values)
-  for _, value in ipairs(values) do
-    if type(value) ~= "table" or type(value.type) ~= "string" or type(value.status) ~= "string" then return false end
-  end
-  return #values > 0
-end
-
-local function shown(value)
-  return type(value) == "string" and value or "None"
-end
-
-local function worst_condition(a, b)
-  local order = compare(a.report.severity, b.report.severity)
-  if order ~= 0 then return order < 0 end
-  if shown(a.status) ~= shown(b.status) then return shown(a.status) < shown(b.status) end
-  return shown(a.condition.reason) < shown(b.condition.reason)
-end
-
-local function fails(one)
-  return one.report.statuses.Failed or one.report.statuses.Degraded
-end
-
-local function sounds_like_failure(name)
-  for _, word in ipairs({"fail", "error", "degraded", "stalled", "timeout", "exceeded"}) do
-    if string.find(string.lower(name), word, 1, true) then return true end
-  end
-  return false
-end
-
--- The status of a merged condition; nil where it is left out.
-local function condition_status(kind, name, told)
-  local failing, going_on, statuses, are_equal, any_fails = {}, nil, {}, true, false
-  for _, one in ipairs(told) do
-    local key = name .. "=" .. shown(one.status)
-    if one.status then statuses[one.status] = true end
-    if fails(one) and kind.failing[key] then failing[#failing + 1] = one end -- with failing
-    if one.status and kind.going_on[key] and (not going_on or one.status < going_on) then going_on = one.status end -- with going_on
-    are_equal = are_equal and one.status == told[1].status
-    any_fails = any_fails or fails(one)
-  end
-  if #failing > 0 then return sorted_by(failing, worst_condition)[1].status end -- with failing
-  if going_on then return going_on end -- with going_on
+  if failing[1] then return sorted(failing)[1].value.status end -- with failing
+  if transitional then return transitional end -- with transitional
   local runs = kind.running[name] and string.find(string.lower(name), "running", 1, true) -- with completes
   if runs and statuses.True and not any_fails then return "True" end -- with completes
-  if are_equal then return told[1] and told[1].status end
-  if not kind.mapped[name] and sounds_like_failure(name) and statuses.True then return "True" end
+  if are_equal then return parts[1] and parts[1].value.status end
+  if statuses.True and not kind.mapped[name] then
+    for _, word in ipairs({"fail", "error", "degraded", "stalled", "timeout", "exceeded"}) do
+      if string.find(string.lower(name), word, 1, true) then return "True" end
+    end
+  end
   return statuses.False and "False" or statuses.Unknown and "Unknown" or nil
 end
 
-local function merged_condition(name, status, told)
-  local contributing, messages, times_of = {}, {}, {}
-  for _, one in ipairs(told) do
-    if next(one.condition) ~= nil and one.status == status then contributing[#contributing + 1] = one end
-  end
-  local found = copy(sorted_by(contributing, worst_condition)[1].condition)
-  for i, one in ipairs(contributing) do
-    local message = one.condition.message
-    messages[i] = one.report.cluster
-    if type(message) == "string" and message ~= "" then messages[i] = messages[i] .. ": " .. message end
-    for key, value in pairs(one.condition) do
-      if is_time(value) then
-        times_of[key] = times_of[key] or {}
-        table.insert(times_of[key], value)
+-- The worst of the conditions with a status, with the messages of all clusters and the latest times.
+local function merged_condition(name, status, parts)
+  local alike, messages, times = {}, {}, {}
+  for _, part in ipairs(parts) do
+    local condition = part.value
+    if condition.status == status then
+      alike[#alike + 1] = part
+      local message = condition.message
+      local is_text = type(message) == "string" and message ~= ""
+      messages[#messages + 1] = part.report.cluster .. (is_text and ": " .. message or "")
+      for key, value in pairs(condition) do
+        local seconds = seconds_of(value)
+        if seconds and not (times[key] and seconds_of(times[key]) >= seconds) then times[key] = value end
       end
     end
   end
+  local found = sorted(alike)[1].value
   found.observedGeneration = nil
   found.type, found.status, found.message = name, status, table.concat(messages, "; ")
-  for key, values in pairs(times_of) do found[key] = extreme_time(values, false) end
+  for key, value in pairs(times) do found[key] = value end
   return found
 end
 
--- The conditions of all clusters, type by type.
-local function merged_conditions(kind, parts_of_list)
-  local names, is_known, by_part, merged = {}, {}, {}, {}
-  for i, part in ipairs(parts_of_list) do
-    by_part[i] = {}
-    for _, condition in ipairs(part.value) do
-      if next(condition) ~= nil then
-        if not is_known[condition.type] then names[#names + 1] = condition.type end
-        is_known[condition.type] = true
-        by_part[i][condition.type] = condition
+-- The conditions of all clusters, type by type; of two with the same type in a cluster the last one counts.
+local function merged_conditions(kind, parts)
+  local names, conditions, merged = {}, {}, {}
+  for i, part in ipairs(parts) do
+    for _, condition in ipairs(part.value or {}) do
+      local name = condition.type
+      if not conditions[name] then
+        conditions[name] = {}
+        names[#names + 1] = name
       end
+      conditions[name][i] = condition
     end
   end
   for _, name in ipairs(names) do
-    local told, unfinished = {}, {}
-    for i, part in ipairs(parts_of_list) do
-      local condition = by_part[i][name] or {}
-      local one = {report = part.report, condition = condition, status = condition.status}
-      if kind.completing[name] or kind.by_expression or next(part.report.status) ~= nil then
-        told[#told + 1] = one
-        if not part.report.statuses.Completed then unfinished[#unfinished + 1] = one end
+    local own, unfinished = {}, {}
+    for i, part in ipairs(parts) do
+      local report, condition = part.report, conditions[name][i] or {}
+      if kind.completing[name] or kind.by_expression or next(report.status) ~= nil then
+        local reason = type(condition.reason) == "string" and condition.reason or "None"
+        local order = report.severity .. "\0" .. (condition.status or "None") .. "\0" .. reason
+        own[#own + 1] = {report = report, value = condition, order = order}
+        if not report.statuses.Completed then unfinished[#unfinished + 1] = own[#own] end -- with running
       end
     end
-    if kind.running[name] and #unfinished > 0 then told = unfinished end -- with running
-    local status = condition_status(kind, name, told)
-    if status then merged[#merged + 1] = merged_condition(name, status, told) end
+    if kind.running[name] and unfinished[1] then own = unfinished end -- with running
+    local status = condition_status(kind, name, own)
+    if status then merged[#merged + 1] = merged_condition(name, status, own) end
   end
   return merged
 end
 
-local function merged_text(name, parts_of_field, values)
-  local are_times, are_equal = true, true
-  for _, value in ipairs(values) do are_times = are_times and is_time(value) end
-  if are_times then
-    if is_start(name) then return extreme_time(values, true) end
-    if is_end(name) and #values < #parts_of_field then return nil end
-    return extreme_time(values, false)
-  end
-  for _, part in ipairs(parts_of_field) do are_equal = are_equal and equal(part.value, values[1]) end
-  if are_equal then return values[1] end
-  return sorted_by(parts_of_field, worse)[1].value
-end
-
-local function unrepeated(parts_of_list)
-  local found, is_known = {}, {}
-  for _, part in ipairs(parts_of_list) do
-    for _, element in ipairs(part.value) do
-      local key = identity_of(element)
-      if not is_known[key] then found[#found + 1] = element end
-      is_known[key] = true
-    end
-  end
-  return found
-end
-
-local function is_between_revisions(value)
-  local current, update = value.currentRevision, value.updateRevision
-  return type(current) == "string" and type(update) == "string" and current ~= update
-end
-
 -- The worst cluster that goes from one revision to another, and those that do the same.
-local function between_revisions(parts_of_object)
+local function between_revisions(parts)
   local rolling, same = {}, {}
-  for _, part in ipairs(parts_of_object) do
-    if is_between_revisions(part.value) then rolling[#rolling + 1] = part end
-  end
-  local first = sorted_by(rolling, function(a, b)
-    local order = compare(a.report.severity, b.report.severity)
-    if order ~= 0 then return order < 0 end
-    return compare({a.value.currentRevision, a.value.updateRevision}, {b.value.currentRevision, b.value.updateRevision}) < 0
-  end)[1]
-  for _, part in ipairs(rolling) do
-    if part.value.currentRevision == first.value.currentRevision
-      and part.value.updateRevision == first.value.updateRevision then
-      same[#same + 1] = part
+  for _, part in ipairs(parts) do
+    local current, update = part.value.currentRevision, part.value.updateRevision
+    if type(current) == "string" and type(update) == "string" and current ~= update then
+      local revisions = current .. "\0" .. update
+      local order = part.report.severity .. "\0" .. revisions
+      rolling[#rolling + 1] = {report = part.report, value = part.value, revisions = revisions, order = order}
     end
+  end
+  local worst = sorted(rolling)[1]
+  for _, part in ipairs(rolling) do
+    if part.revisions == worst.revisions then same[#same + 1] = part end
   end
   return same
 end
 
-local of_revisions = {currentRevision = true, updateRevision = true, currentReplicas = true}
-
-local function is_map_of_objects(parts_of_object)
-  for _, part in ipairs(parts_of_object) do
-    for _, value in pairs(part.value) do
-      if not is_object(value) then return false end
-    end
-  end
-  return true
-end
-
--- A status field, an object or the whole status of several clusters, merged by the rules of the kind.
-local function merged_value(kind, path, name, parts_of_field)
-  local found, values = {}, {}
-  for _, part in ipairs(parts_of_field) do
+-- A status field of several clusters, merged. Each part has a cluster's report and its value of the field.
+local function merged_value(kind, path, name, parts)
+  local with_value, values = {}, {}
+  for _, part in ipairs(parts) do
     if part.value ~= nil then
-      found[#found + 1] = part
+      with_value[#with_value + 1] = part
       values[#values + 1] = part.value
     end
   end
@@ -454,65 +360,80 @@ local function merged_value(kind, path, name, parts_of_field)
   if kind.rules[path] then -- with rules
     local rule = kind.rules[path]
     if rule == "worst" or rule == "union" then
-      values = {}
-      for i, part in ipairs(sorted_by(found, worse)) do values[i] = part.value end
+      for i, part in ipairs(sorted(with_value)) do values[i] = part.value end
     end
     return reduced(kind, rule, values)
   end
-  if are_all(values, "boolean") then
-    local holds = #values == #parts_of_field
+  local type_of_all, are_lists, are_objects, are_times = type(values[1]), true, true, true
+  for _, value in ipairs(values) do
+    if type(value) ~= type_of_all then type_of_all = "" end
+    if not is_list(value) then are_lists = false end
+    if not is_object(value) then are_objects = false end
+    if not seconds_of(value) then are_times = false end
+  end
+  if type_of_all == "boolean" then
+    local holds = #values == #parts
     for _, value in ipairs(values) do holds = holds and value end
     return holds
   end
-  if are_all(values, "number") then return sum_of(values) end
-  local are_objects, are_lists = true, true
-  for _, value in ipairs(values) do
-    are_objects = are_objects and is_object(value)
-    are_lists = are_lists and is_list(value)
-  end
-  if not are_objects and not are_lists then return merged_text(name, parts_of_field, values) end
-  local whole = {}
-  for i, part in ipairs(parts_of_field) do whole[i] = {report = part.report, value = part.value or {}} end
+  if type_of_all == "number" then return sum_of(values) end
+  local merged = {}
   if are_lists then
-    local all, have_names = {}, true
-    for _, part in ipairs(whole) do all = joined(all, part.value) end
-    if are_conditions(all) then return merged_conditions(kind, whole) end
-    for _, element in ipairs(all) do
-      if not is_object(element) or type(element.name) ~= "string" then have_names = false end
-    end
-    if not have_names then return unrepeated(whole) end
-    local names, by_name, merged = {}, {}, {}
-    for _, part in ipairs(whole) do
+    local elements_of_all, are_conditions, have_names = {}, true, true
+    for _, part in ipairs(with_value) do
       for _, element in ipairs(part.value) do
-        if not by_name[element.name] then
-          by_name[element.name] = {}
-          names[#names + 1] = element.name
-        end
-        table.insert(by_name[element.name], {report = part.report, value = element})
+        elements_of_all[#elements_of_all + 1] = {report = part.report, value = element}
+        if not is_condition(element) then are_conditions = false end
+        if not is_object(element) or type(element.name) ~= "string" then have_names = false end
       end
     end
-    for i, own in ipairs(names) do merged[i] = merged_value(kind, path .. "[]", "", by_name[own]) or {} end
+    if elements_of_all[1] and are_conditions then return merged_conditions(kind, parts) end
+    local keys, same = {}, {}
+    for _, part in ipairs(elements_of_all) do
+      local key = have_names and part.value.name or identity_of(part.value)
+      if not same[key] then
+        same[key] = {}
+        keys[#keys + 1] = key
+      end
+      table.insert(same[key], part)
+    end
+    for i, key in ipairs(keys) do
+      merged[i] = same[key][1].value
+      if have_names then merged[i] = merged_value(kind, path .. "[]", "", same[key]) or {} end
+    end
     return merged
   end
-  local keys, rolling = {}, between_revisions(whole)
-  local is_map, merged = path ~= "status" and is_map_of_objects(whole), {}
-  for _, part in ipairs(whole) do
-    for key in pairs(part.value) do keys[key] = true end
-  end
-  keys.observedGeneration = nil
-  for _, key in ipairs(sorted_keys(keys)) do
-    local fields = {}
-    for _, part in ipairs(#rolling > 0 and of_revisions[key] and rolling or whole) do
-      if not is_map or part.value[key] ~= nil then
-        fields[#fields + 1] = {report = part.report, value = part.value[key]}
+  if are_objects then
+    local keys, is_map, rolling = {}, path ~= "status", between_revisions(with_value)
+    for _, part in ipairs(with_value) do
+      for key, value in pairs(part.value) do
+        keys[key] = key ~= "observedGeneration" or nil
+        if not is_object(value) then is_map = false end
       end
     end
-    merged[key] = merged_value(kind, path .. "." .. key, key, fields)
+    for key in pairs(keys) do
+      local is_revision = key == "currentRevision" or key == "updateRevision" or key == "currentReplicas"
+      local fields = {}
+      for _, part in ipairs(is_revision and rolling[1] and rolling or parts) do
+        local value = (part.value or {})[key]
+        if value ~= nil or not is_map then fields[#fields + 1] = {report = part.report, value = value} end
+      end
+      merged[key] = merged_value(kind, path .. "." .. key, key, fields)
+    end
+    return merged
   end
-  return merged
+  if are_times then
+    if string.find(string.lower(name), "^start") then return extreme_time(values, true) end
+    if is_end(name) and #values < #parts then return nil end
+    return extreme_time(values, false)
+  end
+  for _, part in ipairs(parts) do
+    if part.value ~= values[1] then return sorted(parts)[1].value end
+  end
+  return values[1]
 end
 
--- What is left of a status when the template is in no cluster.
+-- What is left of a status when the template is in no cluster: no count, and no state.
 local function emptied(kind, status)
   local left = {}
   for key, value in pairs(status) do
@@ -521,33 +442,35 @@ local function emptied(kind, status)
       left[key] = false
     elseif type(value) == "number" then
       left[key] = 0
-    elseif type(value) == "string" and not kind.told[key] then
+    elseif type(value) == "string" and not kind.state_fields[key] then
       left[key] = value
-      if (rule == "sum" or rule == "counter") and value ~= "" and not is_time(value) then left[key] = "0" end -- with rules
+      if (rule == "sum" or rule == "counter") and value ~= "" and not seconds_of(value) then left[key] = "0" end -- with rules
     end
     if rule == "first" or rule == "worst" or rule == "union" or rule == "drop" then left[key] = nil end -- with rules
-    if kind.is_told_whole and type(value) == "string" then left[key] = nil end -- with is_told_whole
+    if type(value) == "string" then left[key] = nil end -- with reads_whole_status
   end
   return left
 end
 
-local function has_caught_up(status, template)
-  local observed = observed_generation(status)
-  if not observed then return false end
-  local generation, of_template = status.generation, status.resourceTemplateGeneration
-  if not is_integer(generation) or not is_integer(of_template) then return false end
-  return observed >= generation and of_template >= template
+local function integer(value)
+  return type(value) == "number" and value % 1 == 0 and value or nil
 end
 
--- The template's generation, when all clusters have caught up with it.
+-- The template's generation, as the members write theirs, when all of them have caught up with it.
 local function agreed_generation(items, template)
-  local is_text = false
-  if not template or #items == 0 then return nil end
+  local current, is_text = integer(is_object(template.metadata) and template.metadata.generation), false
+  if not current or #items == 0 then return nil end
   for _, reported in ipairs(items) do
-    if not has_caught_up(reported.status, template) then return nil end
-    is_text = is_text or type(reported.status.observedGeneration) == "string"
+    local status = is_object(reported.status) and reported.status or {}
+    local observed, own = status.observedGeneration, integer(status.generation)
+    local of_template = integer(status.resourceTemplateGeneration)
+    if type(observed) == "string" then
+      is_text = true
+      if #observed <= 19 and string.find(observed, "^%d+$") then observed = tonumber(observed, 10) end
+    end
+    if not (integer(observed) and own and of_template and observed >= own and of_template >= current) then return nil end
   end
-  return is_text and number_text(template) or template
+  return is_text and string.format("%d", current) or current
 end
 
 -- Counters do not fall, and what no cluster decides stays.
@@ -562,10 +485,20 @@ local function with_known(kind, status, known)
   end
 end
 
-local function true_conditions(status)
-  local conditions, found = is_object(status) and status.conditions or nil, {}
-  if not is_list(conditions) or not are_conditions(conditions) then return found end
+-- The conditions of a status; none where its `conditions` are not a list of conditions.
+local function conditions_in(status)
+  local conditions = is_object(status) and status.conditions
+  if not is_list(conditions) then return {} end
   for _, condition in ipairs(conditions) do
+    if not is_condition(condition) then return {} end
+  end
+  return conditions
+end
+
+-- The conditions with the status True, by their types.
+local function true_conditions(status)
+  local found = {}
+  for _, condition in ipairs(conditions_in(status)) do
     if condition.status == "True" then found[condition.type] = condition end
   end
   return found
@@ -585,51 +518,52 @@ local function as_condition(condition, name)
   return found
 end
 
--- The outcome that a merged status may show: an announcement, and the end when it has come.
-local function outcome_of(kind, said, before, is_over)
-  local candidates = {}
+-- The conditions of the outcome that a merged status may show: its announcement, and its end once all parts have ended.
+-- An announced outcome comes before a failure, and a failure before any other one.
+local function outcome_of(kind, reported, before, is_over)
+  local announced, failed, ended = nil, nil, nil
   for _, outcome in ipairs(kind.outcomes) do
-    if before[outcome.announcement] then candidates[#candidates + 1] = outcome end
+    local name, announcement = outcome.name, outcome.announcement
+    if before[announcement] then announced = announced or outcome end
+    if outcome.is_failure and (reported[name] or reported[announcement]) then failed = failed or outcome end
+    if reported[name] then ended = ended or outcome end
   end
-  for _, outcome in ipairs(kind.outcomes) do
-    if outcome.is_failure and (said[outcome.name] or said[outcome.announcement]) then candidates[#candidates + 1] = outcome end
-  end
-  for _, outcome in ipairs(kind.outcomes) do
-    if said[outcome.name] then candidates[#candidates + 1] = outcome end
-  end
-  local outcome = candidates[1]
+  local outcome = announced or failed or ended
   if not outcome then return {} end
-  local found = said[outcome.announcement] or said[outcome.name] or before[outcome.announcement]
-  local shown_ones = {as_condition(found, outcome.announcement)}
-  if is_over and (said[outcome.name] or outcome.is_failure) then
-    shown_ones[2] = as_condition(said[outcome.name] or found, outcome.name)
-  end
-  return shown_ones
+  local own = reported[outcome.name]
+  local found = reported[outcome.announcement] or own or before[outcome.announcement]
+  local conditions = {as_condition(found, outcome.announcement)}
+  if is_over and (own or outcome.is_failure) then conditions[2] = as_condition(own or found, outcome.name) end
+  return conditions
 end
 
+-- The merged status with its outcome; only with the end of one it has the time of an end.
 local function concluded(kind, merged, before, is_over)
-  local said, is_of_outcome, others = true_conditions(merged), {}, {}
-  local outcome, has_come = outcome_of(kind, said, true_conditions(before), is_over), false
+  local reported, is_of_outcome, conditions = true_conditions(merged), {}, {}
+  local outcome, has_come = outcome_of(kind, reported, true_conditions(before), is_over), false
   for _, each_outcome in ipairs(kind.outcomes) do
     is_of_outcome[each_outcome.name], is_of_outcome[each_outcome.announcement] = true, true
     for _, condition in ipairs(outcome) do
-      has_come = has_come or (condition.type == each_outcome.name and said[each_outcome.name] ~= nil)
+      has_come = has_come or (condition.type == each_outcome.name and reported[each_outcome.name] ~= nil)
     end
   end
-  local conditions = is_list(merged.conditions) and are_conditions(merged.conditions) and merged.conditions or {}
-  for _, condition in ipairs(conditions) do
-    if not is_of_outcome[condition.type] then others[#others + 1] = condition end
+  local is_changed = outcome[1] ~= nil
+  for _, condition in ipairs(conditions_in(merged)) do
+    is_changed = true
+    if not is_of_outcome[condition.type] then conditions[#conditions + 1] = condition end
   end
-  if #outcome > 0 or #conditions > 0 then merged.conditions = joined(others, outcome) end
-  for key, value in pairs(has_come and {} or united_fields(merged, {})) do
-    if is_end(key) and is_time(value) then merged[key] = nil end
+  for _, condition in ipairs(outcome) do conditions[#conditions + 1] = condition end
+  if is_changed then merged.conditions = conditions end
+  for key, value in pairs(has_come and {} or copy(merged)) do
+    if is_end(key) and seconds_of(value) then merged[key] = nil end
   end
   return merged
 end
 
-local function is_template_suspended(kind, template)
+-- Whether the template has all values that suspend it.
+local function has_values(template, actions)
   local has_place = false
-  for _, action in ipairs(kind.suspend or {}) do
+  for _, action in ipairs(actions) do
     local values, origins = action.find(template)
     for i = 1, #values do
       has_place = true
@@ -640,47 +574,49 @@ local function is_template_suspended(kind, template)
   return has_place
 end
 
--- API servers refuse a Job whose start moves while it is to run, or that has ended before it.
+-- API servers reject a Job whose start moves unless it is suspended, and one that ends before it starts.
 local function with_starts(kind, status, known, template)
-  local moved, ends = {}, {}
+  local starts = {}
   for key, value in pairs(known) do
-    if is_start(key) and is_time(value) and status[key] ~= value then moved[key] = value end
+    local is_start = string.find(string.lower(key), "^start") and seconds_of(value)
+    if is_start and status[key] ~= value then starts[#starts + 1] = key end
   end
-  if next(moved) == nil or is_template_suspended(kind, template) then return end
+  if #starts == 0 or kind.is_suspended(template) then return end
   for key, value in pairs(status) do
-    if is_end(key) and is_time(value) then ends[key] = value end
+    if is_end(key) and seconds_of(value) then
+      for _, start in ipairs(starts) do value = extreme_time({value, known[start]}, false) end
+      status[key] = value
+    end
   end
-  for key, value in pairs(moved) do status[key] = value end
-  for key, value in pairs(ends) do
-    for _, start in pairs(moved) do value = extreme_time({value, start}, false) end
-    status[key] = value
-  end
+  for _, start in ipairs(starts) do status[start] = known[start] end
 end
 
 -- The template with the status of all clusters.
 local function aggregated(kind, template, items)
-  local before, merged, is_over = template.status, nil, #items > 0
+  local before, merged = template.status, nil
   if has_ended(kind, before) then return template end -- with outcomes
+  local is_over = #items > 0 -- with outcomes
+  for _, reported in ipairs(items) do is_over = is_over and has_ended(kind, reported.status) end -- with outcomes
+  local generation = agreed_generation(items, template)
   local reports = reports_of(kind, template, items)
   if #items == 0 then
-    local statuses = kind.completes and not kind.outcomes and kind.statuses_of(template) or {}
-    if before == nil or not is_object(before) or statuses.Completed or statuses.Failed then return template end
+    if not is_object(before) then return template end
+    local statuses = kind.statuses_of(template) -- with ends
+    if statuses.Completed or statuses.Failed then return template end -- with ends
     merged = emptied(kind, before)
-  elseif #reports == 0 then
-    return template
-  elseif #reports == 1 then
+  elseif #reports < 2 then
+    if not reports[1] then return template end
     merged = reports[1].status
   else
-    local whole = {}
-    for i, report in ipairs(reports) do whole[i] = {report = report, value = report.status} end
-    merged = copy(merged_value(kind, "status", "status", whole) or {})
+    local parts_of_status = {}
+    for i, report in ipairs(reports) do parts_of_status[i] = {report = report, value = report.status} end
+    merged = merged_value(kind, "status", "status", parts_of_status) or {}
   end
-  for _, reported in ipairs(items) do is_over = is_over and has_ended(kind, reported.status) end -- with outcomes
   if kind.outcomes then merged = concluded(kind, merged, before, is_over) end -- with outcomes
   local known = is_object(before) and before or {}
-  merged.observedGeneration = agreed_generation(items, generation_of(template)) or known.observedGeneration
+  merged.observedGeneration = generation or known.observedGeneration
   if kind.outcomes then with_starts(kind, merged, known, template) end -- with outcomes
-  with_known(kind, merged, copy(known)) -- with kept
-  template.status = copy(merged)
+  with_known(kind, merged, known) -- with kept
+  template.status = merged
   return template
 end

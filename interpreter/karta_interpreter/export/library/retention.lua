@@ -254,10 +254,10 @@ end
 
 -- A text that only equal values have.
 local function identity_of(value)
-  if type(value) ~= "table" then return type(value) .. ":" .. tostring(value) end
+  if type(value) ~= "table" or value == null then return type(value) .. ":" .. tostring(value) end
   local found = {}
-  for _, key in ipairs(is_list(value) and keys_of(value) or sorted_keys(value)) do
-    found[#found + 1] = key .. "=" .. identity_of(item(value, key))
+  for i, key in ipairs(sorted_keys(value)) do
+    found[i] = type(key) .. ":" .. key .. "=" .. identity_of(value[key])
   end
   return "{" .. table.concat(found, "\0") .. "}"
 end
