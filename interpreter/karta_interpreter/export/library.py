@@ -5,7 +5,7 @@ line.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -13,8 +13,13 @@ from typing import Final, NamedTuple
 _HEAD: Final = re.compile(r"^local (?:function )?(\w+)", re.MULTILINE)
 _WORD: Final = re.compile(r"(?<![.\w])[A-Za-z_]\w*(?!\w| = )")
 _DECLARED: Final = re.compile(r"local function \w+\(([^)]*)\)|function\(([^)]*)\)|local ([\w, ]+)|for ([\w, ]+) in")
-_NULL_MAKERS: Final = frozenset({"append", "list", "some"})
-"""The functions that put a value in the place of null; a script without them meets no such value."""
+_FEATURES: Final[Mapping[str, frozenset[str]]] = {
+    "null": frozenset({"append", "list", "some"}),
+    "numeral": frozenset({"numeral"}),
+    "times": frozenset({"times"}),
+    "limited_by": frozenset({"limited_by"}),
+}
+"""What only some functions can make: null in a list or an object, and places whose values are converted or limited."""
 _MARK: Final = re.compile(r" -- (with|without) (\w+)$")
 _COMMENT_OR_TEXT: Final = re.compile(r'--[^\n]*|"(?:[^"\\\n]|\\.)*"')
 _ORDER: Final = (
@@ -74,8 +79,9 @@ def used(code: str, features: Iterable[str] = ()) -> str:
     NAME`` where it has.
     """
     found = _used(code, frozenset(features))
-    if not _NULL_MAKERS.isdisjoint(found):
-        found = _used(code, frozenset(features) | {"null"})
+    made = {feature for feature, makers in _FEATURES.items() if not makers.isdisjoint(found)}
+    if made:
+        found = _used(code, frozenset(features) | made)
     return "\n\n".join(found[name].text for name in LIBRARY if name in found)
 
 

@@ -52,6 +52,8 @@ class Script(Expressions):
             if added.component == name and not bounds:
                 fields["added"] = self.first_of(added.query, f"{name} added containers")
         self.features |= fields.keys()
+        if bounds and (component.min_replicas or component.max_replicas):
+            self.features.add("bounds")
         if component.instance_ids or len(self.definition.leaves) > 1:
             self.features.add("many")
         return f"{{{', '.join(f'{field} = {value}' for field, value in fields.items())}}}"

@@ -96,52 +96,50 @@ local function add_pod_sets(sets, component, obj)
   end
 end
 
--- What a container needs.
-local function demand_of(container)
+-- What a container requires; the resources that it names are added to `named`.
+local function demand_of(container, named)
   local resources = get(container, "resources") or {}
   for _, field in ipairs({"requests", "limits"}) do
-    for _, amount in pairs(get(resources, field) or {}) do
+    for name, amount in pairs(get(resources, field) or {}) do
       if type(amount) == "table" then error("a quantity is needed, not a table", 0) end
+      named[name] = true
     end
   end
   return {name = "c", resources = resources}
 end
 
--- What one pod needs, as kube-scheduler reserves it.
+-- What one pod requires, as kube-scheduler reserves it.
 local function requirements(spec)
-  local containers, init, sidecars, waiting = {}, {}, {}, spec.initContainers
+  local containers, init, sidecars, named, waiting = {}, {}, {}, {}, spec.initContainers
+  for i, container in pairs(spec.containers == nil and {} or spec.containers) do
+    containers[i] = demand_of(container, named)
+  end
   if waiting == nil then waiting = {} end
-  for i, container in pairs(spec.containers == nil and {} or spec.containers) do containers[i] = demand_of(container) end
   if waiting[1] == nil and next(waiting) ~= nil then error("initContainers are a list", 0) end
   for _, container in ipairs(waiting) do
-    local demand = demand_of(container)
+    local demand = demand_of(container, named)
     if container.restartPolicy == "Always" then
-      -- Karmada takes a sidecar for an init container like any other; in a pod it runs on beside the containers.
+      -- To Karmada a sidecar is an init container like any other; in a pod it goes on to run beside the containers.
       containers[#containers + 1], sidecars[#sidecars + 1] = demand, demand
-    elseif sidecars[1] then
-      local together = kube.accuratePodRequirements({spec = {containers = {demand, unpack(sidecars)}}}) or {}
-      init[#init + 1] = {name = "c", resources = {requests = together.resourceRequest}}
     else
+      if sidecars[1] then
+        local sum = kube.accuratePodRequirements({spec = {containers = {demand, unpack(sidecars)}}}) or {}
+        demand = {name = "c", resources = {requests = sum.resourceRequest}}
+      end
       init[#init + 1] = demand
     end
   end
   if spec.resources then
-    -- What a pod states as a whole counts in the place of what its containers add up to.
-    local together = kube.accuratePodRequirements({spec = {containers = containers, initContainers = init}}) or {}
-    local totals, named = together.resourceRequest or {}, {}
-    for _, parts in ipairs({containers, init}) do
-      for _, container in ipairs(parts) do
-        for _, amounts in pairs(container.resources) do
-          for name in pairs(amounts) do named[name] = true end
+    -- Requirements of the pod replace the sum of those of its containers.
+    local sum = kube.accuratePodRequirements({spec = {containers = containers, initContainers = init}}) or {}
+    local totals = sum.resourceRequest or {}
+    for _, field in ipairs({"limits", "requests"}) do
+      for name, amount in pairs(get(spec, "resources", field) or {}) do
+        local counts_always = string.find(name, "^hugepages%-")
+        if counts_always or (name == "cpu" or name == "memory") and (field == "requests" or not named[name]) then
+          totals[name] = amount
         end
       end
-    end
-    for name, amount in pairs(get(spec, "resources", "limits") or {}) do
-      local is_huge = string.find(name, "^hugepages%-")
-      if is_huge or (name == "cpu" or name == "memory") and not named[name] then totals[name] = amount end
-    end
-    for name, amount in pairs(get(spec, "resources", "requests") or {}) do
-      if name == "cpu" or name == "memory" or string.find(name, "^hugepages%-") then totals[name] = amount end
     end
     containers, init = {{name = "c", resources = {requests = totals}}}, {}
   end

@@ -181,7 +181,9 @@ local function is_counted(components, obj, key)
   return false
 end
 
+-- The member's count at the place of one, where the label leaves it to the member or the template leaves it unset.
 local function keep_count(components, pairing, place, source, is_left, is_count)
+  if not place or not source then return end
   local target = counterpart(place.path, source.path)
   local is_same = path_key(target) == path_key(place.path)
   local before = value_at(pairing.desired, target)
@@ -207,18 +209,11 @@ local function keep_counts(components, pairing)
         theirs[other.component.name .. "\0" .. other.instance] = other
       end
     end
-    local other = theirs[scale.component.name .. "\0" .. scale.instance]
-    if other and scale.replicas_place then
-      if other.replicas_place then
-        keep_count(components, pairing, scale.replicas_place, other.replicas_place, leaves, true)
-      end
-    elseif other then
-      if scale.minimum_place and other.minimum_place then
-        keep_count(components, pairing, scale.minimum_place, other.minimum_place, leaves, true)
-      end
-      if scale.maximum_place and other.maximum_place then
-        keep_count(components, pairing, scale.maximum_place, other.maximum_place, leaves, false)
-      end
+    local other = theirs[scale.component.name .. "\0" .. scale.instance] or {}
+    keep_count(components, pairing, scale.replicas_place, other.replicas_place, leaves, true)
+    if not scale.replicas_place then -- with bounds
+      keep_count(components, pairing, scale.minimum_place, other.minimum_place, leaves, true)
+      keep_count(components, pairing, scale.maximum_place, other.maximum_place, leaves, false)
     end
   end
 end

@@ -4,10 +4,10 @@ local unbounded = 2147483647
 local function read_place(place, obj)
   local value = value_at(obj, place.path)
   if not value and place.default ~= nil then value = place.default end
-  if place.numeral then value = to_number(value) end
-  if place.factor ~= 1 and value ~= nil then value = multiply(value, place.factor) end
-  if place.floor and less(value, place.floor) then value = place.floor end
-  if place.cap and less(place.cap, value) then value = place.cap end
+  if place.numeral then value = to_number(value) end -- with numeral
+  if place.factor ~= 1 and value ~= nil then value = multiply(value, place.factor) end -- with times
+  if place.floor and is_below(value, place.floor) then value = place.floor end -- with limited_by
+  if place.cap and is_above(value, place.cap) then value = place.cap end -- with limited_by
   return value
 end
 
@@ -23,8 +23,8 @@ local function write_place(place, obj, number)
   local value = read_place(place, obj)
   if value == number or value == number_text(number) then return end
   local is_bound = number == place.floor or number == place.cap
-  if #place.path == 0 or place.factor == 0 or number > (place.cap or number) or number < (place.floor or number)
-    or (number % place.factor ~= 0 and not is_bound) then
+  local is_beyond = number > (place.cap or number) or number < (place.floor or number)
+  if #place.path == 0 or place.factor == 0 or is_beyond or (number % place.factor ~= 0 and not is_bound) then
     error("the number " .. number .. " cannot be written", 0)
   end
   local units = number / place.factor
@@ -48,6 +48,19 @@ local function places(find, obj)
   return found
 end
 
+-- The numbers that an expression gives for each instance, and the places that they are read from.
+local function counts_and_places(component, find, obj, size, may_lack)
+  local numbers, found = {}, {}
+  if not find then return numbers, found end
+  local values, origins = find(obj)
+  aligned(component, values, size, may_lack)
+  for i = 1, size do
+    numbers[i] = count(component.name, present(values[i]))
+    if is_place(origins.parts[i]) then found[i] = origins.parts[i] end
+  end
+  return numbers, found
+end
+
 -- The counts of each pod set, and where they are written.
 local function scales_of(components, obj)
   local scales = {}
@@ -56,25 +69,24 @@ local function scales_of(components, obj)
     local ids = instance_ids(component, obj) -- with ids
     local found = pod_specs(component, obj, #ids)
     if next(found) ~= nil then
-      local replicas = counts(component, component.replicas and component.replicas(obj), #ids, false)
-      local replicas_places = places(component.replicas, obj)
-      local minimum, minimum_places, maximum, maximum_places = {}, {}, {}, {}
-      minimum = counts(component, component.minimum and component.minimum(obj), #ids, true) -- with minimum
-      minimum_places = places(component.minimum, obj) -- with minimum
-      maximum = counts(component, component.maximum and component.maximum(obj), #ids, true) -- with maximum
-      maximum_places = places(component.maximum, obj) -- with maximum
+      local replicas, replicas_places = counts_and_places(component, component.replicas, obj, #ids, false)
+      local minimum, minimum_places, maximum, maximum_places = {}, {}, {}, {} -- with bounds
+      minimum, minimum_places = counts_and_places(component, component.minimum, obj, #ids, true) -- with minimum
+      maximum, maximum_places = counts_and_places(component, component.maximum, obj, #ids, true) -- with maximum
       for i = 1, #ids do
         if found[i] then
           scales[#scales + 1] = {
             component = component,
             instance = ids[i],
-            pods = replicas[i] or minimum[i] or 1,
-            minimum = minimum[i],
-            maximum = maximum[i],
+            pods = replicas[i] or 1, -- without bounds
+            place = replicas_places[i], -- without bounds
+            pods = replicas[i] or minimum[i] or 1, -- with bounds
+            minimum = minimum[i], -- with bounds
+            maximum = maximum[i], -- with bounds
+            minimum_place = minimum_places[i], -- with bounds
+            maximum_place = maximum_places[i], -- with bounds
+            place = replicas_places[i] or minimum_places[i], -- with bounds
             replicas_place = replicas_places[i],
-            minimum_place = minimum_places[i],
-            maximum_place = maximum_places[i],
-            place = replicas_places[i] or minimum_places[i],
           }
         end
       end
@@ -83,7 +95,7 @@ local function scales_of(components, obj)
   return scales
 end
 
--- Whether every place of a count has a value; false where that cannot be told.
+-- Whether every place of a count has a value; false where the expression fails.
 local function is_complete(find, obj)
   local is_right, found = pcall(places, find, obj)
   for _, place in pairs(is_right and found or {}) do
@@ -92,21 +104,18 @@ local function is_complete(find, obj)
   return is_right
 end
 
-local function has_incomplete_pods(component, obj)
-  if is_complete(component.replicas, obj) and is_complete(component.minimum, obj) then return {}, {} end
-  local ids = {""} -- without ids
-  local ids = instance_ids(component, obj) -- with ids
-  return ids, pod_specs(component, obj, #ids)
-end
-
+-- Whether the pods of a component have a count that the object leaves unset.
 local function leaves_count_unset(components, obj)
   for _, component in ipairs(components) do
-    local ids, found = has_incomplete_pods(component, obj)
-    if next(found) ~= nil then
-      local replicas, minimum = places(component.replicas, obj), places(component.minimum, obj)
-      for i = 1, #ids do
-        local place = replicas[i] or minimum[i]
-        if found[i] and place and value_at(obj, place.path) == nil then return true end
+    local is_set = is_complete(component.replicas, obj)
+    if is_set then is_set = is_complete(component.minimum, obj) end -- with minimum
+    if not is_set then
+      local ids = {""} -- without ids
+      local ids = instance_ids(component, obj) -- with ids
+      for i in pairs(pod_specs(component, obj, #ids)) do
+        local place = places(component.replicas, obj)[i]
+        if not place then place = places(component.minimum, obj)[i] end -- with minimum
+        if place and value_at(obj, place.path) == nil then return true end
       end
     end
   end
@@ -125,7 +134,7 @@ local function mark_elastic(scales, elastic)
   local has_bounds = false
   for _, scale in ipairs(scales) do
     scale.is_bounded = scale.component.minimum ~= nil or scale.component.maximum ~= nil
-    has_bounds = has_bounds or scale.is_bounded
+    if scale.is_bounded then has_bounds = true end
   end
   for _, scale in ipairs(scales) do
     if elastic then
@@ -148,13 +157,13 @@ local function target_of(sharing)
   for _, scale in ipairs(sharing) do
     local place = scale.place
     if place.factor > 0 then
-      local minimum, maximum = scale.minimum, scale.maximum
-      if not scale.replicas_place then
+      local minimum, maximum = scale.minimum, scale.maximum -- with bounds
+      if not scale.replicas_place then -- with bounds
         minimum = nil
         if scale.maximum_place then maximum = nil end
       end
-      local least = math.max(0, place.floor or 0, minimum or 0)
-      local most = math.min(unbounded, place.cap or unbounded, maximum or unbounded)
+      local least, most = math.max(0, place.floor or 0), math.min(unbounded, place.cap or unbounded)
+      least, most = math.max(least, minimum or 0), math.min(most, maximum or unbounded) -- with bounds
       if target.step == 0 then
         target.units = math.floor(scale.pods / place.factor)
         target.least = math.ceil(least / place.factor)
@@ -286,6 +295,14 @@ local function rounded_shares(total_pods, targets, ideals, unit)
   return left == 0 and units or nil
 end
 
+-- Whether a list of numbers comes before another one of the same length.
+local function is_before(numbers, others)
+  for i, number in ipairs(numbers) do
+    if number ~= others[i] then return number < others[i] end
+  end
+  return false
+end
+
 -- The units of each class of targets with the same step: the cheapest way to the total near the ideals.
 local function settled(total_pods, classes, unit)
   local reach = ({[2] = 1024, [3] = 128})[#classes] or 16
@@ -319,7 +336,7 @@ local function settled(total_pods, classes, unit)
     if units == math.floor(units) and units >= last.least and units <= last.most then
       local cost = way.cost + math.abs(units * unit - last.ideal) * last.step
       local all = joined(way.units, {units})
-      if not chosen or cost < chosen.cost or (cost == chosen.cost and compare(all, chosen.units) < 0) then
+      if not chosen or cost < chosen.cost or (cost == chosen.cost and is_before(all, chosen.units)) then
         chosen = {cost = cost, units = all}
       end
     end
@@ -380,8 +397,8 @@ local function write_target(target, obj, units)
     if scale.component.has_default then write_default(scale.place, obj) end -- with has_default
     return
   end
-  if scale.minimum_place then write_place(scale.minimum_place, obj, number) end
-  if scale.maximum_place and scale.maximum and scale.maximum < number then
+  if scale.minimum_place then write_place(scale.minimum_place, obj, number) end -- with bounds
+  if scale.maximum_place and scale.maximum and scale.maximum < number then -- with bounds
     write_place(scale.maximum_place, obj, number)
   end
 end
