@@ -1,9 +1,11 @@
 """The document of the page: findings, answers, explanations, and where everything stands in the texts."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 
 from karta_interpreter.console.answers import ORDER, Question, answer
 from karta_interpreter.console.catalogue import examples, text_of
@@ -11,6 +13,7 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.sources.snapshot import Entry, Snapshot
+from tests.examples import EXAMPLES
 
 KARTA = """\
 apiVersion: run.ai/v1alpha1
@@ -191,35 +194,42 @@ def test_a_body_of_another_shape_is_rejected(body: Any) -> None:
 
 
 def cases(snapshot: Snapshot) -> Iterator[tuple[Entry, dict[str, Any]]]:
+    """Some cases of each operation of each definition; all with many EXAMPLES."""
     for entry in snapshot.entries.values():
+        taken = Counter[str]()
         for example in examples(entry.definition.gvk):
-            yield entry, dict(example)
+            taken[example["operation"]] += 1
+            if taken[example["operation"]] <= EXAMPLES // 15:
+                yield entry, dict(example)
 
 
-def test_every_example_of_the_catalogue_has_the_answer_of_its_definition(snapshot: Snapshot) -> None:
-    differing, seen = [], 0
+def test_examples_of_the_catalogue_have_the_answers_of_their_definitions(snapshot: Snapshot) -> None:
+    differing, seen = [], Counter[str]()
     for entry, example in cases(snapshot):
         texts = {name: example[name] for name in ("object", "observed", "items", "references", "replicas")}
         page = answer(Question(karta=text_of(entry), **texts))
         assert not page["findings"], entry.definition.name
         assert not page["problems"], (entry.definition.name, example["name"])
-        seen += 1
+        seen[example["operation"]] += 1
         found = one(page, example["operation"])
         if found.get("error") or found.get("missing"):
             continue
         if "results" in found and "patch" not in found and found["results"] != expected(entry, example):
             differing.append((entry.definition.name, example["name"]))
-    assert seen > 1000
+    assert seen.keys() == set(Operation)
+    assert min(seen.values()) > 40
     assert differing == []
 
 
 def expected(entry: Entry, example: dict[str, Any]) -> Any:
     """The results of the case as read from its texts by other code."""
-    import yaml  # noqa: PLC0415
-
-    obj, references = yaml.safe_load(example["object"]), list(yaml.safe_load_all(example["references"] or "[]"))
-    items = [StatusItem.of(item, "item") for item in yaml.safe_load(example["items"] or "[]")]
-    call = Call(Operation(example["operation"]), obj, replicas=example["replicas"], items=tuple(items))
+    obj, listed, *references = (
+        document
+        for name in ("object", "items", "references")
+        for document in yaml.load_all(example[name] or "[]", yaml.CSafeLoader)
+    )
+    items = tuple(StatusItem.of(item, "item") for item in listed)
+    call = Call(Operation(example["operation"]), obj, replicas=example["replicas"], items=items)
     try:
         return interpret(entry.definition, call, reader=Known.of(each for each in references if isinstance(each, dict)))
     except InterpretationError as error:

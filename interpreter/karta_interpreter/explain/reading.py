@@ -6,6 +6,7 @@ from its analysis of reads.
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ from karta_interpreter.karta.definition import Component, Definition, Fragments
 
 _MOST = 12
 """How many places of one output are listed."""
+_EXPRESSIONS = 1024
+"""How many expressions are kept analysed: those of some thirty definitions."""
 _NOTHING = object()
 _SLIP = 0.85
 """How alike two names are that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
@@ -118,10 +121,16 @@ def _is_beside(path: Path, own: Path) -> bool:
 
 def paths_read(query: Query, obj: Object) -> Iterator[Path]:
     """Yield the paths of all that an expression reads; nothing when it may read the whole object."""
+    if query.is_plain and not (projection := _projection(query)).is_whole:
+        yield from _leaves(projection, (), obj)
+
+
+@lru_cache(_EXPRESSIONS)
+def _projection(query: Query) -> Projection:
+    """Return the analysis of an expression, which is the same for all objects and takes longer than `_leaves`."""
     projection = Projection()
     take_outputs(projection, query)
-    if query.is_plain and not projection.is_whole:
-        yield from _leaves(projection, (), obj)
+    return projection
 
 
 def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
