@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from karta_interpreter.cli.describe import children_text, component_facts, gate_text
+from karta_interpreter.cli.catalog import children_text, component_facts, gate_text
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.description import describe, workers
 from karta_interpreter.sources.files import load_catalogue

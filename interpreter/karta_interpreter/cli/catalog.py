@@ -1,14 +1,13 @@
 """``karta-interpreter catalog``: which kinds are interpreted, and how."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Unpack
 
 import click
 
-from karta_interpreter.cli.definitions import chosen
-from karta_interpreter.cli.describe import show_text
-from karta_interpreter.cli.layers import Sources, load_sources, sources
+from karta_interpreter.cli.definitions import Sources, chosen, load_sources, sources
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.k8s.values import JSON, Object
@@ -100,3 +99,105 @@ def _list_json(description: Object) -> Object:
         "suspend": bool(description["suspend"]),
         "gang": bool(description["gangScheduling"]),
     }
+
+
+_WIDTH = 78
+"""The width of the last column, for terminals with a hundred."""
+_MOST_LINES = 5
+
+
+def component_facts(component: Object) -> Iterator[tuple[str, str]]:
+    """The facts about a component: label and value of each."""
+    for field, label in _LABELS.items():
+        value = component.get(field, "")
+        if isinstance(value, dict):
+            for name, expression in value.items():
+                yield f"{label}: {name}" if len(value) > 1 else label, expression
+        elif value:
+            yield label, "yes" if value is True else value
+
+
+_LABELS = {
+    "kind": "kind",
+    "ownerRef": "part of",
+    "instances": "one for each",
+    "pods": "pods",
+    "addedContainers": "operator adds",
+    "replicas": "replicas",
+    "minReplicas": "at least",
+    "maxReplicas": "at most",
+    "elastic": "elastic",
+}
+
+
+def gate_text(description: Object) -> str:
+    """The change of the registered operations by the feature gate MultiplePodTemplatesScheduling; empty for none."""
+    off, on = description["operations"], description["operationsWithMultiplePodTemplatesScheduling"]
+    more, less = [each for each in on if each not in off], [each for each in off if each not in on]
+    if not more:
+        return f"no {' and no '.join(less)}" if less else ""
+    return f"{' and '.join(more)} instead of {' and '.join(less)}"
+
+
+def children_text(description: Object) -> str:
+    """The kinds of objects that the workload creates, each with its group."""
+    kinds = ((each["kind"], each["apiVersion"].rpartition("/")[0]) for each in description["additionalChildKinds"])
+    return ", ".join(f"{kind} ({group})" if group else kind for kind, group in kinds)
+
+
+def show_text(description: Object) -> str:
+    """All facts about one kind: its operations, its components, its statuses."""
+    components = [
+        ([component["name"], label], value)
+        for component in description["components"]
+        for label, value in component_facts(component)
+    ]
+    sections = [
+        f"{click.style(description['kind'], bold=True)} {description['apiVersion']}\n",
+        table([row for label, value in _facts(description) for row in _wrapped(["", label], value)]),
+        _section(["COMPONENT", "FIELD", "VALUE"], components),
+        _section(["STATUS", "WHEN"], [([each["status"]], each["when"]) for each in description["statuses"]]),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _facts(description: Object) -> Iterator[tuple[str, str]]:
+    yield "definition", f"{description['definition']} ({description['origin']})"
+    yield "written from", description["writtenFrom"] or "-"
+    yield "operations", ", ".join(description["operations"])
+    if gate_text(description):
+        yield "", f"with MultiplePodTemplatesScheduling {gate_text(description)}"
+    for label, field, separator in _LISTS:
+        value: JSON = description[field]
+        if value or field not in ("references", "queueLabels"):
+            yield label, separator.join(value) or "-"
+    yield "creates", children_text(description) or "-"
+
+
+_LISTS = (
+    ("healthy", "healthy", ", "),
+    ("scripts", "scripts", ", "),
+    ("looks up", "references", ", "),
+    ("retains", "retain", "; "),
+    ("queued by", "queueLabels", ", "),
+    ("brings along", "dependencies", ", "),
+    ("suspend", "suspend", "; "),
+    ("resume", "resume", "; "),
+    ("gang", "gangScheduling", " / "),
+)
+
+
+def _section(header: Sequence[str], rows: Iterable[tuple[list[str], str]]) -> str:
+    """A table whose last column is wrapped, and whose first has a repeated value only once."""
+    lines: list[list[str]] = []
+    named = ""
+    for (name, *cells), value in rows:
+        lines += _wrapped(["" if name == named else name, *cells], value)
+        named = name
+    return table(lines, header=header) if lines else ""
+
+
+def _wrapped(cells: list[str], value: str) -> Iterator[list[str]]:
+    lines = wrap(value, _WIDTH, max_lines=_MOST_LINES, placeholder=" …", break_long_words=False, break_on_hyphens=False)
+    for number, line in enumerate(lines):
+        yield [*(cells if number == 0 else [""] * len(cells)), line]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import click
 
-from karta_interpreter.cli.definitions import read_given, scripts_of
+from karta_interpreter.cli.definitions import snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.options import LATER, Number, definitions
 from karta_interpreter.cli.program import UsageProblem
@@ -14,7 +14,7 @@ from karta_interpreter.console.catalogue import text_of, to_text
 from karta_interpreter.console.listener import run
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.sources.snapshot import Snapshot, combine
+from karta_interpreter.sources.snapshot import Snapshot
 
 _PORT = 8448
 
@@ -40,7 +40,7 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
     the editor; all definitions of -f are in the list of kinds, before those of the catalogue. No file is written.
     """
     check_stdin([each for each in (path, *filenames) if each])
-    snapshot = _snapshot(filenames)
+    snapshot = snapshot_of(filenames, below=[load_catalogue()])
     texts = _texts(snapshot, filenames, path)
 
     def started(url: str) -> None:
@@ -50,12 +50,6 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
             webbrowser.open(url)
 
     run(Served(lambda: snapshot, texts=texts), port, started)
-
-
-def _snapshot(filenames: Sequence[str]) -> Snapshot:
-    given = [read_given(each) for each in filenames]
-    scripts = scripts_of([found for each in given for found in each.customizations])
-    return combine([*(each.layer for each in given), load_catalogue()], scripts)
 
 
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:

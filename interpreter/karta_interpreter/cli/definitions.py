@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict
 
 import click
 
-from karta_interpreter.cli.files import STDIN, check_path, is_url, read_stdin, read_texts, read_url
+from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_stdin, read_texts, read_url
+from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.findings import Finding, Severity
@@ -15,11 +17,16 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of, load_catalogue
-from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Selection, combine
+from karta_interpreter.sources.snapshot import EVERYTHING, Entry, Layer, Overrides, Selection, Snapshot, combine
+from karta_interpreter.sources.store import Store
 from karta_interpreter.suggestion import did_you_mean
 
 DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
 """The kinds of definitions and customizations, which are no workloads."""
+
+
+class NoDefinition(Problem):
+    """There is no definition of a kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,7 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         known = {gvk for each in given for gvk in _kinds(each)}
         defined = ", ".join(map(str, sorted(known))) or "no usable kind"
         in_files = f"error: the given files have no definition for {gvk}; they define {defined}"
-        raise Problem(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
+        raise NoDefinition(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
     broken = {name: problem for each in (*weaker, *stronger) for name in each.broken if (problem := each.problem(name))}
     return Interpreter(found.entries[gvk], broken)
 
@@ -160,3 +167,49 @@ def _is_named(entry: Entry, names: Sequence[str]) -> bool:
     return any(
         each.lower() in (gvk.kind.lower(), f"{gvk.api_version}/{gvk.kind}".lower(), name.lower()) for each in names
     )
+
+
+_KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."
+_OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
+_CATALOGUE = "Whether to use the definitions of this package, too."
+
+
+class Sources(TypedDict):
+    """The values of the options that `sources` adds."""
+
+    filenames: tuple[str, ...]
+    kartas: tuple[Path, ...]
+    overrides: tuple[Path, ...]
+    catalogue: bool
+
+
+def sources(function: Command) -> Command:
+    """Add the options for the sources of definitions: ``-f``, and those that `serve` has."""
+    function = click.option("--catalogue/--no-catalogue", default=True, help=_CATALOGUE)(function)
+    function = click.option("--overrides", type=PATH, multiple=True, help=_OVERRIDES)(function)
+    return definitions(click.option("--kartas", type=PATH, multiple=True, help=_KARTAS)(function))
+
+
+def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
+    """Load the snapshot of the sources; the findings about them are printed on stderr."""
+    if given["filenames"]:
+        if given["kartas"] or given["overrides"]:
+            raise UsageProblem("error: give -f, or --kartas and --overrides, not both")
+        check_stdin(given["filenames"])
+        snapshot = snapshot_of(given["filenames"], selection)
+    else:
+        store = Store(given["kartas"], overrides=given["overrides"], catalogue=given["catalogue"], selection=selection)
+        snapshot = store.load()
+    broken = [finding for each in snapshot.quarantined for finding in each.findings]
+    click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
+    return snapshot
+
+
+def snapshot_of(paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[Layer] = ()) -> Snapshot:
+    """The snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
+    given = [read_given(path) for path in paths]
+    scripts = scripts_of([found for each in given for found in each.customizations])
+    layers = (*(selection.layer(each.layer) for each in given), *below)
+    known = {entry.definition.gvk for each in given for entry in each.layer.entries} | scripts.scripts.keys()
+    snapshot = combine(layers, selection.overrides(scripts))
+    return replace(snapshot, findings=(*snapshot.findings, *selection.findings(known)))

@@ -11,12 +11,11 @@ import click
 
 from karta_interpreter.cli.calls import Outcome, ask
 from karta_interpreter.cli.definitions import Interpreter
+from karta_interpreter.cli.diff_input import Question, Side, read_questions, side_of
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import LATER, Number, complete_kinds_and_files, output
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.questions import Question, read_questions
 from karta_interpreter.cli.render import one_line, written
-from karta_interpreter.cli.sides import Side, side_of
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path

@@ -5,10 +5,9 @@ from typing import Unpack
 
 import click
 
-from karta_interpreter.cli.export_customization import customization_command
-from karta_interpreter.cli.export_health import argocd_health_command, flux_health_command
+from karta_interpreter.cli.definitions import Sources, load_sources, sources
+from karta_interpreter.cli.export_definitions import argocd_health_command, customization_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.layers import Sources, load_sources, sources
 from karta_interpreter.cli.options import FILE, Number, complete_kinds, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, to_json, to_yaml, written

@@ -1,8 +1,10 @@
-"""Text that commands print: tables, YAML and JSON, findings. Functions here return text, they print nothing."""
+"""What commands print: tables, YAML and JSON, and findings as text; the progress of work that takes seconds."""
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import click
 import yaml
@@ -63,16 +65,11 @@ _AMBIGUOUS = re.compile(r"[yYnN]|[-+]?[0-9]+[eE][-+]?[0-9]+|[-+]?0o[0-7]+")
 """Booleans and numbers of the Go library that PyYAML would write without quotes."""
 
 
-class PlainDumper(yaml.SafeDumper):
+class _KubernetesDumper(yaml.SafeDumper):
     """Writes shared parts in full: readers of manifests do not expect anchors."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of PyYAML
-        """Whether a value gets no anchor."""
         return True
-
-
-class _KubernetesDumper(PlainDumper):
-    pass
 
 
 def to_yaml(value: JSON) -> str:
@@ -157,3 +154,15 @@ def _underlined(expression: str, span: Span) -> list[str]:
     shown = line[cut : cut + _WIDTH]
     carets = "^" * min(length, max(1, len(shown) - (start - cut)))
     return [_MARGIN + shown, _MARGIN + " " * (start - cut) + click.style(carets, fg="green")]
+
+
+Item = TypeVar("Item")
+
+
+def watched(items: Sequence[Item], label: str) -> Iterator[Item]:
+    """Yield the items; on a terminal a bar on stderr shows how many are done."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    with click.progressbar(items, label=label, file=sys.stderr, show_pos=True) as bar:
+        yield from bar

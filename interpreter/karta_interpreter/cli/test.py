@@ -17,8 +17,7 @@ from karta_interpreter.cli.explanations import explanations_text, warnings_text,
 from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.progress import watched
-from karta_interpreter.cli.render import one_line, table, to_yaml, written
+from karta_interpreter.cli.render import one_line, table, to_yaml, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.explain import explain

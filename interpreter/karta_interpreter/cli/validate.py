@@ -1,27 +1,35 @@
 """``karta-interpreter validate``: all findings about definitions and customizations."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.crds import crd_findings
 from karta_interpreter.cli.definitions import Given, read_given
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
-from karta_interpreter.findings import Finding, Severity, count
+from karta_interpreter.crd import check
+from karta_interpreter.errors import DefinitionError, ManifestError
+from karta_interpreter.findings import Finding, Severity, count, error, warning
+from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import objects_in
+from karta_interpreter.karta.model import Karta
+from karta_interpreter.karta.scaffold import CustomKind
+from karta_interpreter.karta.schema import gvk_of, read_karta
 from karta_interpreter.lua.customization import merge
 from karta_interpreter.registration.registrar import CRDS
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.files import UNREADABLE
+from karta_interpreter.sources.files import UNREADABLE, decode
 from karta_interpreter.sources.snapshot import Quarantined, combine
+from karta_interpreter.suggestion import closest
 
 
 @click.command("validate")
@@ -138,3 +146,62 @@ def _summary(number: Mapping[str, int]) -> str:
     shown[:0] = [name for name in ("definitions", "customizations") if number[name]] or ["definitions"]
     parts = [count(number[name], name.removesuffix("s")) for name in shown]
     return ", ".join(parts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
+
+
+_MOST_KINDS = 20
+"""How many kinds one hint lists."""
+_ROOT_KIND = ("spec", "structureDefinition", "rootComponent", "kind")
+
+
+def crd_findings(given: Iterable[Given], crds: Sequence[Object]) -> Iterator[Finding]:
+    """Yield what the CRDs contradict in all readable Kartas of files, each finding with its place.
+
+    Several CRDs of one kind are releases of it: only what all of them contradict is a finding.
+    """
+    for file in (file for each in given for file in each.files):
+        text, reason = decode(file.content or b"")
+        if not reason:
+            yield from contradictions(text, str(file.path), crds)
+
+
+def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[Finding]:
+    """Yield what the CRDs contradict in the readable Kartas of a text."""
+    try:
+        objects = objects_in(text, source)
+    except ManifestError:  # a finding of its own
+        return
+    for document, at, value in objects:
+        gvk = gvk_of(value) if isinstance(value, dict) else None
+        karta = read_karta(value)[0] if gvk else None
+        if gvk is None or karta is None:
+            continue
+        for finding in _contradictions(karta, gvk, crds):
+            line, column = document.position((*at, *finding.path))
+            yield replace(finding, source=source, line=line, column=column)
+
+
+def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
+    own = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
+    if not own:
+        kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})
+        near = closest(f"{gvk.kind}.{gvk.group}", kinds)
+        known = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST_KINDS else ""
+        hint = f"did you mean {near}?" if near else known
+        return [warning("crd-missing", _ROOT_KIND, f"there is no CRD for {gvk}", hint)]
+    found: list[list[Finding]] = []
+    for crd in own:
+        try:
+            found.append(check(karta, CustomKind.of(crd, gvk.version).schema))
+        except DefinitionError as err:
+            found.append([error("crd-version", (*_ROOT_KIND, "version"), str(err))])
+    first, *others = found
+    return [finding for finding in first if all(_is_among(finding, other) for other in others)]
+
+
+def _is_among(finding: Finding, others: Iterable[Finding]) -> bool:
+    """Whether another release contradicts the same place; it may list other names in its hint."""
+    return any((each.path, each.rule, each.span) == (finding.path, finding.rule, finding.span) for each in others)
+
+
+def _spec(crd: Object, *names: str) -> object:
+    return edit.get(crd, ("spec", *names))

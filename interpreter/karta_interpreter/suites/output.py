@@ -14,11 +14,12 @@ from karta_interpreter.suites.comparison import in_words_of
 from karta_interpreter.suites.suite import Case
 
 _KEY: Final = re.compile(r"output\s*:")
-_WIDTH: Final = 118
+WIDTH: Final = 118
+"""The longest lines of the catalogue."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes lists indented below their field, and shared parts in full."""
+    """Writes lists indented below their field, shared parts in full, and texts of several lines as blocks."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of PyYAML
         return True
@@ -26,10 +27,16 @@ class _Dumper(yaml.SafeDumper):
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - as above
         super().increase_indent(flow, indentless=False)
 
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
 
 def to_text(fields: Object) -> str:
-    """Return a case, or a part of one, as YAML in the order of its keys."""
-    text: str = yaml.dump(fields, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    """Return a case, a part of one, or a definition as YAML in the order of its keys, as people write it."""
+    text: str = yaml.dump(fields, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
     return text
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from karta_interpreter.cli.progress import watched
+from karta_interpreter.cli.render import watched
 
 
 class _Stream(io.StringIO):
