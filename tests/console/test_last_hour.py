@@ -1,6 +1,6 @@
 """Calls, errors and latencies of the last hour, from the counters of a server."""
 
-from karta_interpreter.console.last_hour import INTERVAL, LastHour
+from karta_interpreter.console.beside_server import INTERVAL, LastHour
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.server.metrics import CallMetrics
 

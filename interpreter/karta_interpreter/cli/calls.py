@@ -31,9 +31,6 @@ ORDER = (
 )
 """The operations as karmadactl lists them."""
 
-_LIVE = frozenset({Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH})
-"""Operations that Karmada asks of the object in a member cluster."""
-
 
 def operation_named(name: str) -> Operation:
     """The operation of that name in any case.
@@ -93,14 +90,8 @@ class Arguments:
         return ""
 
     def _call(self, operation: Operation) -> Call:
-        objects = (self.observed, self.desired) if operation in _LIVE else (self.desired, self.observed)
-        return Call(
-            operation,
-            next(obj for obj in objects if obj is not None),
-            observed=self.observed if operation is Operation.RETAIN else None,
-            replicas=self.replicas if operation is Operation.REVISE_REPLICA else None,
-            items=self.items or (),
-        )
+        given = [obj for obj in (self.desired, self.observed) if obj is not None]
+        return Call.of(operation, given[0], given[-1], self.replicas, self.items or ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.loading import load_documents
 from karta_interpreter.karta.scaffold import CustomKind, Draft, draft
 from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.operations.call import LIVE
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.suites.output import WIDTH, to_text
 
@@ -143,8 +144,7 @@ def _another_count(interpreter: Interpreter, workload: Object) -> int | None:
 
 def _case(name: str, call: Call, output: Object) -> Object:
     fields: dict[str, JSON] = {"name": name, "description": _TODO}
-    is_live = call.operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH)
-    fields["observedObj" if is_live else "desiredObj"] = call.object
+    fields["observedObj" if call.operation in LIVE else "desiredObj"] = call.object
     if call.operation is Operation.AGGREGATE_STATUS:
         items = [{"clusterName": item.cluster, "applied": True, "status": item.status} for item in call.items]
         fields["statusItems"] = items

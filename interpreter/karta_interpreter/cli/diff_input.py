@@ -93,24 +93,12 @@ def _of_document(document: Document, replicas: Callable[[Object], int]) -> Itera
             gvk = GVK.of(obj if isinstance(obj, dict) else {})
         except InterpretationError as error:
             raise Problem(f"error: {document.source}:{document.line}: {error}") from error
-        for call in _calls(obj, replicas(obj)):
+        # The object is the template, and what two members report and run.
+        template = {field: content for field, content in obj.items() if field != "status"}
+        items = tuple(StatusItem(member, obj["status"]) for member in _MEMBERS) if "status" in obj else ()
+        for operation in Operation:
+            call = Call.of(operation, template, obj, replicas(obj), items)
             yield Question(gvk, call, document.source, document.line)
-
-
-def _calls(obj: Object, replicas: int) -> Iterator[Call]:
-    """Yield a call of each operation: the object is the template, and what two members report and run."""
-    template = {field: value for field, value in obj.items() if field != "status"}
-    items = tuple(StatusItem(member, obj["status"]) for member in _MEMBERS) if "status" in obj else ()
-    for operation in Operation:
-        match operation:
-            case Operation.RETAIN:
-                yield Call(operation, template, observed=obj)
-            case Operation.REVISE_REPLICA:
-                yield Call(operation, obj, replicas=replicas)
-            case Operation.AGGREGATE_STATUS:
-                yield Call(operation, template, items=items)
-            case _:
-                yield Call(operation, obj)
 
 
 CATALOGUE = "catalogue"

@@ -20,6 +20,7 @@ from karta_interpreter.karta.loading import Loaded, load_placed
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.lua.source_map import Place as Lines
 from karta_interpreter.operations import Call, Operation, Options, StatusItem, interpret
+from karta_interpreter.operations.call import LIVE
 
 ORDER: Final = (
     Operation.INTERPRET_REPLICA,
@@ -31,8 +32,6 @@ ORDER: Final = (
     Operation.AGGREGATE_STATUS,
     Operation.INTERPRET_STATUS,
 )
-_LIVE: Final = (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH)
-"""Operations that Karmada asks of the object in a member cluster."""
 _CHANGED: Final = {
     Operation.REVISE_REPLICA: "revised",
     Operation.RETAIN: "retained",
@@ -167,14 +166,9 @@ class _Asked:
         if why := self._missing(operation):
             return {"operation": str(operation), "missing": why, "facts": [], "layers": []}
         printed: list[str] = []
-        asked = self._subject(operation)
-        call = Call(
-            operation,
-            asked.value,
-            observed=self._given.observed.value if operation is Operation.RETAIN and self._given.observed else None,
-            replicas=self._replicas if operation is Operation.REVISE_REPLICA else None,
-            items=tuple(item for _, item in self._given.items),
-        )
+        observed = self._given.observed or self._object
+        items = tuple(item for _, item in self._given.items)
+        call = Call.of(operation, self._object.value, observed.value, self._replicas, items)
         found = explain(self._definition, call, self._options, reader=self._known, on_print=printed.append)
         changes = {} if found.results is None else self._changes(operation, call.object, found.results)
         facts = [self._fact(fact, operation) for fact in found.facts]
@@ -186,9 +180,6 @@ class _Asked:
         if operation is Operation.RETAIN and self._given.observed is None:
             return "observed"
         return "items" if operation is Operation.AGGREGATE_STATUS and not self._given.items else ""
-
-    def _subject(self, operation: Operation) -> Place:
-        return self._given.observed if operation in _LIVE and self._given.observed else self._object
 
     @staticmethod
     def _changes(operation: Operation, before: JSON, results: Mapping[str, JSON]) -> Object:
@@ -219,7 +210,7 @@ class _Asked:
             item = next((place for place, item in self._given.items if item.cluster == cluster), None)
             return "items", item.position(("status", *path)) if item else None
         observed = self._given.observed
-        if observed and (source == OBSERVED or operation in _LIVE):
+        if observed and (source == OBSERVED or operation in LIVE):
             return "observed", observed.position(path)
         return "object", self._object.position(path)
 

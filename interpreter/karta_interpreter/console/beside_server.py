@@ -1,14 +1,22 @@
 """The console beside a server, on its event loop: what it serves, its calls of the last hour, its registration."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from bisect import bisect_left
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from itertools import accumulate
+from typing import Final
 
 from karta_interpreter.console.application import Served
-from karta_interpreter.console.last_hour import LastHour
 from karta_interpreter.console.listener import listening
 from karta_interpreter.server.log import log
 from karta_interpreter.server.server import Shared
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.server.beside import Shared
+from karta_interpreter.server.log import log
+from karta_interpreter.server.metrics import BOUNDS, Totals
 
 
 @asynccontextmanager
@@ -24,3 +32,85 @@ async def beside(shared: Shared, port: int) -> AsyncIterator[None]:
             yield
         finally:
             sampling.cancel()
+
+
+_HOUR: Final = 3600.0
+_SAMPLES: Final = 12
+INTERVAL: Final = _HOUR / _SAMPLES
+"""Seconds between two samples of the counters, of which an hour is kept."""
+_SUCCESS: Final = "success"
+_NOTHING: Final = Totals({}, {})
+
+
+class LastHour:
+    """Samples the counters of a server; ``read`` returns them as they are, ``clock`` seconds."""
+
+    def __init__(self, read: Callable[[], Totals], clock: Callable[[], float] = time.monotonic) -> None:
+        self._read, self._clock = read, clock
+        self._samples = deque[tuple[float, Totals]]()
+        self.sample()
+
+    def sample(self) -> None:
+        """Keep the counters of this moment, and forget those older than an hour but the last one."""
+        now = self._clock()
+        self._samples.append((now, self._read()))
+        while len(self._samples) > 1 and self._samples[1][0] <= now - _HOUR:
+            self._samples.popleft()
+
+    async def run(self) -> None:
+        """Sample until cancelled."""
+        while True:
+            await asyncio.sleep(INTERVAL)
+            self.sample()
+
+    def document(self) -> Object:
+        """Calls, errors and latencies by operation and kind, and their quantiles by operation."""
+        now, since = self._clock(), max(self._clock() - _HOUR, self._samples[0][0])
+        before = next((totals for at, totals in reversed(self._samples) if at <= since), _NOTHING)
+        present = self._read()
+        cells: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
+        for (operation, kind, outcome), values in present.series.items():
+            calls, seconds, slow = (
+                value - old
+                for value, old in zip(values, before.series.get((operation, kind, outcome), (0, 0, 0)), strict=True)
+            )
+            cell = cells[operation, kind]
+            cell[0] += calls
+            cell[1] += 0 if outcome == _SUCCESS else calls
+            cell[2] += seconds
+            cell[3] += slow
+        return {
+            "seconds": round(now - since),
+            "calls": [
+                {
+                    "operation": operation,
+                    "kind": kind,
+                    "calls": int(calls),
+                    "errors": int(errors),
+                    "meanMilliseconds": round(1000 * seconds / calls, 3),
+                    "slow": int(slow),
+                }
+                for (operation, kind), (calls, errors, seconds, slow) in sorted(cells.items())
+                if calls
+            ],
+            "operations": [
+                {"operation": operation, "p50": _quantile(counts, 0.5), "p99": _quantile(counts, 0.99)}
+                for operation, now_within in sorted(present.within.items())
+                if any(counts := _less(now_within, before.within.get(operation)))
+            ],
+        }
+
+
+def _less(now: tuple[int, ...], before: tuple[int, ...] | None) -> list[int]:
+    return [value - old for value, old in zip(now, before or (0,) * len(now), strict=True)]
+
+
+def _quantile(counts: list[int], share: float) -> float | None:
+    """The upper bound in milliseconds of the bucket in which a quantile lies, None above the last bound.
+
+    >>> _quantile([0, 9, 1, *[0] * 9], 0.5)
+    0.25
+    """
+    sums = list(accumulate(counts))
+    index = bisect_left(sums, share * sums[-1])
+    return BOUNDS[index] * 1000 if index < len(BOUNDS) else None

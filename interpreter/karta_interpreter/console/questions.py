@@ -4,9 +4,7 @@ import asyncio
 from typing import Final
 
 from karta_interpreter.console import child
-from karta_interpreter.console.answering import FAILURE, MEMORY, NICENESS
 from karta_interpreter.errors import InterpreterError, SandboxError, StopCause
-from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool
 
 SECONDS: Final = 3.0
@@ -30,8 +28,7 @@ class Questions:
 
     def __init__(self, seconds: float = SECONDS, *, idle_seconds: float = _IDLE_SECONDS) -> None:
         self._seconds = seconds
-        program = Program(child.__file__, MEMORY, niceness=NICENESS)
-        self.pool: Final = Pool(lambda: Process(program), _PROCESSES, idle_seconds=idle_seconds)
+        self.pool: Final = child.processes(_PROCESSES, idle_seconds)
         self._awaited = AsyncPool(self.pool)
 
     async def ask(self, body: bytes) -> bytes:
@@ -41,13 +38,13 @@ class Questions:
         """
         try:
             async with self._awaited.process("console", _WAIT_SECONDS) as (process, _):
-                await process.send(child.ASK, body, self._seconds, grace=_GRACE_SECONDS)
+                await process.send(child.PAGE, body, self._seconds, grace=_GRACE_SECONDS)
                 letter, answer = await process.receive()
         except SandboxError as error:
             if error.cause is StopCause.DEFECT:
                 raise
             raise QuestionError(f"there is no answer: {error}") from error
-        if letter == FAILURE:
+        if letter == child.FAILURE:
             raise QuestionError(f"there is no answer: {answer.decode()}")
         return answer
 

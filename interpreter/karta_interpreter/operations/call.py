@@ -23,6 +23,9 @@ class Operation(StrEnum):
     INTERPRET_DEPENDENCY = "InterpretDependency"
 
 
+LIVE: Final = frozenset({Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH})
+"""Operations that Karmada asks of the object in a member cluster."""
+
 RESULTS: Final[Mapping[Operation, tuple[str, ...]]] = {
     Operation.INTERPRET_REPLICA: ("replica", "requires"),
     Operation.INTERPRET_COMPONENT: ("components",),
@@ -105,6 +108,26 @@ class Call(NamedTuple):
     observed: Object | None = None
     replicas: int | None = None
     items: tuple[StatusItem, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        operation: Operation,
+        template: Object,
+        observed: Object,
+        replicas: int | None = None,
+        items: tuple[StatusItem, ...] = (),
+    ) -> "Call":
+        """The call of one operation, as Karmada makes it of a template and the object of a member cluster."""
+        match operation:
+            case Operation.RETAIN:
+                return cls(operation, template, observed=observed)
+            case Operation.REVISE_REPLICA:
+                return cls(operation, template, replicas=replicas)
+            case Operation.AGGREGATE_STATUS:
+                return cls(operation, template, items=items)
+            case _:
+                return cls(operation, observed if operation in LIVE else template)
 
     @property
     def wanted(self) -> int:

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.console.workload_types.access import ClusterAccess, TokenFile
+from karta_interpreter.console.workload_types.edge import ClientLimits
 from karta_interpreter.console.workload_types.problems import ApiError
-from karta_interpreter.console.workload_types.rate import RateLimit
 from karta_interpreter.errors import ServeError
 from karta_interpreter.sources.api_server import ApiServer
 from tests.console.workload_types.karta_api import ACCESS_REVIEWS, USER_REVIEWS, KartaApi
@@ -113,7 +113,7 @@ async def test_without_an_answer_of_the_api_server_nothing_is_decided(tmp_path: 
 
 def test_a_client_may_ask_as_often_as_the_rate_allows() -> None:
     clock = Time()
-    rate = RateLimit(60, clock)
+    rate = ClientLimits(60, clock)
     for _ in range(60):
         rate.take("one")
     with pytest.raises(ApiError, match=re.escape("more than 60 requests a minute")) as caught:
@@ -129,8 +129,8 @@ def test_a_client_may_ask_as_often_as_the_rate_allows() -> None:
 
 def test_many_clients_take_no_memory_for_long() -> None:
     clock = Time()
-    rate = RateLimit(60, clock)
+    rate = ClientLimits(60, clock)
     for number in range(25_000):
         rate.take(str(number))
         clock.now += 0.01
-    assert len(rate._buckets) <= 10_000  # noqa: SLF001 - what this is about
+    assert len(rate._clients) <= 10_000  # noqa: SLF001 - what this is about

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from karta_interpreter.console.workload_types.choices import Choices
+from karta_interpreter.console.workload_types.models import Choices
 from karta_interpreter.console.workload_types.openapi import document
 from karta_interpreter.console.workload_types.problems import STATUSES
 from karta_interpreter.server import Settings

@@ -6,15 +6,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from karta_interpreter.console.workload_types.access import Access, ClusterAccess, TokenFile
-from karta_interpreter.console.workload_types.choices import Choices
 from karta_interpreter.console.workload_types.cluster_storage import ClusterStorage
-from karta_interpreter.console.workload_types.edge import Edge
+from karta_interpreter.console.workload_types.edge import ClientLimits, Edge
 from karta_interpreter.console.workload_types.folder_storage import FolderStorage
 from karta_interpreter.console.workload_types.judge import Judge
+from karta_interpreter.console.workload_types.models import Choices
 from karta_interpreter.console.workload_types.openapi import document
-from karta_interpreter.console.workload_types.rate import RateLimit
-from karta_interpreter.console.workload_types.routes import Parts, Routes
-from karta_interpreter.console.workload_types.storage import Storage
+from karta_interpreter.console.workload_types.records import Storage
+from karta_interpreter.console.workload_types.routes import Routes
 from karta_interpreter.console.workload_types.view import View
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.listener import Connections, Listener
@@ -44,22 +43,14 @@ async def serve_types(shared: Shared) -> AsyncIterator[str]:
     storage, access = _storage(shared, seconds), _access(shared)
     choices = Choices.of(settings.types_categories, settings.types_priorities)
     judge = Judge(seconds)
-    parts = Parts(
-        shared.store,
-        storage,
-        View(shared.store, storage),
-        judge,
-        choices,
-        shared.options,
-        settings.types_body_limit,
-    )
-    routes = Routes(parts, document(choices)).table()
-    edge = Edge(routes, access, RateLimit(settings.types_rate), shared.readiness)
-    connections = Connections(edge, replace(settings, body_limit=settings.types_body_limit))
+    view, limit = View(shared.store, storage), settings.types_body_limit
+    routes = Routes(shared.store, storage, view, judge, choices, shared.options, limit, document(choices))
+    edge = Edge(routes.table(), access, ClientLimits(settings.types_rate), shared.readiness)
+    connections = Connections(edge, replace(settings, body_limit=limit))
     listener = Listener(connections, tls, most=_CONNECTIONS, rejected=shared.metrics.connection_rejected)
     await listener.open(host, port)
     try:
-        url = _url(host, listener.port, is_tls=tls is not None)
+        url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.port}"
         log.info("workload types API", url=url)
         yield url
         await listener.drain(_DRAIN_SECONDS)
@@ -107,7 +98,3 @@ def _access(shared: Shared) -> Access:
     if asks and shared.control_plane:
         return ClusterAccess(shared.control_plane.api)
     raise ServeError("--types-api needs to know who may use it: give --types-token-file or --types-token-review")
-
-
-def _url(host: str, port: int, *, is_tls: bool) -> str:
-    return f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -2,9 +2,11 @@
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from math import ceil
 from typing import Any, Final, NamedTuple, TypeVar
 
 import orjson
@@ -15,9 +17,9 @@ from pydantic import BaseModel, ValidationError
 from karta_interpreter.console.workload_types.access import Access, bearer_token
 from karta_interpreter.console.workload_types.models import ProblemError
 from karta_interpreter.console.workload_types.problems import CONTENT_TYPE, ApiError
-from karta_interpreter.console.workload_types.rate import RateLimit
 from karta_interpreter.errors import RequestError
 from karta_interpreter.explain.explanation import pointer_to
+from karta_interpreter.registration.conflicts import RateLimit
 from karta_interpreter.server.application import read_body
 from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.log import log
@@ -25,6 +27,7 @@ from karta_interpreter.server.log import log
 _HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _READS: Final = {"get", "list"}
 _LONGEST: Final = 200
+_MOST_CLIENTS: Final = 10_000
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -54,14 +57,32 @@ class Route(NamedTuple):
         return cls(method, re.compile(re.escape(path).replace(r"\{id\}", "(?P<id>[^/:]+)")), verb, handler)
 
 
+class ClientLimits:
+    """Limits how often each address may ask: what it has left for a minute comes back within a minute."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_minute = per_minute
+        self._clock = clock
+        self._clients: dict[str, RateLimit] = {}
+
+    def take(self, client: str) -> None:
+        """Count a request; raises ApiError, 429, where there were too many."""
+        if len(self._clients) >= _MOST_CLIENTS and client not in self._clients:
+            self._clients.clear()  # a client had to wait less than a minute for another request
+        limit = self._clients.setdefault(client, RateLimit(self._per_minute, 60 / self._per_minute))
+        if wait := limit.take(self._clock()):
+            detail = f"more than {self._per_minute} requests a minute"
+            raise ApiError(429, detail, headers={"Retry-After": str(ceil(wait))})
+
+
 class Edge:
     """Answers the requests of connections (`karta_interpreter.server.connection.Answers`)."""
 
-    def __init__(self, routes: Sequence[Route], access: Access, rate: RateLimit, readiness: Readiness) -> None:
+    def __init__(self, routes: Sequence[Route], access: Access, limits: ClientLimits, readiness: Readiness) -> None:
         self.readiness = readiness
         self._routes = routes
         self._access = access
-        self._rate = rate
+        self._limits = limits
         self._tasks: set[asyncio.Task[Response]] = set()
 
     async def handle(self, request: BaseRequest) -> Response:
@@ -87,7 +108,7 @@ class Edge:
         who, client = "unknown", request.remote or ""
         route, asked = self._route(request)
         try:
-            self._rate.take(client)
+            self._limits.take(client)
             token = bearer_token(request.headers.get("Authorization"))
             who = await self._access.user(token)
             await self._access.authorize(token, route.verb)

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from karta_interpreter.console.answering import FAILURE, MEMORY, NICENESS
-from karta_interpreter.console.workload_types import child
+from karta_interpreter.console import child
 from karta_interpreter.console.workload_types.models import FindingOutput, Interpretation
 from karta_interpreter.console.workload_types.problems import ApiError
 from karta_interpreter.errors import SandboxError, StopCause
@@ -18,7 +17,6 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import pack, pack_known
 from karta_interpreter.karta.reference_resolver import Reader, known_to
 from karta_interpreter.operations import Options
-from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool
 
 _PROCESSES: Final = 2
@@ -35,8 +33,7 @@ class Judge:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        program = Program(child.__file__, MEMORY, niceness=NICENESS)
-        self.pool: Final = Pool(lambda: Process(program), _PROCESSES, idle_seconds=_IDLE_SECONDS)
+        self.pool: Final = child.processes(_PROCESSES, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
     async def findings(self, group: str, kind: str, kartas: Sequence[Object]) -> list[FindingOutput]:
@@ -77,6 +74,6 @@ class Judge:
             if error.cause in _CAUSED_BY_REQUEST:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
             raise ApiError(503, f"no process can judge the body: {error}", headers={"Retry-After": "1"}) from error
-        if found == FAILURE:
+        if found == child.FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
         return orjson.loads(answer)

@@ -9,12 +9,12 @@ from typing import Final
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
-from karta_interpreter.console.workload_types.choices import Choices
 from karta_interpreter.console.workload_types.edge import Asked, Route, read, sent
 from karta_interpreter.console.workload_types.judge import Judge
 from karta_interpreter.console.workload_types.listing import Listing
 from karta_interpreter.console.workload_types.models import (
     Categories,
+    Choices,
     Explanations,
     FindingOutput,
     Interpretation,
@@ -24,8 +24,7 @@ from karta_interpreter.console.workload_types.models import (
     WorkloadTypes,
 )
 from karta_interpreter.console.workload_types.problems import ApiError, invalid, owned
-from karta_interpreter.console.workload_types.records import StoredType, karta_name
-from karta_interpreter.console.workload_types.storage import Storage
+from karta_interpreter.console.workload_types.records import Storage, StoredType, karta_name
 from karta_interpreter.console.workload_types.view import API, Row, View
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
@@ -43,8 +42,8 @@ _ROOT_KIND: Final = ("spec", "structureDefinition", "rootComponent", "kind")
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What the handlers work with."""
+class Routes:
+    """The handlers, and what they work with; ``document`` is the description of this API."""
 
     store: Store
     storage: Storage
@@ -53,14 +52,7 @@ class Parts:
     choices: Choices
     options: Options
     body_limit: int
-
-
-class Routes:
-    """The handlers."""
-
-    def __init__(self, parts: Parts, document: bytes) -> None:
-        self._parts = parts
-        self._document = document
+    document: bytes
 
     def table(self) -> Sequence[Route]:
         """Every path with its methods."""
@@ -80,8 +72,8 @@ class Routes:
     async def list_types(self, asked: Asked) -> Response:
         """A page of the types."""
         listing = Listing.of(asked.request.query.items())
-        rows, total = listing.page((await self._parts.view.rows()).values())
-        types = [row.output(self._parts.choices) for row in rows]
+        rows, total = listing.page((await self.view.rows()).values())
+        types = [row.output(self.choices) for row in rows]
         return sent(WorkloadTypes(types=types, total=total, offset=listing.offset, limit=listing.limit))
 
     async def get(self, asked: Asked) -> Response:
@@ -91,14 +83,14 @@ class Routes:
     async def create(self, asked: Asked) -> Response:
         """Register a type; the same request again changes nothing."""
         wanted, _ = await self._judged(asked)
-        async with self._parts.storage.exclusive():
+        async with self.storage.exclusive():
             present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
             is_new = present is None or present.is_part_of(wanted)
             if present and not is_new and not present.equals(wanted):
                 raise ApiError(
                     409, f"{wanted.kind} of {wanted.group} is registered with another content: PUT changes it"
                 )
-            stored = await self._parts.storage.write(wanted, present) if is_new or not present else present
+            stored = await self.storage.write(wanted, present) if is_new or not present else present
         return await self._stored(stored, 201 if is_new else 200)
 
     async def replace(self, asked: Asked) -> Response:
@@ -106,21 +98,21 @@ class Routes:
         row = await self._row(asked)
         matches = _if_match(asked.request)
         wanted, _ = await self._judged(asked, row)
-        async with self._parts.storage.exclusive():
+        async with self.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, wanted.kartas.keys()))
             _check(present, matches)
             is_same = present.etag == wanted.etag and present.revisions == wanted.revisions
-            stored = present if is_same else await self._parts.storage.write(wanted, present)
+            stored = present if is_same else await self.storage.write(wanted, present)
         return await self._stored(stored, 200)
 
     async def delete(self, asked: Asked) -> Response:
         """Delete a type that is registered."""
         row = await self._row(asked)
         matches = _if_match(asked.request)
-        async with self._parts.storage.exclusive():
+        async with self.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, ()))
             _check(present, matches)
-            await self._parts.storage.delete(present)
+            await self.storage.delete(present)
         await self._until(lambda now: now is None or now.source != API, row.id)
         return Response(status=204)
 
@@ -132,44 +124,44 @@ class Routes:
     async def interpret(self, asked: Asked) -> Response:
         """Answer all operations about an object of a type, each with its explanation."""
         row = await self._row(asked)
-        body = await read(asked, Interpretation, self._parts.body_limit)
-        entry = self._parts.store.snapshot.entries.get(_kind_of(body, row))
+        body = await read(asked, Interpretation, self.body_limit)
+        entry = self.store.snapshot.entries.get(_kind_of(body, row))
         if entry is None:
             versions = ", ".join(each.gvk.version for each in row.records)
             finding = _error("/object/apiVersion", "unknown-version", f"this version is not served; known: {versions}")
             raise invalid([finding], "the object cannot be interpreted")
-        reader = self._parts.store.reader
-        found = await self._parts.judge.explanations(entry.definition, reader, self._parts.options, body, entry.origin)
+        reader = self.store.reader
+        found = await self.judge.explanations(entry.definition, reader, self.options, body, entry.origin)
         return sent(Explanations(explanations=[dict(each) for each in found]))
 
     async def categories(self, asked: Asked) -> Response:
         """The categories."""
         del asked
-        return sent(Categories(categories=[*self._parts.choices.categories.values()]))
+        return sent(Categories(categories=[*self.choices.categories.values()]))
 
     async def priorities(self, asked: Asked) -> Response:
         """The priorities."""
         del asked
-        return sent(Priorities(priorities=[*self._parts.choices.priorities.values()]))
+        return sent(Priorities(priorities=[*self.choices.priorities.values()]))
 
     async def openapi(self, asked: Asked) -> Response:
         """The description of this API."""
         del asked
-        return Response(body=self._document, content_type="application/json")
+        return Response(body=self.document, content_type="application/json")
 
     async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[StoredType, list[FindingOutput]]:
         """The type in a body, and its warnings; raises ApiError with all findings where one is an error."""
-        body = await read(asked, WorkloadTypeInput, self._parts.body_limit)
+        body = await read(asked, WorkloadTypeInput, self.body_limit)
         asked.about = f"{body.name}.{body.group}"
         kartas = [_with_name(karta) for karta in body.resource_interfaces]
-        findings = await self._parts.judge.findings(body.group, body.name, kartas)
+        findings = await self.judge.findings(body.group, body.name, kartas)
         findings += self._more_findings(body, row)
         if any(each.severity == "error" for each in findings):
             raise invalid(findings)
         return StoredType.new(body.group, body.name, body.category_id, body.priority_id, kartas), findings
 
     def _more_findings(self, body: WorkloadTypeInput, row: Row | None) -> Sequence[FindingOutput]:
-        choices, found = self._parts.choices, []
+        choices, found = self.choices, []
         for field, given, known in (
             ("categoryId", body.category_id, choices.categories),
             ("priorityId", body.priority_id, choices.priorities),
@@ -185,13 +177,13 @@ class Routes:
             gvk, pointer = gvk_of(karta), f"/resourceInterfaces/{index}/{'/'.join(_ROOT_KIND)}"
             if gvk in seen:
                 found.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
-            if gvk and not self._parts.store.takes(gvk):
+            if gvk and not self.store.takes(gvk):
                 found.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
             seen |= {gvk} if gvk else set()
         return found
 
     async def _row(self, asked: Asked) -> Row:
-        row = await self._parts.view.find(asked.id)
+        row = await self.view.find(asked.id)
         if row is None:
             raise ApiError(404, "there is no workload type with this id")
         asked.about = f"{row.name}.{row.group}"
@@ -199,9 +191,9 @@ class Routes:
 
     async def _present(self, group: str, kind: str, versions: Collection[str]) -> StoredType | None:
         """The type as it is stored; raises ApiError where the kind has another owner at that place."""
-        if holder := await self._parts.view.holder(group, kind, versions):
+        if holder := await self.view.holder(group, kind, versions):
             raise owned(holder, f"{kind} of {group or 'the core group'}")
-        return await self._parts.storage.read(group, kind)
+        return await self.storage.read(group, kind)
 
     @staticmethod
     def _required(row: Row, present: StoredType | None) -> StoredType:
@@ -215,19 +207,19 @@ class Routes:
         """The answer with a type, once the server serves it."""
         etag = stored.etag
         await self._until(lambda now: now is not None and now.etag == etag, stored.id)
-        row = await self._parts.view.find(stored.id)
+        row = await self.view.find(stored.id)
         if row is None:
             raise ApiError(503, "the type is stored, but is not served yet", headers={"Retry-After": "1"})
         return self._sent(row, status, f"{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
 
     def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
-        return sent(row.output(self._parts.choices), status, etag=row.etag, location=location)
+        return sent(row.output(self.choices), status, etag=row.etag, location=location)
 
     async def _until(self, holds: Callable[[Row | None], bool], key: str) -> None:
         """Wait until the server has seen a change; the watch of a cluster takes milliseconds."""
         try:
-            async with asyncio.timeout(self._parts.judge.seconds):
-                while not holds(await self._parts.view.find(key)):  # noqa: ASYNC110 - sources have no event for it
+            async with asyncio.timeout(self.judge.seconds):
+                while not holds(await self.view.find(key)):  # noqa: ASYNC110 - sources have no event for it
                     await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError:
             log.warning("a change of a workload type is stored, but not served yet", id=key)

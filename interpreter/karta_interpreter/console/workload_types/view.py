@@ -6,20 +6,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from karta_interpreter.console.workload_types.child import finding_json
-from karta_interpreter.console.workload_types.choices import Choices
-from karta_interpreter.console.workload_types.models import FindingOutput, WorkloadType
+from karta_interpreter.console.child import finding_json
+from karta_interpreter.console.workload_types.models import Choices, FindingOutput, WorkloadType
 from karta_interpreter.console.workload_types.ownership import writer_of
 from karta_interpreter.console.workload_types.records import (
     CATEGORY,
     PRIORITY,
     Record,
+    Storage,
     content,
     etag_of,
     label,
     type_id,
 )
-from karta_interpreter.console.workload_types.storage import Storage
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.sources import cluster, files
