@@ -11,12 +11,10 @@ from typing import Final
 
 from karta_interpreter.console.application import Served
 from karta_interpreter.console.listener import listening
-from karta_interpreter.server.log import log
-from karta_interpreter.server.server import Shared
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.server.beside import Shared
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import BOUNDS, Totals
+from karta_interpreter.server.server import Shared
 
 
 @asynccontextmanager
