@@ -67,7 +67,7 @@ class Calls:
         self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
-        """Return the body that answers a request within that time, be it with an error.
+        """Return the body that answers a request within that time, or reports an error.
 
         Raises RequestError for a request without a uid, and when the server has too many calls.
         """
@@ -81,13 +81,11 @@ class Calls:
             return await (self._awaited(question, seconds) if question else self._in_process(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
-        """Return what `answer` would, or how to await it from scripts; None when a thread or a process answers."""
+        """Return what `answer` would, or how to await it; None for a body that is too large for this process."""
         question = self._read(body)
         if question is None:
             return None
-        if not question.waits:
-            return self._answer(question)
-        return partial(self._awaited, question) if question.is_scripted else None
+        return partial(self._awaited, question) if question.waits else self._answer(question)
 
     async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
         """Return the answer to a review of a Karta, see `IsolatedCalls.review`."""
@@ -156,14 +154,13 @@ class Calls:
 
     async def _results(self, question: "_Question", seconds: float) -> Results:
         definition, call = question.known()
-        until, turns = time.monotonic() + seconds, self._turns[definition.gvk]
+        until = time.monotonic() + seconds
         try:
             # Work that stops at its deadline returns the slow expression.
             async with asyncio.timeout(until - time.monotonic() + _LAST_WORDS):
-                if not question.is_scripted:
-                    return await self._in_thread(until, turns, definition, call)
-                async with turns:
+                if has_scripts_alone(definition, call.operation):
                     return await self._scripts.answer(definition, call, self._options, until)
+                return await self._in_thread(until, definition, call)
         except TimeoutError:
             raise InterpretationError(question.too_slow(seconds), code=504) from None
         except InterpretationError as error:
@@ -171,8 +168,8 @@ class Calls:
                 raise
             raise InterpretationError(f"{question.too_slow(seconds)}: {error}", code=504) from error
 
-    async def _in_thread(self, until: float, turns: asyncio.Semaphore, definition: Definition, call: Call) -> Results:
-        loop = asyncio.get_running_loop()
+    async def _in_thread(self, until: float, definition: Definition, call: Call) -> Results:
+        loop, turns = asyncio.get_running_loop(), self._turns[definition.gvk]
 
         def give_back(_: object) -> None:
             with suppress(RuntimeError):  # the loop has been closed
@@ -245,12 +242,6 @@ class _Question(NamedTuple):
         if self.is_fast or self.definition is None:
             return False
         return self.definition.uses_bounded or self.request.operation_name in self.definition.scripts.operations
-
-    @property
-    def is_scripted(self) -> bool:
-        """Whether the answer waits for scripts alone."""
-        definition, request = self.definition, self.request
-        return bool(definition and request.call and has_scripts_alone(definition, request.operation_name))
 
     def served(self) -> Definition:
         """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""

@@ -2,7 +2,7 @@
 
 Three quarters of what aiohttp does for a request is of no use to these. The fast lane decides nothing by itself:
 a request that differs from Karmada's in one byte, and one whose answer is anything but a plain 200, goes to aiohttp as
-it came. An answer is there at once, or comes from a script in another process.
+it came. An answer is there at once, or comes from another process.
 """
 
 import asyncio
@@ -61,7 +61,10 @@ class FastLane(Connection):
             return
         self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
         if self._awaited:
-            self._hold_back(data)
+            # The next request waits for the answer, and no more is read.
+            self._held += data
+            if self.transport is not None:
+                self.transport.pause_reading()
         elif self._held:
             self._go_on(data)
         else:
@@ -138,12 +141,6 @@ class FastLane(Connection):
             self._held.clear()
             self.transport.resume_reading()
             self.data_received(held)
-
-    def _hold_back(self, data: bytes) -> None:
-        """Hold what a client sends before it has its answer, and take no more of it."""
-        self._held += data
-        if self.transport is not None:
-            self.transport.pause_reading()
 
     def _write(self, answer: bytes, header: bytes = b"") -> None:
         if self.transport is not None:
