@@ -4,7 +4,6 @@ Follows ``GetDependenciesFromPodTemplate`` of Karmada (``pkg/util/helper/pod.go`
 That does not know the claims of Dynamic Resource Allocation.
 """
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from karta_interpreter.k8s.fields import object_field, objects_field, text_field
@@ -113,32 +112,25 @@ def _of_volumes(spec: Object) -> list[_Found]:
     found: list[_Found] = []
     for index, volume in enumerate(objects_field(spec, "volumes", _SPEC)):
         place = ("spec", "volumes", index)
-        for sources in _SOURCES:
+        for kind, sources in _SOURCES.items():
             if sources.keys().isdisjoint(volume):
-                continue  # before looking for each of many kinds: a volume has one source
-            for source, read in sources.items():
+                continue  # before looking for each of many sources: a volume has one
+            for source, field in sources.items():
                 if volume.get(source) is not None:
-                    found += read(object_field(volume, source, place), (*place, source))
+                    read = _of_projection if source == "projected" else _of_source
+                    found += read(kind, object_field(volume, source, place), field, (*place, source))
                     break
     return found
 
 
-_Reader = Callable[[Object, Path], list[_Found]]
+def _of_source(kind: str, source: Object, field: str, place: Path) -> list[_Found]:
+    is_reference = field.endswith("Ref")
+    return [(kind, _name_in(source, field, place) if is_reference else text_field(source, field, place))]
 
 
-def _named(kind: str, field: str) -> _Reader:
-    return lambda source, place: [(kind, text_field(source, field, place))]
-
-
-def _secret_in(field: str) -> _Reader:
-    return lambda source, place: [("Secret", _name_in(source, field, place))]
-
-
-def _projected(kind: str, field: str) -> _Reader:
-    return lambda source, place: [
-        (kind, _name_in(part, field, (*place, "sources", index)))
-        for index, part in enumerate(objects_field(source, "sources", place))
-    ]
+def _of_projection(kind: str, projection: Object, field: str, place: Path) -> list[_Found]:
+    parts = objects_field(projection, "sources", place)
+    return [(kind, _name_in(part, field, (*place, "sources", index))) for index, part in enumerate(parts)]
 
 
 def _name_in(parent: Object, field: str, place: Path) -> str:
@@ -146,21 +138,24 @@ def _name_in(parent: Object, field: str, place: Path) -> str:
     return text_field(reference, "name", (*place, field)) if reference else ""
 
 
-_SOURCES: tuple[dict[str, _Reader], ...] = (
-    {
-        "azureFile": _named("Secret", "secretName"),
-        "cephfs": _secret_in("secretRef"),
-        "cinder": _secret_in("secretRef"),
-        "flexVolume": _secret_in("secretRef"),
-        "projected": _projected("Secret", "secret"),
-        "rbd": _secret_in("secretRef"),
-        "secret": _named("Secret", "secretName"),
-        "scaleIO": _secret_in("secretRef"),
-        "iscsi": _secret_in("secretRef"),
-        "storageos": _secret_in("secretRef"),
-        "csi": _secret_in("nodePublishSecretRef"),
+_SOURCES: Final = {
+    "Secret": {
+        "azureFile": "secretName",
+        "cephfs": "secretRef",
+        "cinder": "secretRef",
+        "flexVolume": "secretRef",
+        "projected": "secret",
+        "rbd": "secretRef",
+        "secret": "secretName",
+        "scaleIO": "secretRef",
+        "iscsi": "secretRef",
+        "storageos": "secretRef",
+        "csi": "nodePublishSecretRef",
     },
-    {"projected": _projected("ConfigMap", "configMap"), "configMap": _named("ConfigMap", "name")},
-    {"persistentVolumeClaim": _named("PersistentVolumeClaim", "claimName")},
-)
-"""A volume has one source. Where it has several, Karmada looks at the first one in this order for each kind."""
+    "ConfigMap": {"projected": "configMap", "configMap": "name"},
+    "PersistentVolumeClaim": {"persistentVolumeClaim": "claimName"},
+}
+"""By kind: the sources of volumes, and the field of each that names the object or refers to it.
+
+A volume has one source. Where it has several, Karmada looks at the first one in this order for each kind.
+"""

@@ -1,7 +1,5 @@
 """Copy-on-write edits of JSON documents: what an edit does not touch is shared with the original."""
 
-from typing import Any
-
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON, Path, field_path, type_name
 
@@ -38,7 +36,11 @@ def set_value(document: JSON, path: Path, value: JSON) -> JSON:
             raise _unwritable(path, depth, here)
         parents.append(here)
         here = here[step] if _has(here, step) else None
-    return _rebuild(parents, path, value)
+    for parent, step in zip(reversed(parents), reversed(path), strict=True):
+        copy = parent.copy()
+        copy[step] = value
+        value = copy
+    return value
 
 
 def remove(document: JSON, path: Path) -> JSON:
@@ -55,14 +57,6 @@ def remove(document: JSON, path: Path) -> JSON:
     shorter = parent.copy()
     del shorter[path[-1]]
     return set_value(document, path[:-1], shorter)
-
-
-def _rebuild(parents: list[JSON], path: Path, value: JSON) -> JSON:
-    for parent, step in zip(reversed(parents), reversed(path), strict=True):
-        copy: Any = parent.copy()
-        copy[step] = value
-        value = copy
-    return value
 
 
 def _has(container: JSON, step: str | int) -> bool:

@@ -121,16 +121,13 @@ def projection_reader(projections: Mapping[str, Projection | None]) -> Read:
             text.decode()  # msgspec does not check that skipped text is UTF-8
         values = astuple(decoder.decode(text))
         # This fails on integers that orjson would have read as doubles: it has no larger ones.
-        if _is_much(orjson.dumps(values)):
+        written = orjson.dumps(values)
+        if len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES):
             too_long, distrust = len(text), _DISTRUST
             raise msgspec.ValidationError(_TOO_MUCH)
         return values
 
     return read
-
-
-def _is_much(written: bytes) -> bool:
-    return len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES)
 
 
 def _type(part: Projection) -> Any:  # noqa: ANN401 - a type

@@ -60,7 +60,10 @@ class CertificateSource(ABC):
 
 def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: datetime | None = None) -> Certificate:
     """Return the pair; raises ServeError, which names its ``sources``, when it is none that Karmada would accept."""
-    leaf = _leaf(chain, sources["chain"])
+    try:
+        leaf = read_certificates(chain, str(sources["chain"]))[0]
+    except ValueError as error:
+        raise ServeError(str(error)) from error
     _check_key(leaf, key, sources)
     names = _names(leaf, sources["chain"])
     if leaf.not_valid_after_utc <= (now or datetime.now(UTC)):
@@ -78,13 +81,6 @@ def names_of(leaf: x509.Certificate) -> tuple[str, ...]:
         return ()
     addresses = names.get_values_for_type(x509.IPAddress)
     return (*names.get_values_for_type(x509.DNSName), *map(str, addresses))
-
-
-def _leaf(chain: bytes, source: object) -> x509.Certificate:
-    try:
-        return read_certificates(chain, str(source))[0]
-    except ValueError as error:
-        raise ServeError(str(error)) from error
 
 
 def _check_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]) -> None:

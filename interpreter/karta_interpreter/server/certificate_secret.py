@@ -7,7 +7,7 @@ There is no leader. Of several replicas that find a renewal due, the one wins wh
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -112,7 +112,9 @@ class SecretCertificates(CertificateSource):
         wanted = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
         if stored != wanted:
             await self._write(present, wanted)
-            log.info("the Secret is written", secret=self._secret, changes=list(_changes(self._keyring, keyring)))
+            authorities = [f"{each.not_valid_after_utc:%Y-%m-%d %H:%M} UTC" for each in keyring.trusted]
+            names = keyring.pair.names if keyring.pair else ()
+            log.info("the Secret is written", secret=self._secret, names=names, authorities_until=authorities)
         self._keyring = keyring
         self._current = keyring.served or self._current
 
@@ -123,13 +125,3 @@ class SecretCertificates(CertificateSource):
             return
         secret = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": self._metadata}
         await self._api.create(self._collection, {**secret, "data": encoded})
-
-
-def _changes(before: Keyring, after: Keyring) -> Iterator[str]:
-    if before == after:
-        yield "everything is put back"
-    for certificate in {*before.trusted} ^ {*after.trusted}:
-        change = "is trusted" if certificate in after.trusted else "is left out"
-        yield f"the authority that ends at {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC {change}"
-    if after.pair and after.pair != before.pair:
-        yield f"a certificate is signed for {', '.join(after.pair.names)}"

@@ -166,7 +166,7 @@ def conditions_of(
 def report_of(conditions: JSON) -> tuple[JSON, ...]:
     """Our conditions without their times, to compare them."""
     known = _by_type(conditions)
-    return tuple(kind in known and {**known[kind], "lastTransitionTime": None} for kind in _TYPES)
+    return tuple(_content(known.get(kind, {})) for kind in _TYPES)
 
 
 def events_of(obj: Object, before: JSON, after: JSON, now: datetime) -> list[Object]:
