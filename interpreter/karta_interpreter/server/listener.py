@@ -232,23 +232,7 @@ class Listener:
             timeouts = {"ssl_handshake_timeout": HANDSHAKE_SECONDS, "ssl_shutdown_timeout": CLOSE_SECONDS}
             tls: dict[str, Any] = {"ssl": self._tls.context, **timeouts} if self._tls else {}
             connect = asyncio.get_running_loop().connect_accepted_socket
-            await connect(lambda: _Handshake(self._connections), connection, **tls)
-
-
-class _Handshake(asyncio.Protocol):
-    """Stands in for a connection until the handshake is done.
-
-    What reads HTTP takes 8 KiB, in objects that refer to each other: of clients that never finish their handshake it
-    would stay until the garbage collector looks, which is seldom.
-    """
-
-    def __init__(self, make: Callable[[], asyncio.Protocol]) -> None:
-        self._make = make
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        protocol = self._make()
-        transport.set_protocol(protocol)
-        protocol.connection_made(transport)
+            await connect(self._connections, connection, **tls)
 
 
 def cannot_listen(host: str, port: int, error: OSError) -> ServeError:
