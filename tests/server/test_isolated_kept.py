@@ -201,13 +201,6 @@ async def test_a_process_that_remembers_much_is_not_kept(
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
 
 
-async def test_a_process_is_not_kept_for_ever(new_calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
-    pids = [(await answered(new_calls, mill("rye", 2), definitions["GrainMill"]))[0] for _ in range(501)]
-    assert isolated_child.MOST_REQUESTS == 500
-    assert len(set(pids[:500])) == 1
-    assert pids[500] != pids[0]
-
-
 async def test_a_process_that_was_killed_meanwhile_gets_no_call(
     calls: IsolatedCalls, definitions: dict[str, Definition]
 ) -> None:

@@ -13,7 +13,6 @@ import resource
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,7 +49,6 @@ LONGEST_ANSWER: Final = 16 * 2**20
 """Bytes; answers become parts of objects, of which etcd stores 1.5 MiB, and sending one must not take long either."""
 TOO_DEEP: Final = "the object is nested too deeply"
 
-MOST_REQUESTS: Final = 500
 MOST_KEPT: Final = 80 * 2**20
 """Bytes of memory that a process may have after a request to get another one; it starts with 40 MiB."""
 
@@ -61,14 +59,13 @@ _DEFINITIONS: Final = 16
 def start() -> "Answer":
     """Prepare for requests, which are trees without cycles; return the function that answers one."""
     gc.disable()
-    numbers = count(1)
 
     def answer(channel: "Channel", letter: bytes, payload: bytes) -> None:
         _exchange(channel, admission.read if letter == REVIEW else decode, payload)
         channel.flush()
         # Nothing of a request is left behind, or the process ends.
         gc.collect()
-        if next(numbers) == MOST_REQUESTS or _memory() > MOST_KEPT:
+        if _memory() > MOST_KEPT:
             os._exit(0)
 
     return answer

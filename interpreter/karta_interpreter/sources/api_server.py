@@ -84,8 +84,7 @@ class ApiServer:
     def check(self) -> None:
         """Raise ClusterError when there is no such kubeconfig; other failures show with the first request."""
         try:
-            if self._kubeconfig:
-                _check_there(self._kubeconfig)
+            _check_there(self._kubeconfig)
         except FileNotFoundError as error:
             raise unusable(self._source, error) from error
 
@@ -107,11 +106,7 @@ class ApiServer:
                 return None
             raise
 
-    async def list(self, path: str) -> Sequence[Object]:
-        """The objects of a collection."""
-        return await self.select(path, "")
-
-    async def select(self, path: str, selector: str) -> Sequence[Object]:
+    async def list(self, path: str, selector: str = "") -> Sequence[Object]:
         """The objects of a collection that a label selector matches; all of them without one."""
         async with aclosing(self.pages(path, ("list",), selector=selector)) as pages:
             return [item async for page in pages for item in _objects(page.get("items"))]
@@ -270,7 +265,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
 
 
 def _check_there(kubeconfig: str) -> None:
-    if not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
+    if kubeconfig and not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
         raise FileNotFoundError("there is no such file")
 
 

@@ -59,7 +59,7 @@ class ClusterStorage:
 
     async def read(self, group: str, kind: str) -> StoredType | None:
         """The type in its objects."""
-        found = await self._attempt(self._api.select(KARTAS, f"{ID}={type_id(group, kind)}"))
+        found = await self._attempt(self._api.list(KARTAS, f"{ID}={type_id(group, kind)}"))
         for each in found:
             if controller := controller_of(each):
                 raise owned(controller, f"the Karta {_name(each)}")
