@@ -38,7 +38,8 @@ class Karmada(ApiServer):
             raise found
         return found
 
-    async def list(self, path: str) -> Sequence[Raw]:
+    async def list(self, path: str, selector: str = "") -> Sequence[Raw]:
+        assert not selector
         return list((await self.get(path))["items"])
 
     async def resources(self, api_version: str) -> Sequence[Raw]:

@@ -128,6 +128,21 @@ async def test_a_script_that_would_be_one_call_too_many_is_for_aiohttp_to_refuse
     bench.hang_up()
 
 
+async def test_of_scripts_that_come_in_one_turn_those_beyond_the_limit_are_for_aiohttp_to_refuse() -> None:
+    load = Load(1)
+    benches = [Bench(load=load) for _ in range(3)]
+    for bench in benches:
+        bench.connection.data_received(SCRIPTED)
+    await until(lambda: all(bench.wire.written for bench in benches))
+    assert sorted(bench.wire.written.partition(b"\r\n")[0] for bench in benches) == [
+        b"HTTP/1.1 200 OK",
+        *[b"HTTP/1.1 503 Service Unavailable"] * 2,
+    ]
+    assert not load.is_full
+    for bench in benches:
+        bench.hang_up()
+
+
 async def test_a_client_that_does_not_take_its_answer_is_disconnected(clock: Clock) -> None:
     bench = Bench(exchange=60.0)
     await bench.feed([CALL])

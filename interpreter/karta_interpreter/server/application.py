@@ -1,8 +1,9 @@
 """The endpoints: which path and method lead where, which bodies are read, and what an HTTP error looks like."""
 
-from collections.abc import Callable, Coroutine, Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import parse_qs
 
 from aiohttp import HttpVersion11
@@ -43,7 +44,7 @@ REVIEW_SECONDS = 5.0
 _MARGIN = 0.5
 """Seconds of the client's timeout that are left for the answer to travel."""
 
-Soon: TypeAlias = Coroutine[Any, Any, tuple[bytes, bool]]
+Soon: TypeAlias = asyncio.Task[tuple[bytes, bool]]
 """Returns an answer, and whether it is the last one on its connection."""
 
 
@@ -86,11 +87,16 @@ class Application:
             return None
         if answer is None or isinstance(answer, bytes):
             return answer
-        return None if load.is_full else self._await(answer, _seconds(parameters, self._settings.call_limit))
+        if load.is_full:
+            return None
+        # Counted before the task runs: other calls may come in this turn of the event loop.
+        load.begin()
+        soon = asyncio.create_task(self._await(answer, _seconds(parameters, self._settings.call_limit)))
+        soon.add_done_callback(lambda _: load.end())
+        return soon
 
     async def _await(self, answer: Awaited, seconds: float) -> tuple[bytes, bool]:
-        with self._calls.load.work():
-            return await answer(seconds), self.readiness.draining
+        return await answer(seconds), self.readiness.draining
 
     def refuse(self, status: int, message: str, **headers: str) -> Response:
         """Return an HTTP error."""

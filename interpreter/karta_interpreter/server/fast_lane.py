@@ -5,7 +5,6 @@ a request that differs from Karmada's in one byte, and one whose answer is anyth
 it came. An answer is there at once, or comes from another process.
 """
 
-import asyncio
 import re
 import time
 from email.utils import formatdate
@@ -13,6 +12,7 @@ from functools import lru_cache
 
 from aiohttp.web_server import Server
 
+from karta_interpreter.server.application import Soon
 from karta_interpreter.server.connection import Answers, Connection
 from karta_interpreter.server.settings import Settings
 
@@ -50,7 +50,7 @@ class FastLane(Connection):
         self._held = bytearray()
         self._start = self._end = 0
         self._parameters = ""
-        self._awaited: asyncio.Task[tuple[bytes, bool]] | None = None
+        self._awaited: Soon | None = None
         self._is_closed = False
 
     def data_received(self, data: bytes) -> None:
@@ -124,10 +124,10 @@ class FastLane(Connection):
         if isinstance(answer, bytes):
             self._write(answer)
         else:
-            self._awaited = self._loop.create_task(answer)
-            self._awaited.add_done_callback(self._finish)
+            self._awaited = answer
+            answer.add_done_callback(self._finish)
 
-    def _finish(self, awaited: asyncio.Task[tuple[bytes, bool]]) -> None:
+    def _finish(self, awaited: Soon) -> None:
         """Write an answer that was awaited, unless its client or the event loop is gone."""
         self._awaited = None
         if self.transport is None or awaited.cancelled():

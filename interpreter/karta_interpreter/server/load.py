@@ -53,13 +53,21 @@ class Load:
     @contextmanager
     def work(self) -> Iterator[None]:
         """Count a call as being in work until the end of the block; raises RequestError when too many are."""
-        if self.is_full:
-            raise _overloaded()
-        self._in_work += 1
+        self.begin()
         try:
             yield
         finally:
-            self._in_work -= 1
+            self.end()
+
+    def begin(self) -> None:
+        """Count a call as being in work; raises RequestError when too many are."""
+        if self.is_full:
+            raise _overloaded()
+        self._in_work += 1
+
+    def end(self) -> None:
+        """Count a call as answered, or as given up."""
+        self._in_work -= 1
 
     def spend(self, seconds: float) -> None:
         """Add the time of an answer to the present turn of the event loop."""
