@@ -41,24 +41,15 @@ class Choices(Writer):
         if node in self.module.singles:
             sink.write(self._decided(node, here))
             return
-        if not sink.short:
-            self.stream(node, here, sink)
-            return
-        decided = "False" if node.operator == "and" else "True"
-
-        def write(own: str) -> None:
-            with self.block(f"if {_unless(node, truth(self.named(own)))}:"):
-                self.each(node.right, here, Sink(lambda other: sink.write(self.bind(truth(self.named(other))))))
-            with self.block("else:"):
-                sink.write(decided)
-
-        self.each(node.left, here, Sink(write))
+        right = ast.Pipe(node.right, ast.Pipe(ast.Call("not"), ast.Call("not")))  # whether it is true
+        then, other = (right, ast.Literal(False)) if node.operator == "and" else (ast.Literal(True), right)
+        self.conditional(ast.If(((node.left, then),), other), here, sink)
 
     def _decided(self, node: ast.Binary, here: str) -> str:
         """``and`` or ``or`` of two expressions with one output; a variable that holds a boolean."""
         own = self.condition(node.left, here)
         result = own if is_name(own) else self.bind(own)
-        with self.block(f"if {_unless(node, result)}:"):
+        with self.block(f"if {result}:" if node.operator == "and" else f"if not {result}:"):
             self.line(f"{result} = {self.condition(node.right, here)}")
         return result
 
@@ -79,12 +70,6 @@ class Choices(Writer):
             self.each(node.left, here, Sink(lambda output: self._present(output, sink)))
         elif not sink.short:
             self.stream(node, here, sink)
-        elif node.left in self.module.singles:
-            left = self.entered(self.named(self.value(node.left, here)))
-            with self.block(f"if {untruth(left)}:"):
-                self._others(node.right, left, here, sink)
-            with self.block("else:"):
-                sink.write(left)
         else:
             self._first_or_others(node, here, sink)
 
@@ -94,14 +79,6 @@ class Choices(Writer):
             return result
         other = f"instead({self.origin(left)}, {self.origin(right)}, {left}, {result})"
         return self.located(result, f"({other} if {untruth(left)} else {self.origin(left)})")
-
-    def _others(self, right: Node, left: str, here: str, sink: Sink) -> None:
-        """Write what is done with the outputs of ``right`` where ``left`` is null or false."""
-
-        def write(output: str) -> None:
-            sink.write(self._chosen(self.bind(output), left, output) if left in self.origins else output)
-
-        self.each(right, here, Sink(write, sink.short))
 
     def _present(self, output: str, sink: Sink) -> None:
         output = self.named(output)
@@ -123,12 +100,13 @@ class Choices(Writer):
 
         self.each(node.left, here, Sink(write))
         with self.block(f"if {missing} is not None:"):
-            if is_traced:
-                left = self.variable(here)
-                self.line(f"{left}, {self.origin(left)} = alone({missing})")
-                self._others(node.right, left, here, sink)
-            else:
+            if not is_traced:
                 self.each(node.right, here, sink)
+                return
+            left = self.variable(here)
+            self.line(f"{left}, {self.origin(left)} = alone({missing})")
+            choose = Sink(lambda right: sink.write(self._chosen(self.bind(right), left, right)), sink.short)
+            self.each(node.right, here, choose)
 
     def conditional(self, node: ast.If, here: str, sink: Sink) -> None:
         """``if condition then ... else ... end``, once for every output of the condition."""
@@ -158,9 +136,8 @@ class Choices(Writer):
         """What ``elif`` stands for: an ``if`` inside of ``else``."""
         for branch in reversed(branches):
             otherwise = ast.If((branch,), otherwise)
-            _ = (
-                otherwise in self.module.singles
-            )  # from the inside out: there may be more of them than Python can recurse
+            # From the inside out: there may be more of them than Python can recurse.
+            _ = otherwise in self.module.singles
         return otherwise
 
     def asked(self, condition: Node, here: str, use: Callable[[str], None]) -> None:
@@ -196,11 +173,6 @@ class Choices(Writer):
         if sink is not None and output is not None:
             with self.block("else:"):
                 sink.write(output)
-
-
-def _unless(node: ast.Binary, own: str) -> str:
-    """Python that is true if the left side does not decide alone."""
-    return own if node.operator == "and" else f"not ({own})"
 
 
 _EXACT: Final = 2**53

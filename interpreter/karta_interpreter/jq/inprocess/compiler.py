@@ -29,23 +29,11 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryReferenceError
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
+from karta_interpreter.jq.inprocess import operators
 from karta_interpreter.jq.inprocess.calls import called
 from karta_interpreter.jq.inprocess.emitter import Emitter, Singles
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
-from karta_interpreter.jq.inprocess.operators import (
-    add,
-    divide,
-    elements,
-    field,
-    item,
-    merge,
-    modulo,
-    multiply,
-    negate,
-    part,
-    present_elements,
-    subtract,
-)
+from karta_interpreter.jq.inprocess.operators import elements, present_elements
 from karta_interpreter.jq.inprocess.regex import computed_pattern
 from karta_interpreter.jq.inprocess.values import equal, less, to_text
 from karta_interpreter.jq.inprocess.writer import Origin
@@ -144,7 +132,9 @@ def by_name(*functions: Callable[..., Any]) -> dict[str, Any]:
 RUNTIME: Final[dict[str, Any]] = {
     **{called(*key): function.implementation for key, function in FUNCTIONS.items() if function.implementation},
     **by_name(dict, float, int, len, list, str, type, QueryEvaluationError),
-    **by_name(add, divide, elements, field, item, merge, modulo, multiply, negate, part, present_elements, subtract),
+    **by_name(operators.add, operators.subtract, operators.multiply, operators.divide, operators.modulo),
+    **by_name(operators.field, operators.item, operators.merge, operators.negate, operators.part),
+    **by_name(elements, present_elements),
     **by_name(equal, less, to_text, computed_pattern),
     **by_name(given, key_of, objects, optional_elements, refuse, texts, too_many),
     "NOTHING": object(),

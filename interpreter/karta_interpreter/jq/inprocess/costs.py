@@ -132,14 +132,8 @@ def clash(operands: Sequence[Growth], *, paths_are_light: bool = False) -> str:
 
 def conditional(conditions: Sequence[Growth], result: Growth) -> Growth:
     """A result that is given once for every combination of the outputs of some conditions."""
-    given = combined(conditions)
-    return Growth(
-        count=None if given.count is None or result.count is None else given.count * result.count,
-        size=given.outputs * result.size,
-        work=given.work + given.outputs * result.work,
-        cheap=given.cheap and result.cheap,
-        small=result.small,
-    )
+    answers = combined(conditions)
+    return piped(replace(answers, size=answers.outputs, small=False), result)
 
 
 def collected(body: Growth) -> Growth:
