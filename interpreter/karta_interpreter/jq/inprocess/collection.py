@@ -6,7 +6,7 @@ from itertools import groupby, islice
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.operators import check_size, elements
+from karta_interpreter.jq.inprocess.operators import MOST_ELEMENTS, check_size, elements
 from karta_interpreter.jq.inprocess.values import equal, is_number, kind, normal, order_key, text_of, to_json
 from karta_interpreter.k8s.values import JSON, type_name
 
@@ -142,23 +142,22 @@ def unique(value: JSON) -> list[JSON]:
 
 def least(value: JSON) -> JSON:
     """``min``: the first of the smallest; null for an empty array. Types other than null are not mixed."""
-    values = array_of("min", value)
-    return min(values) if _are_integers(values) else min(_comparable("min", values), key=order_key, default=None)
+    return min(value) if _are_integers(value) else min(_comparable("min", value), key=order_key, default=None)
 
 
 def greatest(value: JSON) -> JSON:
     """``max``: the last of the largest; null for an empty array. Types other than null are not mixed."""
-    values = array_of("max", value)
-    return max(values) if _are_integers(values) else max(_comparable("max", values)[::-1], key=order_key, default=None)
+    return max(value) if _are_integers(value) else max(_comparable("max", value)[::-1], key=order_key, default=None)
 
 
-def _are_integers(values: list[JSON]) -> bool:
-    """Whether the values compare as they are, as counts of replicas do."""
-    return set(map(type, values)) == {int}
+def _are_integers(value: JSON) -> bool:
+    """Whether a value is an array of what compares as it is, as counts of replicas do."""
+    return type(value) is list and len(value) <= MOST_ELEMENTS and set(map(type, value)) == {int}
 
 
-def _comparable(name: str, values: list[JSON]) -> list[JSON]:
-    """The values if they are of one type: to jq ``["many", 3] | min`` is 3, which is not a meant number of pods."""
+def _comparable(name: str, value: JSON) -> list[JSON]:
+    """The values of an array of one type: to jq ``["many", 3] | min`` is 3, which is not a meant number of pods."""
+    values = array_of(name, value)
     types = dict.fromkeys(kind(value) for value in values if value is not None)
     if len(types) > 1:
         raise QueryEvaluationError(f"{name} compares values of one type, not {' with '.join(types)}")
