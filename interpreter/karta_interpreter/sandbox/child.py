@@ -68,11 +68,10 @@ def main(path: str, folders: list[str], limits: dict[str, int], arguments: list[
         sys.path[:0] = folders
         answer = _load(path, arguments)
         _limit_resources(**limits)
-        limit = 0
         while True:
             channel.send(READY, b"")
             letter, payload = channel.receive()
-            limit = _limit_processor_time(channel.seconds, limit)
+            _limit_processor_time(channel.seconds)
             answer(channel, letter, payload)
     except MemoryError:
         os._exit(NO_MEMORY)
@@ -102,12 +101,10 @@ def _limit_resources(memory: int, niceness: int) -> None:
         resource.setrlimit(limit, (most, most))
 
 
-def _limit_processor_time(seconds: float, present: int) -> int:
-    """Let the kernel end this process if a request runs on after the other process has died; return the limit."""
+def _limit_processor_time(seconds: float) -> None:
+    """Let the kernel end this process if a request runs on after the other process has died."""
     until = math.ceil(time.process_time() + seconds) + 1
-    if until != present:
-        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-    return until
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 if __name__ == "__main__":

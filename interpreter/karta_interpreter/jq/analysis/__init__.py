@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from karta_interpreter.jq.analysis.cost import Reason, find_notes
+from karta_interpreter.jq.analysis.notes import Reason, find_notes
 from karta_interpreter.jq.analysis.refusals import find_refusals
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse

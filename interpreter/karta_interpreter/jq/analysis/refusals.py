@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.analysis.cost import Reason
+from karta_interpreter.jq.analysis.notes import Reason
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument
 from karta_interpreter.jq.inprocess.regex import compile_pattern
 from karta_interpreter.jq.syntax import Node

@@ -89,7 +89,9 @@ class Location(NamedTuple):
             return document
         if problem := self._problem(number):
             raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")
-        return self._set(document, self._value(number))
+        # Where only the floor or the cap gives the number, the value is one below or above it.
+        value = -(-number // self.factor) if number == self.cap else number // self.factor
+        return self._set(document, value)
 
     def write_default(self, document: JSON) -> JSON:
         """A new document with the default at the path, where its parent is there and has no value; else the same one.
@@ -148,7 +150,3 @@ class Location(NamedTuple):
         value = self.raw(document)
         known = value if truthy(value) else self.default
         return isinstance(known, str) or self.path[-3:-1] in _TEXTS
-
-    def _value(self, number: int) -> int:
-        """The value to write; one below the floor or above the cap where only that bound gives the number."""
-        return -(-number // self.factor) if number == self.cap else number // self.factor

@@ -3,11 +3,13 @@
 import json
 import re
 from dataclasses import dataclass
+from functools import partial
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import UNCHAINED, Level, is_optional_step, level_of
 
+_quoted = partial(json.dumps, ensure_ascii=False)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _LENIENT_STEP = "if . == null then .[]? else .[] end"
 _ENCLOSING = ast.Bind | ast.Define | ast.Label
@@ -54,7 +56,7 @@ class _Printer:
             case ast.RecursiveDescent():
                 return ".."
             case ast.Literal(value):
-                return json.dumps(value, ensure_ascii=False)
+                return _quoted(value)
             case ast.Format(name):
                 return f"@{name}"
             case ast.Variable(name):
@@ -62,7 +64,7 @@ class _Printer:
             case ast.Break(name):
                 return f"break ${name}"
             case ast.Text(parts, name):
-                text = "".join(_escaped(part) if isinstance(part, str) else f"\\({show(part)})" for part in parts)
+                text = "".join(_quoted(part)[1:-1] if isinstance(part, str) else f"\\({show(part)})" for part in parts)
                 return f'@{name} "{text}"' if name else f'"{text}"'
             case ast.Call(name, arguments):
                 return f"{name}({'; '.join(map(show, arguments))})" if arguments else name
@@ -77,6 +79,23 @@ class _Printer:
             case ast.If(branches, otherwise):
                 tests = "el".join(f"if {show(test)} then {show(result)} " for test, result in branches)
                 return f"{tests}else {show(otherwise)} end" if otherwise else f"{tests}end"
+            case ast.Negate(body):
+                return f"-{show(body, Level.PREFIX)}"
+            case ast.Binary(operator) | ast.Assign(operator):
+                return self._infix(node, operator)
+            case ast.Alternative():
+                return self._infix(node, "//")
+            case ast.Pipe(left, right) if level_of(node) is Level.TERM:
+                step = show(right)
+                return self._path(left) + (step[1:] if step.startswith(".[") else step)
+            case ast.Pipe(left, right):
+                return f"{show(left, Level.COMMA)} | {show(right)}"
+        return self._scope(node)
+
+    def _scope(self, node: Node) -> str:
+        """The text of a construct that defines a name."""
+        show = self.show
+        match node:
             case ast.Reduce(source, pattern, init, update):
                 return f"reduce {self._bound(source, pattern)} ({show(init)}; {show(update)})"
             case ast.Foreach(source, pattern, init, update, extract):
@@ -89,17 +108,6 @@ class _Printer:
                 return f"def {head}: {show(definition)}; {show(body)}"
             case ast.Label(name, body):
                 return f"label ${name} | {show(body)}"
-            case ast.Negate(body):
-                return f"-{show(body, Level.PREFIX)}"
-            case ast.Binary(operator) | ast.Assign(operator):
-                return self._infix(node, operator)
-            case ast.Alternative():
-                return self._infix(node, "//")
-            case ast.Pipe(left, right) if level_of(node) is Level.TERM:
-                step = show(right)
-                return self._path(left) + (step[1:] if step.startswith(".[") else step)
-            case ast.Pipe(left, right):
-                return f"{show(left, Level.COMMA)} | {show(right)}"
         raise TypeError(node)
 
     def _path(self, target: Node) -> str:
@@ -182,7 +190,3 @@ class _Printer:
         if isinstance(node, ast.Pipe) and level_of(node) is Level.QUERY:
             return f"{self.show(node.left, Level.ALTERNATIVE)} | {self._value(node.right)}"
         return self.show(node, Level.ALTERNATIVE)
-
-
-def _escaped(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -57,21 +57,20 @@ class TermParser(Cursor):
         self.expect("end", "to close `if`")
         return ast.If(tuple(branches), otherwise, span=self.span(opened))
 
-    def _reduction(self, opened: Token) -> Node:
-        source, pattern, parenthesis = self._loop_head("reduce")
-        init = self.query()
-        self.expect(";", "between the two parts of `reduce`")
-        update = self.query()
-        self.close(parenthesis)
-        return ast.Reduce(source, pattern, init, update, span=self.span(opened))
-
     def _loop(self, opened: Token) -> Node:
-        source, pattern, parenthesis = self._loop_head("foreach")
+        """Read the rest of ``reduce source as p (init; update)``, or of ``foreach``, which may have a third part."""
+        source = self.expression()
+        self.expect("as", f"after the source of `{opened.text}`")
+        pattern = self.pattern()
+        parenthesis = self.expect("(", f"after the pattern of `{opened.text}`")
         init = self.query()
-        self.expect(";", "between the parts of `foreach`")
+        self.expect(";", f"between the parts of `{opened.text}`")
         update = self.query()
-        extract = self.query() if self.accept(";") else None
+        is_reduction = opened.text == "reduce"
+        extract = self.query() if not is_reduction and self.accept(";") else None
         self.close(parenthesis)
+        if is_reduction:
+            return ast.Reduce(source, pattern, init, update, span=self.span(opened))
         return ast.Foreach(source, pattern, init, update, extract, span=self.span(opened))
 
     def _escape(self, opened: Token) -> Node:
@@ -82,12 +81,6 @@ class TermParser(Cursor):
         condition = self.query()
         self.expect("then", f"after the condition of `{keyword}`")
         return condition, self.query()
-
-    def _loop_head(self, keyword: str) -> tuple[Node, ast.Pattern, Token]:
-        source = self.expression()
-        self.expect("as", f"after the source of `{keyword}`")
-        pattern = self.pattern()
-        return source, pattern, self.expect("(", f"after the pattern of `{keyword}`")
 
     def _entry_of_object(self) -> ast.Entry:
         start = self.next
@@ -162,7 +155,7 @@ class TermParser(Cursor):
             "[": self._array,
             "{": self._object,
             "if": self._condition,
-            "reduce": self._reduction,
+            "reduce": self._loop,
             "foreach": self._loop,
             "break": self._escape,
         }

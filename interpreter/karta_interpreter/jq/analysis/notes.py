@@ -1,4 +1,4 @@
-"""The size of the outputs of constructs and functions in a plain expression, relative to their input."""
+"""Finds the constructs and functions of an expression that are not plain, by the size of their outputs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
