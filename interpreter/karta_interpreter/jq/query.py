@@ -15,10 +15,10 @@ from karta_interpreter.errors import (
     QueryWriteError,
 )
 from karta_interpreter.jq.analysis import Verdict, Vetting, examine
-from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.assign.origins import Trace, compile_trace, sources
+from karta_interpreter.jq.assign import Location, Trace, compile_trace
 from karta_interpreter.jq.bounded import evaluate, seconds_left
 from karta_interpreter.jq.inprocess.compiler import One, Outputs, compile_list, compile_one, given, giving
+from karta_interpreter.jq.inprocess.reads import sources
 from karta_interpreter.jq.inprocess.values import to_json
 from karta_interpreter.jq.syntax import Binary, Call, Identity, Literal, Node
 from karta_interpreter.jq.syntax.printer import render

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryEvaluationError, QueryWriteError
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.assign.origins import compile_trace
+from karta_interpreter.jq.assign import Location, compile_trace
 from karta_interpreter.jq.inprocess.compiler import compile_list
 from karta_interpreter.jq.inprocess.values import order_key
 from karta_interpreter.jq.syntax import Node

@@ -3,8 +3,7 @@
 import pytest
 
 from karta_interpreter.errors import QueryLimitError
-from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.assign.origins import compile_trace
+from karta_interpreter.jq.assign import Location, compile_trace
 from karta_interpreter.jq.inprocess.compiler import source
 from karta_interpreter.jq.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
 from karta_interpreter.jq.syntax.parser import parse

@@ -89,7 +89,7 @@ class Emitter(Choices):
         for key in keys:
             value = self.named(value)
             known = f"{value}.get({key}) if type({value}) is dict"
-            value = self.bind(f"{known} else None if {value} is None else field({value}, {key})")
+            value = self.bind(f"{known} else None if {value} is None else no_field({value}, {key})")
         return self.inside(whole, keys, value)
 
     def item(self, whole: str, key: str) -> str:

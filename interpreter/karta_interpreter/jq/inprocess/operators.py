@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import chain
-from typing import Final
+from typing import Final, NoReturn
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json
@@ -14,12 +14,8 @@ MOST_ELEMENTS: Final = 10_000
 """The largest array or object that is iterated over."""
 
 
-def field(value: JSON, name: str) -> JSON:
-    """``.name`` of an object, or of null."""
-    if type(value) is dict:
-        return value.get(name)
-    if value is None:
-        return None
+def no_field(value: JSON, name: str) -> NoReturn:
+    """Fail because of ``.name`` of anything but an object or null."""
     raise QueryEvaluationError(f"{type_name(value)} has no field {name!r}")
 
 

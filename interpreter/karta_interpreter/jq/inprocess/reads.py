@@ -1,22 +1,24 @@
-"""Which parts of its input a plain expression reads.
+"""Which parts of its input a plain expression reads, and at which of them it may be written.
 
-The analysis is conservative: a construct that is no path, no choice and no condition counts as reading all of its
-input.
+Both analyses are conservative: a construct that is no path, no choice and no condition counts as reading all of its
+input, and nothing is known of where it may be written.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from karta_interpreter.jq import Query
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Reads
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.projection import Projection
 
+if TYPE_CHECKING:
+    from karta_interpreter.jq.query import Query
+
 Projections: TypeAlias = tuple[Projection, ...]
 
 
-def take_outputs(projection: Projection, *queries: Query | None) -> None:
+def take_outputs(projection: Projection, *queries: "Query | None") -> None:
     """Mark what queries read of a value, all of their outputs among it."""
     for query in queries:
         if query is not None:
@@ -102,3 +104,50 @@ def taken(parts: Iterable[Projection]) -> Projections:
 
 def _elements(parts: Projections) -> Projections:
     return tuple(part.each() for part in parts)
+
+
+_NOTHING: Final = ast.Call("empty")
+
+
+def sources(node: Node) -> Node | None:
+    """An expression for the values at all paths that ``node`` may be written through, and perhaps at others.
+
+    None if the expression does not show them, as for every function that is not named here: that is right for all.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.jq.syntax.printer import render
+    >>> found = sources(parse(".groups[] | (.replicas // 1) * .hosts"))
+    >>> found and render(found)
+    '.groups[] | .replicas, empty, .hosts'
+    """
+    match node:
+        case _ if _is_path(node):
+            return node
+        case ast.Literal() | ast.Call("empty"):
+            return _NOTHING
+        case ast.Comma(left, right) | ast.Alternative(left, right) | ast.Binary("*", left, right):
+            first, rest = sources(left), sources(right)
+            return ast.Comma(first, rest) if first and rest else None
+        case ast.Array(Node() as body) | ast.Pipe(body, ast.Call("max" | "min" | "tonumber", ())):
+            return sources(body)
+        case ast.Pipe(left, right) if _is_path(left):
+            rest = sources(right)
+            return rest and ast.Pipe(left, rest)
+        case ast.If(branches, otherwise):
+            ways = [(condition, sources(then)) for condition, then in branches]
+            known = tuple((condition, way) for condition, way in ways if way)
+            rest = sources(otherwise or ast.Identity())
+            return ast.If(known, rest) if rest and len(known) == len(ways) else None
+    return None
+
+
+def _is_path(node: Node) -> bool:
+    """Whether all outputs are values at paths, and none is computed."""
+    match node:
+        case ast.Identity() | ast.Call("select", (_,)):
+            return True
+        case ast.Index(target, _) | ast.Iterate(target):
+            return _is_path(target)
+        case ast.Pipe(left, right):
+            return _is_path(left) and _is_path(right)
+    return False

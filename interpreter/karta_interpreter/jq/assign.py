@@ -2,15 +2,27 @@
 
 Values and paths come from one compiler, `karta_interpreter.jq.inprocess`: for an input with an origin it writes the
 Python for the origin beside that for the value. An expression is compiled twice, without and with origins: most calls
-need none, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone. `origins` has the
-functions that the written Python calls, this module the paths.
+need none, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QueryWriteError
-from karta_interpreter.jq.inprocess.operators import multiply
-from karta_interpreter.jq.inprocess.values import Number, equal, less, number_text, to_number, truthy
+from karta_interpreter.jq.inprocess.collection import keys
+from karta_interpreter.jq.inprocess.compiler import RUNTIME, by_name, compiled
+from karta_interpreter.jq.inprocess.operators import multiply, position
+from karta_interpreter.jq.inprocess.values import (
+    Number,
+    equal,
+    is_number,
+    less,
+    normal,
+    number_text,
+    to_number,
+    truthy,
+)
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.values import JSON, Path, field_path
 
@@ -150,3 +162,124 @@ class Location(NamedTuple):
         value = self.raw(document)
         known = value if truthy(value) else self.default
         return isinstance(known, str) or self.path[-3:-1] in _TEXTS
+
+
+Origin: TypeAlias = "Location | list[Origin] | dict[str | int, Origin] | None"
+"""The location that a value can be written through, or the origins of the parts of a new array or object."""
+
+
+Trace: TypeAlias = Callable[[JSON], list[tuple[JSON, Origin]]]
+
+
+def inside(origin: Origin, names: tuple[str | int, ...], value: JSON) -> Origin:
+    """The origin of ``value``, which is at these names: a part of a place is a place, as it is or as its default."""
+    while names and isinstance(origin, list | dict):
+        origin, names = _part(origin, names[0]), names[1:]
+    if not names:
+        return origin
+    if not isinstance(origin, Location) or not origin.is_unchanged:
+        return None
+    return Location(origin.path + names, None if origin.default is None else value)
+
+
+def step(origin: Origin, whole: JSON, key: JSON, value: JSON) -> Origin:
+    """The origin of ``value``, which is ``whole[key]``; none for a slice and for an element that cannot be."""
+    if isinstance(key, str):
+        return inside(origin, (key,), value)
+    if not is_number(key):
+        return None
+    if key >= 0:
+        return inside(origin, (int(normal(key)),), value)
+    index = position(whole, key) if isinstance(whole, list) else None
+    return None if index is None else inside(origin, (index,), value)
+
+
+def entries(whole: JSON, elements: Sequence[JSON]) -> Iterator[tuple[str | int, JSON]]:
+    """The names of elements, and the elements; there may be fewer than in the whole."""
+    return zip(sorted(whole) if isinstance(whole, dict) else range(len(elements)), elements, strict=False)
+
+
+def entry_origins(origin: Origin, whole: JSON) -> list[Origin]:
+    """``to_entries``: each value keeps its origin."""
+    return [{"value": inside(origin, (key,), whole[key])} for key in keys(whole)]
+
+
+def instead(missing: Origin, origin: Origin, left: JSON, right: JSON) -> Origin:
+    """The origin of ``left // right`` where the left side, which is ``missing``, is null or false.
+
+    Writing there makes it true. So of several places without a value that share a default, as in ``.a // .b // 1``,
+    the first one is written.
+    """
+    if not isinstance(missing, Location) or not missing.is_plain or (origin and not isinstance(origin, Location)):
+        return origin
+    if isinstance(origin, Location) and origin.default is None:  # a value is there, or nothing but a place
+        return origin
+    if right is None and left is not None:
+        return origin
+    return Location(missing.path, right)
+
+
+def alone(missing: list[tuple[JSON, Origin]]) -> tuple[JSON, Origin]:
+    """The one value that is missing, where it is one; several do not share a place."""
+    return missing[0] if len(missing) == 1 else (None, None)
+
+
+def times(origin: Origin, factor: JSON) -> Location | None:
+    """The origin of a product with a known factor, a whole number that is not negative."""
+    known = normal(factor)
+    return origin.scaled(known) if isinstance(origin, Location) and isinstance(known, int) and known >= 0 else None
+
+
+def lowered(origin: Origin, others: Sequence[JSON]) -> Location | None:
+    """The origin of the least of a value and others, which limit it."""
+    if not isinstance(origin, Location) or not all(map(is_number, others)):
+        return None
+    return origin.capped(min(others)) if others else origin
+
+
+def raised(origin: Origin, others: Sequence[JSON]) -> Location | None:
+    """The origin of the largest of a value and others, which limit it; null does not."""
+    limits = [other for other in others if other is not None]
+    if not isinstance(origin, Location) or not all(map(is_number, limits)):
+        return None
+    return origin.raised(max(limits)) if limits else origin
+
+
+def leftmost(origins: Origin, values: list[JSON]) -> tuple[Location | None, list[JSON]]:
+    """The first location among the elements of an array, and the values of all the others."""
+    for index, origin in enumerate(origins if isinstance(origins, list) else ()):
+        if isinstance(origin, Location):
+            return origin, values[:index] + values[index + 1 :]
+    return None, []
+
+
+def numeral(origin: Origin) -> Location | None:
+    """The origin of a number that may be text there."""
+    return origin._replace(numeral=True) if isinstance(origin, Location) else None
+
+
+def _part(origin: "list[Origin] | dict[str | int, Origin]", name: str | int) -> Origin:
+    if isinstance(origin, dict):
+        return origin.get(name)
+    return origin[name] if isinstance(name, int) and name < len(origin) else None
+
+
+_KNOWN: Final = {
+    **RUNTIME,
+    **by_name(Location, alone, entries, entry_origins, enumerate, inside, instead),
+    **by_name(leftmost, lowered, numeral, raised, step, times),
+}
+
+
+def compile_trace(node: Node) -> Trace:
+    """Compile a plain expression to a function that gives all outputs for an object, each with its origin in that.
+
+    Only constructs that hand a value on are followed; what every other one computes has no origin. It raises
+    QueryLimitError for more than 999 outputs.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> compile_trace(parse(".a, 1"))({"a": 2})
+    [(2, Location(path=('a',), default=None, factor=1, floor=None, cap=None, numeral=False)), (1, None)]
+    """
+    trace: Trace = compiled(lambda writer: writer.return_list(node), _KNOWN, ())
+    return trace
