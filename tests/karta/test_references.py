@@ -157,7 +157,7 @@ def test_one_object_is_looked_up(orchestra: Raw, objects: list[Object], found: i
 @pytest.mark.parametrize(
     ("reader", "hall_name", "message"),
     [
-        pytest.param(None, "great", r"\$hall has no value: nobody looks up objects here", id="no reader"),
+        pytest.param(None, "great", r"\$hall has no value: objects cannot be looked up here", id="no reader"),
         pytest.param(Known.of([hall("small", 1)]), "great",
                      r"\$hall has no value: toys.example.com/v1, Kind=Hall great is not among", id="not among them"),
         pytest.param(Known.of([]), 7, r"\$hall has no value: `.spec.hall` gives a number", id="a name that is none"),

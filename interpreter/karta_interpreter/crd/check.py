@@ -17,8 +17,8 @@ from karta_interpreter.jq.syntax import NOWHERE, Node, Span
 from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import annotations as values
-from karta_interpreter.karta.annotation_parser import annotation_path
 from karta_interpreter.karta.annotation_records import parse_annotations
+from karta_interpreter.karta.annotations import annotation_path
 from karta_interpreter.karta.compile import action_value
 from karta_interpreter.karta.model import ComponentDefinition, Karta, SuspendDefinition
 from karta_interpreter.karta.scaffold.place import Entries, Place

@@ -1,109 +1,24 @@
 """Parses the annotations of a Karta: one function for each, which leaves out what is unusable and adds an error."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from karta_interpreter.errors import InterpretationError, ManifestError, QuerySyntaxError
-from karta_interpreter.findings import Finding, error, warning
+from karta_interpreter.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.jq import Query, parse
 from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal
+from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.values import JSON, Path, type_name
+from karta_interpreter.k8s.values import JSON, type_name
 from karta_interpreter.karta import annotations as values
-from karta_interpreter.karta.annotations import OPERATIONS, PREFIX, AggregateRule, PathPattern
-from karta_interpreter.karta.expressions import judge
+from karta_interpreter.karta.annotations import OPERATIONS, AggregateRule, AnnotationText, PathPattern
+from karta_interpreter.karta.expressions import names_places, split_default, whole_places
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
 from karta_interpreter.lua.reading import read_scripts
 from karta_interpreter.lua.script import Scripts
 from karta_interpreter.suggestion import did_you_mean, hints
-
-
-def annotation_path(name: str) -> Path:
-    """Return the path of an annotation in a Karta."""
-    return ("metadata", "annotations", PREFIX + name)
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotationText:
-    """The text of one annotation; ``parsed`` has the values of those with earlier records, by their fields."""
-
-    name: str
-    text: str
-    karta: Karta
-    parsed: Mapping[str, Any]
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def path(self) -> Path:
-        """The path of the annotation in the Karta."""
-        return annotation_path(self.name)
-
-    def error(self, message: str, hint: str = "") -> None:
-        """Add an error about this annotation."""
-        self.findings.append(error(f"annotation-{self.name}", self.path, message, hint))
-
-    def warn(self, message: str, hint: str, rule: str = "") -> None:
-        """Add a warning about this annotation."""
-        self.findings.append(warning(rule or f"annotation-{self.name}", self.path, message, hint))
-
-    def items(self) -> list[str]:
-        """Return the items of a list that is separated by commas."""
-        return [item.strip() for item in self.text.split(",") if item.strip()]
-
-    def names(self, noun: str, known: Collection[str]) -> tuple[str, ...]:
-        """Return the known names of a list that is separated by commas, each once; any other is an error."""
-        names = self.items()
-        if not names:
-            self.error(f"names no {noun}", "remove the annotation, or name one")
-        hint = hints(known)
-        for name in names:
-            if name not in known:
-                self.error(f'there is no {noun} "{name}"', hint(name))
-        return tuple(dict.fromkeys(name for name in names if name in known))
-
-    def yaml(self, expected: type) -> JSON:
-        """Return the YAML value of the text; an empty one, and an error, when it is unusable."""
-        empty = expected()
-        try:
-            documents = read_documents(self.text, self.name)
-        except ManifestError as err:
-            message = f"is not YAML: {err} (line {err.line}, column {err.column} of the annotation)"
-            found = error(f"annotation-{self.name}", self.path, message, unquoted_path(self.text, err))
-            self.findings.append(replace(found, inside=(err.line, err.column)))
-            return empty
-        value = documents[0].value if len(documents) == 1 else None
-        if not isinstance(value, expected):
-            self.error(f"must be {type_name(empty)} in YAML or JSON, not {type_name(value)}")
-            return empty
-        return value
-
-    def query(self, text: str) -> Query | None:
-        """Compile an expression about the workload; None, and an error, when it is unusable."""
-        variables = self.karta.spec.structure_definition.reference_names
-        usable, findings = judge(self.path, text, variables)
-        self.findings.extend(findings)
-        return None if usable is None else Query.compile(text, variables, self.karta.name)
-
-
-_PATH_BEFORE_BRACKET = re.compile(r"(?:^|[\s,:({\[|])\.[^\s,\[\]{}\"']*$")
-
-
-def unquoted_path(text: str, err: ManifestError) -> str:
-    """Return a hint for YAML text that fails at the bracket of a jq path without quotes, "" for any other error.
-
-    >>> unquoted_path("- {pods: .spec.jobs[].template}", ManifestError("", line=1, column=20))
-    'a jq path with [ ] needs quotes'
-    """
-    line = (text.splitlines()[err.line - 1 : err.line] or [""])[0]
-    before, bracket = line[: err.column - 1], line[err.column - 1 : err.column]
-    is_path = bracket == "[" and _PATH_BEFORE_BRACKET.search(before)
-    return "a jq path with [ ] needs quotes" if is_path else ""
-
 
 Needed: TypeAlias = values.ExtraDependency | values.MorePods | values.MadeClaims
 
@@ -117,7 +32,10 @@ _EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
     """Return the names of the elastic components, and of instances: ``component/instance``."""
     components = {each.name: each for _, each in annotation.karta.spec.structure_definition.components}
-    parts = {item: item.partition("/")[0] for item in annotation.items() if _is_instance(item, components)}
+    split = {item: item.partition("/") for item in annotation.items() if item not in components}
+    parts = {
+        item: component for item, (component, _, instance) in split.items() if component in components and instance
+    }
     names = annotation.names("component", {**components, **parts})
     for name in dict.fromkeys(parts.get(name, name) for name in names):
         scale = components[name].scale_definition
@@ -130,11 +48,6 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
         if components[component].instance_id_path is None:
             annotation.error(f'{name}: the component "{component}" has no instanceIdPath', f"write {component}")
     return names
-
-
-def _is_instance(item: str, components: Collection[str]) -> bool:
-    component, _, instance = item.partition("/")
-    return item not in components and component in components and bool(instance)
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
@@ -286,3 +199,91 @@ def parse_written_from(annotation: AnnotationText) -> str:
         return text
     annotation.error(f'"{text}" is not a project and a version', "write it like KubeRay 1.4")
     return ""
+
+
+Rule: TypeAlias = values.Retained | values.Unset | values.Respelled
+
+_RULE_FIELDS: Final = ("unset", "by", "if", "value")
+_NO_QUEUE: Final = "none"
+_LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
+
+
+def parse_retain(annotation: AnnotationText) -> tuple[Rule, ...]:
+    """Return the rules of ``retain``, which is a YAML list or has one path per line."""
+    lines = [line.strip() for line in annotation.text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
+    rules: list[Rule] = []
+    for entry in annotation.yaml(list) if is_yaml else lines:
+        if isinstance(entry, str):
+            rules += _retained_path(annotation, entry)
+        elif isinstance(entry, dict):
+            rules += _retained_rule(annotation, entry)
+        else:
+            annotation.error(f"an entry is {type_name(entry)} where a jq path belongs")
+    return tuple(rules)
+
+
+def _retained_path(annotation: AnnotationText, entry: str) -> Iterator[Rule]:
+    text, absent, drops = split_default(entry)
+    place = annotation.query(text)
+    if place is None:
+        return
+    _check_place(annotation, place)
+    for whole in whole_places(place):
+        kept = "the whole object" if whole == "." else f"all of {whole}"
+        message = f"`{text}` keeps {kept} of the member: what changes there in the template never arrives"
+        annotation.warn(message, "name the fields that a member changes", "retains-all")
+    yield values.Retained(place, absent, drops)
+
+
+def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON]) -> Iterator[Rule]:
+    problems = list(_rule_problems(entry))
+    for message, hint in problems:
+        annotation.error(message, hint)
+    queries = {} if problems else {field: annotation.query(text) for field, text in entry.items()}
+    place = queries.get("unset") or queries.get("quantities")
+    if place is None or not all(queries.values()):
+        return
+    _check_place(annotation, place)
+    if "quantities" in entry:
+        yield values.Respelled(place)
+        return
+    if "value" in entry and owner_of(place.node) is None:
+        annotation.error(f"`{place.text}` names several fields; a value is for one", "write an entry for each")
+    yield values.Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
+
+
+def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
+    """Yield message and hint for each fault of an entry with fields."""
+    known = ("quantities",) if "quantities" in entry else _RULE_FIELDS
+    for field, text in entry.items():
+        if field not in known:
+            yield f"there is no field {field} in an entry", did_you_mean(field, known)
+        elif not isinstance(text, str):
+            yield f"{field} is {type_name(text)} where jq belongs", ""
+    if known[0] not in entry:
+        yield "an entry with fields has no unset", "write {unset: .spec.field}"
+    if "by" in entry and "value" in entry:
+        yield "by is for lists, and value for a single field", "write two entries"
+
+
+def _check_place(annotation: AnnotationText, place: Query) -> None:
+    if not names_places(place):
+        annotation.error(f"`{place.text}` computes a value; it names no place", "write a path, such as .spec.suspend")
+
+
+def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
+    """Return the labels of ``queue-labels``."""
+    names = annotation.items()
+    if names == [_NO_QUEUE]:
+        return ()
+    wrong = [name for name in names if not _LABEL.fullmatch(name) or name == _NO_QUEUE]
+    for name in wrong:
+        annotation.error(f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name")
+    components = annotation.karta.spec.structure_definition.components
+    if not names:
+        annotation.error("names no label", f"name one, or write {_NO_QUEUE}")
+    elif not wrong and not any(component.suspend_definition for _, component in components):
+        annotation.warn("a queue has nothing to do with a kind that has no suspendDefinition", "remove the annotation")
+    return tuple(dict.fromkeys(names))

@@ -8,9 +8,14 @@ from typing import Any, Final
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta import annotation_parser as parsers
-from karta_interpreter.karta import retain_parser
-from karta_interpreter.karta.annotation_parser import AnnotationText, annotation_path
-from karta_interpreter.karta.annotations import OPERATIONS, PREFIX, AggregateRule, Annotations
+from karta_interpreter.karta.annotations import (
+    OPERATIONS,
+    PREFIX,
+    AggregateRule,
+    Annotations,
+    AnnotationText,
+    annotation_path,
+)
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
 from karta_interpreter.lua.script import SLOTS
@@ -93,7 +98,7 @@ ANNOTATIONS: Final = (
         ),
         description="paths that belong to the member cluster",
         example="- .spec.seed\n- {unset: .spec.containers, by: .name, if: .injected}\n- quantities: .spec.resources\n",
-        parse=retain_parser.parse_retain,
+        parse=parsers.parse_retain,
     ),
     Annotation(
         name="queue-labels",
@@ -103,7 +108,7 @@ ANNOTATIONS: Final = (
             "the labels of objects that [a queue of the member suspends and admits](operations.md#workloads-in-a-queue)"
         ),
         example="example.io/queue",
-        parse=retain_parser.parse_queue_labels,
+        parse=parsers.parse_queue_labels,
     ),
     Annotation(
         name="dependencies",

@@ -31,6 +31,7 @@ def compile_definition(
     components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
     references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
+    is_queued = annotations.queue_labels and any(component.suspend for component in components)
     return Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -43,6 +44,7 @@ def compile_definition(
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
+        _queued=definition.Queued(components) if is_queued else None,
     )
 
 

@@ -1,9 +1,9 @@
 """A Karta in the form that operations work with: frozen, every expression compiled once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache, reduce
+from functools import cached_property, reduce
 from typing import Final, Self
 
 from karta_interpreter.findings import Finding
@@ -153,6 +153,7 @@ class Definition:
     has_karta: bool = True
     gang: GangScheduling = field(default_factory=GangScheduling)
     references: tuple[Reference, ...] = ()
+    _queued: "Queued | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
@@ -185,10 +186,8 @@ class Definition:
 
     @property
     def queued(self) -> tuple[QueuedFields, ...]:
-        """Where queues add to the pods of the components: nowhere in a kind that no queue suspends."""
-        if not (self.annotations.queue_labels and self.suspend):
-            return ()
-        return tuple(fields for part in self.components for fields in _queued_fields(part.pods, part.definition))
+        """Where queues add to the pods of the components."""
+        return self._queued.fields if self._queued else ()
 
     def component(self, name: str) -> Component | None:
         """The component of that name, None when there is none."""
@@ -212,16 +211,26 @@ class Definition:
 _LABELLING: Final = ("labels", "annotations")
 
 
-@lru_cache(maxsize=1024)
-def _queued_fields(pods: PodDefinition | None, owner: str) -> tuple[QueuedFields, ...]:
-    """One for each kind of field, compiled when a queue is first asked about."""
-    found: list[QueuedFields] = []
-    for nodes, missing, while_held in _queued_nodes(pods):
-        # What reads another object has no place in this one.
-        if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
-            query = Query.compile(render(reduce(Comma, own)), owner=owner)
-            found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
-    return tuple(found)
+class Queued:
+    """Where queues add to the components' pods; compiled when it is first read, which most definitions never are.
+
+    The values of references do not matter, so definitions that differ in them share it.
+    """
+
+    def __init__(self, components: Iterable[Component]) -> None:
+        self._components = components
+
+    @cached_property
+    def fields(self) -> tuple[QueuedFields, ...]:
+        """One for each kind of field of each component."""
+        found: list[QueuedFields] = []
+        for component in self._components:
+            for nodes, missing, while_held in _queued_nodes(component.pods):
+                # What reads another object has no place in this one.
+                if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
+                    query = Query.compile(render(reduce(Comma, own)), owner=component.definition)
+                    found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
+        return tuple(found)
 
 
 def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int, bool]]:

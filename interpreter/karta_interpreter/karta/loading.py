@@ -11,9 +11,8 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta.annotation_parser import unquoted_path
 from karta_interpreter.karta.annotation_records import parse_annotations
-from karta_interpreter.karta.annotations import PREFIX
+from karta_interpreter.karta.annotations import PREFIX, unquoted_path
 from karta_interpreter.karta.compile import compile_definition
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.expressions import judge_all

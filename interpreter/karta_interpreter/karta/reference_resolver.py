@@ -120,7 +120,7 @@ def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON
     if reference.lookup is not None and name is None:
         return None
     if reader is None:
-        raise QueryReferenceError("nobody looks up objects here")
+        raise QueryReferenceError("objects cannot be looked up here")
     if name is not None:
         return reader.get(reference.gvk, namespace or "", name)
     found = reader.list(reference.gvk, namespace or "")

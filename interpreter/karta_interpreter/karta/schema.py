@@ -62,9 +62,7 @@ def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
         message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
         return None, [error("not-a-karta", (), message, "write apiVersion: run.ai/v1alpha1 and kind: Karta")]
     findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
-    findings += _metadata_findings(value.get("metadata"))
-    if found != (None, None):
-        findings += _name_findings(value.get("metadata"))
+    findings += _metadata_findings(value.get("metadata"), needs_name=found != (None, None))
     spec, more = _read_spec(value.get("spec"))
     findings += more
     if spec is None:
@@ -94,15 +92,8 @@ def gvk_of(value: Object) -> GVK | None:
     return GVK(group, version, name)
 
 
-def _name_findings(metadata: JSON) -> Iterator[Finding]:
+def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]:
     metadata = {} if metadata is None else metadata
-    if isinstance(metadata, dict) and not any(metadata.get(field) for field in ("name", "generateName")):
-        yield error("name-missing", ("metadata", "name"), "the Karta has no name", "add metadata.name")
-
-
-def _metadata_findings(metadata: JSON) -> Iterator[Finding]:
-    if metadata is None:
-        return
     if not isinstance(metadata, dict):
         yield _wrong_type(("metadata",), "an object", metadata)
         return
@@ -113,6 +104,8 @@ def _metadata_findings(metadata: JSON) -> Iterator[Finding]:
         shown = escaped(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…")
         message = f'"{shown}" is not a name that Kubernetes accepts'
         yield error("name-invalid", ("metadata", "name"), message, _NAME_HINT)
+    if needs_name and not (name or metadata.get("generateName")):
+        yield error("name-missing", ("metadata", "name"), "the Karta has no name", "add metadata.name")
     if not isinstance(annotations, dict):
         yield _wrong_type(("metadata", "annotations"), "an object", annotations)
         return

@@ -4,13 +4,15 @@ A schema has shapes without meanings: a field that looks like a pod template is 
 as a count. So a draft has notes for the points that a person has to check. The rules for these guesses are here.
 """
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta.scaffold.names import ANNOTATION, dependencies
-from karta_interpreter.karta.scaffold.openapi import CustomKind, below
+from karta_interpreter.karta.annotations import PREFIX, annotation_path
+from karta_interpreter.karta.scaffold.openapi import CustomKind, below, entries, fields, is_text
 from karta_interpreter.karta.scaffold.place import Entries, Place
 from karta_interpreter.karta.scaffold.pods import Form, Pods, counts, find_pods
 from karta_interpreter.karta.scaffold.statuses import statuses
@@ -56,10 +58,10 @@ def draft(kind: CustomKind) -> Draft:
         notes.append((_ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
     api_version, karta = KARTA
     metadata: dict[str, JSON] = {"name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}"}
-    if needed := dependencies(kind.schema, {pods.place.jq for pods in found if pods.form is not Form.FRAGMENTS}):
-        metadata["annotations"] = {ANNOTATION: needed}
+    if needed := _dependencies(kind.schema, {pods.place.jq for pods in found if pods.form is not Form.FRAGMENTS}):
+        metadata["annotations"] = {f"{PREFIX}dependencies": needed}
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
-        notes.append((("metadata", "annotations", ANNOTATION), note))
+        notes.append((annotation_path("dependencies"), note))
     written = {
         "apiVersion": api_version,
         "kind": karta,
@@ -149,3 +151,44 @@ def _word(field: str) -> str:
     """The component name in a field's name: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
     words = [word.lower() for word in _WORDS.findall(_SUFFIXES.sub("", field))]
     return "-".join(words).removesuffix("s")
+
+
+_KINDS: Final = {
+    "secret": "Secret",
+    "configmap": "ConfigMap",
+    "claim": "PersistentVolumeClaim",
+    "serviceaccount": "ServiceAccount",
+}
+_NAME_FIELD: Final = re.compile(r"(?i)(secret|configmap|claim|serviceaccount)name$")
+_REFERENCE_FIELD: Final = re.compile(r"(?i)(secret|configmap)(key)?(ref|selector)$")
+_MOST_OBJECTS: Final = 12
+
+
+def _dependencies(schema: Object, pods: Collection[str]) -> str:
+    """Return the text of the annotation ``dependencies``, "" without such a field; the paths in ``pods`` are left out.
+
+    >>> tls = {"properties": {"secretName": {"type": "string"}}}
+    >>> print(_dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")
+    - {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}
+    """
+    found = list(_objects_named(Place(("spec",)), below(schema, "spec"), pods))[:_MOST_OBJECTS]
+    entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
+    return "".join(entry.format(kind, json.dumps(place.jq)) for place, kind in found)
+
+
+def _objects_named(place: Place, schema: Object, pods: Collection[str]) -> Iterator[tuple[Place, str]]:
+    """Yield each field that names an object, and the kind of that."""
+    if place.jq in pods:
+        return
+    for name, part in fields(schema):
+        by_name, by_reference = _NAME_FIELD.search(name), _REFERENCE_FIELD.search(name)
+        if by_name and is_text(part):
+            yield place / name, _KINDS[by_name[1].lower()]
+        elif by_reference and is_text(below(part, "name")):
+            yield place / name / "name", _KINDS[by_reference[1].lower()]
+        else:
+            yield from _objects_named(place / name, part, pods)
+    for container, step in (("items", Entries()), ("additionalProperties", Entries(is_map=True))):
+        inner = entries(schema, container)
+        if inner is not None:
+            yield from _objects_named(place / step, inner, pods)
