@@ -55,7 +55,9 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, 
         pods, (field, query) = component.pods, next(iter(pod_queries(component).items()))
         if name not in waiting:
             found = [] if isinstance(pods, Fragments) else readings(query, obj)
-            waiting[name] = iter([each for each in found if _is_template(each, pods)])
+            objects = (each for each in found if isinstance(each.value, dict))
+            is_spec = isinstance(pods, PodSpec)
+            waiting[name] = iter([each for each in objects if is_spec or each.value.get("spec") is not None])
         reading = next(waiting[name], None)
         at = None if reading is None else reading.location
         where = field_of(definition, component, field)
@@ -65,11 +67,6 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, 
             if isinstance(reading.value, dict):
                 at = reading.location
                 yield "more pods", annotation_field("dependencies"), reading.value, at and at.path
-
-
-def _is_template(reading: Reading, pods: object) -> bool:
-    value = reading.value
-    return isinstance(value, dict) and (isinstance(pods, PodSpec) or value.get("spec") is not None)
 
 
 def _needed(template: Object) -> set[tuple[str, str, str]]:

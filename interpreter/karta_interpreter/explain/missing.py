@@ -46,6 +46,8 @@ _OF_PODS: Final = frozenset(
 _OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH})
 
 NO_PODS: Final = "count-without-pods"
+_PHASE: Final = "statusDefinition.phaseDefinition.path"
+_CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST: Final = 4
 """How many components one warning names."""
 _LONGEST: Final = 60
@@ -201,27 +203,23 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     if rules is None or not obj.get("status"):
         return
     match, matchers = match_status(definition, obj), [each for _, several in rules.mappings for each in several]
+    conditions = rules.conditions.query if rules.conditions else None
     is_undefined = match.matched == (Status.UNDEFINED,)
     phases = list(dict.fromkeys(matcher.phase for matcher in matchers if matcher.phase))
     if rules.phase is not None and match.phase and phases and match.phase not in phases:
         meant = almost(match.phase, phases)
         if is_undefined or meant:
             note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(phases)}'
-            found = readings(rules.phase, obj)
-            field = "statusDefinition.phaseDefinition.path"
-            yield _warn(definition, definition.root, field, rules.phase, "phase-unmapped", note, places=found[0].places)
+            places = readings(rules.phase, obj)[0].places
+            yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
     types = dict.fromkeys(each.type for matcher in matchers for each in matcher.conditions)
     there = {condition.type for condition in match.conditions if condition.type}
     for name in types if is_undefined else ():
         meant = almost(name, there - types.keys()) if name not in there else ""
-        if meant and rules.conditions is not None:
+        if meant and conditions is not None:
             note = f"condition {name} is not there; did you mean {meant}?"
-            field = "statusDefinition.conditionsDefinition.path"
-            yield _warn(definition, definition.root, field, rules.conditions.query, "condition-not-found", note)
-    for field, query in (
-        ("statusDefinition.phaseDefinition.path", rules.phase),
-        ("statusDefinition.conditionsDefinition.path", None if rules.conditions is None else rules.conditions.query),
-    ):
+            yield _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", note)
+    for field, query in ((_PHASE, rules.phase), (_CONDITIONS, conditions)):
         for path in paths_read(query, obj) if query else ():
             if (hint := misspelt(path, obj)) and not place_at(path, obj).exists:
                 note = f"nothing at {field_path(path)}; {hint}"
@@ -235,14 +233,9 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             continue
         for path in paths_read(extra.name, obj):
             if hint := misspelt(path, obj):
-                note = f"{extra.kind}: no name at {field_path(path)}; {hint}"
-                yield Fact(
-                    "dependency-not-found",
-                    note,
-                    field=annotation_field("dependencies"),
-                    expression=extra.name.text,
-                    severity=Severity.WARNING,
-                )
+                note, field = f"{extra.kind}: no name at {field_path(path)}; {hint}", annotation_field("dependencies")
+                text, severity = extra.name.text, Severity.WARNING
+                yield Fact("dependency-not-found", note, field=field, expression=text, severity=severity)
 
 
 def _warn(

@@ -8,14 +8,15 @@ from karta_interpreter.explain.reading import about, annotation_field, place_at,
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.values import to_text
 from karta_interpreter.k8s.values import Object, Path
-from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.status import Condition, StatusReader, match_status
-from karta_interpreter.karta.status_rules import ConditionMatcher, Matcher, Status
+from karta_interpreter.karta.status_rules import ConditionMatcher, Matcher, Status, StatusRules
 from karta_interpreter.operations import Call, Options, Results
 from karta_interpreter.operations.interpret_health import healthy_statuses, is_stale
 from karta_interpreter.operations.interpret_status import BOOKKEEPING, TEMPLATE_GENERATION
 
-_GENERATIONS: tuple[Path, ...] = (("metadata", "generation"), ("status", "observedGeneration"))
+_OBSERVED_GENERATION = ("status", "observedGeneration")
+_GENERATIONS: tuple[Path, ...] = (("metadata", "generation"), _OBSERVED_GENERATION)
 
 
 class _Part(NamedTuple):
@@ -31,28 +32,20 @@ class _Part(NamedTuple):
 class _Statuses:
     """What the matchers look at, with the places of it."""
 
-    def __init__(self, definition: Definition, obj: Object) -> None:
-        self.rules, self._obj = definition.status, obj
-        if self.rules is not None:
-            self._reader = StatusReader(definition.root, self.rules, obj)
-            self.conditions = self._reader.conditions
-            self.phase = self._reader.phase
-            phases = readings(self.rules.phase, obj)
-            self.phase_places = phases[0].places if phases else ()
-            self._at = dict(self._condition_places())
-
-    def holds(self, matcher: Matcher) -> bool:
-        return self._reader.holds(matcher)
+    def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
+        self._object, self._reader = obj, StatusReader(root, rules, obj)
+        self.holds = self._reader.holds
+        phases = readings(rules.phase, obj)
+        self._phase_places = phases[0].places if phases else ()
+        self._at = dict(self._condition_places(rules.conditions.query if rules.conditions else None))
 
     def parts(self, matcher: Matcher) -> list[_Part]:
         """Return each requirement of a matcher, judged by the matching itself."""
         found = []
         if matcher.phase:
-            holds = self.holds(Matcher(phase=matcher.phase))
-            note = f'phase "{matcher.phase}"' + (
-                "" if holds else f', read "{self.phase}"' if self.phase else ", read none"
-            )
-            found.append(_Part(holds, note, self.phase_places, is_there=bool(self.phase)))
+            holds, phase = self.holds(Matcher(phase=matcher.phase)), self._reader.phase
+            read = "" if holds else f', read "{phase}"' if phase else ", read none"
+            found.append(_Part(holds, f'phase "{matcher.phase}"{read}', self._phase_places, is_there=bool(phase)))
         found += [self._condition(each) for each in matcher.conditions]
         if matcher.expression is not None:
             found.append(self._expression(matcher.expression, matcher))
@@ -61,38 +54,37 @@ class _Statuses:
     def _condition(self, expected: ConditionMatcher) -> _Part:
         holds = self.holds(Matcher(conditions=(expected,)))
         place, condition = self._at.get(expected.type, (None, None))
-        wanted = _condition_text(expected.type, expected.status, expected.reason)
+        required = _condition_text(expected.type, expected.status, expected.reason)
         if condition is None:
-            return _Part(holds, f"condition {wanted}, not there", (), is_there=False)
+            return _Part(holds, f"condition {required}, not there", (), is_there=False)
         read = "" if holds else f", read {_condition_text(expected.type, condition.status, condition.reason)}"
-        return _Part(holds, f"condition {wanted}{read}", (place,) if place else (), is_there=True, is_condition=True)
+        return _Part(holds, f"condition {required}{read}", (place,) if place else (), is_there=True, is_condition=True)
 
     def _expression(self, query: Query, matcher: Matcher) -> _Part:
         holds = self.holds(Matcher(expression=query, expected=matcher.expected))
-        found = readings(query, self._obj)
+        found = readings(query, self._object)
         read = f'"{to_text(found[0].value)}"' if found else "no result"
         note = f'byExpression "{matcher.expected}"' + ("" if holds else f", read {read}")
         return _Part(holds, note, found[0].places if found else (), is_there=False)
 
-    def _condition_places(self) -> Iterator[tuple[str | None, tuple[Place | None, Condition]]]:
+    def _condition_places(self, query: Query | None) -> Iterator[tuple[str | None, tuple[Place | None, Condition]]]:
         places: list[Place | None] = []
-        for reading in readings(self.rules.conditions.query, self._obj) if self.rules and self.rules.conditions else ():
-            plain = reading.location is not None and reading.location.is_plain
-            for index in range(len(reading.value or ())):
-                at = (*reading.location.path, index) if plain and reading.location else None
-                places.append(None if at is None else place_at(at, self._obj))
-        for place, condition in zip(places, self.conditions, strict=True):
+        for reading in readings(query, self._object):
+            at = reading.location.path if reading.location and reading.location.is_plain else None
+            count = len(reading.value or ())
+            places += [None if at is None else place_at((*at, index), self._object) for index in range(count)]
+        for place, condition in zip(places, self._reader.conditions, strict=True):
             yield condition.type, (place, condition)
 
 
 def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield each matcher that holds, and those that nearly do, with what was read instead."""
-    statuses = _Statuses(definition, obj)
-    if statuses.rules is None:
+    if definition.status is None:
         yield Fact("status", "the definition has no statusDefinition", str(Status.UNDEFINED))
         return
+    statuses = _Statuses(definition.root, definition.status, obj)
     matched = match_status(definition, obj).matched
-    for status, matchers in statuses.rules.mappings:
+    for status, matchers in definition.status.mappings:
         for index, matcher in enumerate(matchers):
             parts = statuses.parts(matcher)
             holds = statuses.holds(matcher)
@@ -116,17 +108,13 @@ def health_facts(definition: Definition, call: Call, _options: Options, results:
         means = "it waits for its controller" if health is None else "which the annotation health makes unhealthy"
         yield Fact("stale", f"the status is older than the object: {means}", places=generations)
     if health is not None:
-        found = readings(health, obj)
-        places = () if stale or not found else found[0].places
-        yield Fact(
-            "verdict",
-            "the annotation health decides" if not stale else "the status is stale",
-            healthy,
-            "/healthy",
-            field=annotation_field("health"),
-            expression=health.text,
-            places=places,
+        found = [] if stale else readings(health, obj)
+        note, places = (
+            ("the status is stale" if stale else "the annotation health decides"),
+            found[0].places if found else (),
         )
+        field = annotation_field("health")
+        yield Fact("verdict", note, healthy, "/healthy", field=field, expression=health.text, places=places)
         return
     yield from matcher_facts(definition, obj)
     yield _verdict(definition, match_status(definition, obj).matched, healthy=healthy, stale=stale)
@@ -154,14 +142,10 @@ def status_facts(_definition: Definition, call: Call, _options: Options, results
             path = ("metadata", "generation") if own else ("metadata", "annotations", TEMPLATE_GENERATION)
             note = "added for AggregateStatus: the generation of the " + ("member's object" if own else "template")
         yield Fact("status", f"{field}: {note}", value, f"/status/{field}", places=(place_at(path, call.object),))
-    for place in (place_at(path, call.object) for path in _GENERATIONS[1:]):
-        if place.exists and "observedGeneration" not in reflected:
-            yield Fact(
-                "status",
-                "observedGeneration is about another object, so it is left out",
-                field=annotation_field("aggregate"),
-                places=(place,),
-            )
+    observed = place_at(_OBSERVED_GENERATION, call.object)
+    if observed.exists and "observedGeneration" not in reflected:
+        note = "observedGeneration is about another object, so it is left out"
+        yield Fact("status", note, field=annotation_field("aggregate"), places=(observed,))
 
 
 def _is_near(parts: list[_Part], *, is_undefined: bool) -> bool:
