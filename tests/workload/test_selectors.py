@@ -48,6 +48,14 @@ def by_replica(path: str) -> Component:
     return component(PodSelector.model_validate({"replicaSelector": {"keyPath": path}}))
 
 
+def test_a_long_expression_is_named_once_and_cut_off() -> None:
+    path = f"({' + '.join(['.metadata.labels.none'] * 20)}) - {{}}"
+    with pytest.raises(WorkloadError) as caught:
+        instance(path, "alto")
+    assert str(caught.value).count("(.metadata") == 1
+    assert len(str(caught.value)) < len(path)
+
+
 @pytest.mark.parametrize(
     ("singer", "matches"),
     [

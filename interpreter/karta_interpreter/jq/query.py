@@ -93,7 +93,7 @@ class Query:
         node, vetting = examine(text, variables)
         if vetting.verdict is Verdict.REFUSED:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
-            raise QueryRefusedError(f"{_quote(text)}: {reasons}")
+            raise QueryRefusedError(f"{quoted(text)}: {reasons}")
         read = variables_in(node) & variables
         if vetting.verdict is Verdict.BOUNDED:
             program = Program(node, _bounded(node, sorted(read), owner))
@@ -201,13 +201,13 @@ class Query:
     def _failure(self, error: QueryEvaluationError | RecursionError) -> QueryEvaluationError:
         """The error with the expression in front, unless the expression speaks for itself."""
         if isinstance(error, RecursionError):
-            return QueryLimitError(f"{_quote(self.text)}: the object is nested too deep")
+            return QueryLimitError(f"{quoted(self.text)}: the object is nested too deep")
         if isinstance(error, QueryRaisedError):
             return QueryRaisedError(str(error))
-        return type(error)(f"{_quote(self.text)}: {error}")
+        return type(error)(f"{quoted(self.text)}: {error}")
 
     def _unwritable(self, reason: str) -> QueryWriteError:
-        return QueryWriteError(f"{_quote(self.text)}: {reason}")
+        return QueryWriteError(f"{quoted(self.text)}: {reason}")
 
 
 def _read(text: str, variables: frozenset[str], values: Mapping[str, JSON]) -> Query:
@@ -232,5 +232,6 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
     return outputs
 
 
-def _quote(text: str) -> str:
+def quoted(text: str) -> str:
+    """The text of an expression for messages, cut off where it is long."""
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."

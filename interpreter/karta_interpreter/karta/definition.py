@@ -115,6 +115,9 @@ class Component:
     resume: tuple[SuspendAction, ...] = ()
     selector: PodSelector = field(default_factory=PodSelector)
 
+    def __str__(self) -> str:
+        return f"definition {self.definition}, component {self.name}"
+
     @property
     def pod_queries(self) -> Mapping[str, Query]:
         """The expressions for its pods by their fields in the schema, that for the whole of them first."""

@@ -2,10 +2,9 @@
 
 from karta_interpreter.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.jq import Query
+from karta_interpreter.jq.query import quoted
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component
-
-_LONGEST_QUOTE = 200
 
 
 def evaluate(component: Component, field: str, query: Query, obj: Object) -> list[JSON]:
@@ -19,14 +18,13 @@ def evaluate(component: Component, field: str, query: Query, obj: Object) -> lis
 def query_failure(component: Component, field: str, query: Query, err: QueryError) -> InterpretationError:
     """The error of an expression that failed; the expression is named once, and not before its author's own words."""
     if isinstance(err, QueryRaisedError):
-        return InterpretationError(f"definition {component.definition}, component {component.name}, {field}: {err}")
-    return failure(component, field, query, str(err).removeprefix(f"{_quoted(query)}: "))
+        return InterpretationError(f"{component}, {field}: {err}")
+    return failure(component, field, query, str(err).removeprefix(f"{quoted(query.text)}: "))
 
 
 def failure(component: Component, field: str, query: Query, reason: str) -> InterpretationError:
     """The error of an expression of a component that gives no usable answer."""
-    where = f"definition {component.definition}, component {component.name}, {field}"
-    return InterpretationError(f"{where} `{_quoted(query)}`: {reason}")
+    return InterpretationError(f"{component}, {field} `{quoted(query.text)}`: {reason}")
 
 
 def mistyped(component: Component, field: str, query: Query, value: JSON, expected: str) -> InterpretationError:
@@ -50,15 +48,10 @@ def aligned(
     reason = f"gives {found}, but a component without instanceIdPath has exactly one instance"
     if component.instance_ids is not None:
         reason = (
-            f"gives {found} for {len(ids)} instance ids of instanceIdPath `{_quoted(component.instance_ids)}`; "
+            f"gives {found} for {len(ids)} instance ids of instanceIdPath `{quoted(component.instance_ids.text)}`; "
             "results and ids are paired by position, so their numbers must be equal"
         )
     raise failure(component, field, query, reason)
-
-
-def _quoted(query: Query) -> str:
-    text = query.text
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
 
 
 UNNAMED = ("",)

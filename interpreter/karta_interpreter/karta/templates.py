@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Final
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
@@ -10,20 +11,30 @@ from karta_interpreter.karta.annotations import AddedContainers
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodDefinition, PodSpec, PodTemplate
 from karta_interpreter.karta.evaluation import aligned, failure
 
-FRAGMENT_TYPES: Mapping[str, type] = {
-    "schedulerNamePath": str,
-    "labelsPath": dict,
-    "annotationsPath": dict,
-    "resourcesPath": dict,
-    "resourceClaimsPath": list,
-    "podAffinityPath": dict,
-    "nodeAffinityPath": dict,
-    "containersPath": list,
-    "containerPath": dict,
-    "priorityClassNamePath": str,
-    "imagePath": str,
+OBJECT_TYPES: Final[Mapping[str, str]] = {
+    "podTemplateSpecPath": "PodTemplateSpec",
+    "podSpecPath": "PodSpec",
+    "metadataPath": "ObjectMeta",
 }
-"""The type of each piece of a pod, by its field in the schema; what other fields give are objects."""
+PIECE_TYPES: Final[Mapping[str, str]] = {
+    "schedulerNamePath": "string",
+    "labelsPath": "map[string]string",
+    "annotationsPath": "map[string]string",
+    "resourcesPath": "ResourceRequirements",
+    "resourceClaimsPath": "[]PodResourceClaim",
+    "podAffinityPath": "PodAffinity",
+    "nodeAffinityPath": "NodeAffinity",
+    "containersPath": "[]Container",
+    "containerPath": "Container",
+    "priorityClassNamePath": "string",
+    "imagePath": "string",
+}
+"""The Go types of what the fields about pods give: each alone, or as a piece of a pod."""
+
+JSON_TYPES: Final[Mapping[str, type]] = {
+    field: str if go_type == "string" else list if go_type.startswith("[]") else dict
+    for field, go_type in {**OBJECT_TYPES, **PIECE_TYPES}.items()
+}
 
 _WHOLE = ("podTemplateSpecPath", "podSpecPath")
 """Fields that must yield something for every named instance; the others may yield nothing at all."""
@@ -52,7 +63,7 @@ def read_pods(component: Component, field: str, query: Query, obj: Object, ids: 
     """What a field about pods gives for each instance, null where there is none; raises InterpretationError."""
     may_lack = component.instance_ids is None or field not in _WHOLE
     values = aligned(component, field, query, obj, ids, may_lack=may_lack)
-    expected = FRAGMENT_TYPES.get(field, dict)
+    expected = JSON_TYPES[field]
     for value in values:
         if value is not None and type(value) is not expected:
             reason = f"gives {type_name(value)} where {type_name(expected())} belongs"

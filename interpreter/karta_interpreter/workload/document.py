@@ -10,7 +10,6 @@ from karta_interpreter.k8s.assembly import MAX_DEPTH
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path
-from karta_interpreter.karta.definition import Component
 
 IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), ("metadata", "name"), ("metadata", "uid"))
 """What a change of pods must leave alone: which object it is, and what is reported about it."""
@@ -89,8 +88,3 @@ def reading() -> Iterator[None]:
         yield
     except InterpretationError as err:
         raise WorkloadError(str(err)) from err
-
-
-def named(component: Component) -> str:
-    """A component as every error names it."""
-    return f"definition {component.definition}, component {component.name}"

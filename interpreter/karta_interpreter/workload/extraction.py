@@ -9,7 +9,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Component, Fragments
 from karta_interpreter.karta.evaluation import instance_ids
 from karta_interpreter.karta.scale import Scale, scales
-from karta_interpreter.karta.templates import FRAGMENT_TYPES, read_pods, templates
+from karta_interpreter.karta.templates import OBJECT_TYPES, PIECE_TYPES, read_pods, templates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +32,11 @@ class FragmentedPodSpec:
     image: str | None = None
 
 
-PIECES: Mapping[str, tuple[str, type]] = {
-    field: (re.sub("([A-Z])", lambda letter: f"_{letter[1].lower()}", field.removesuffix("Path")), kind)
-    for field, kind in FRAGMENT_TYPES.items()
+PIECES: Mapping[str, str] = {
+    field: re.sub("([A-Z])", lambda letter: f"_{letter[1].lower()}", field.removesuffix("Path"))
+    for field in PIECE_TYPES
 }
-"""The piece that the path in each field of the schema gives, and its JSON type."""
+"""The piece that the path in each field of the schema gives."""
 
 Ids = tuple[str, ...]
 
@@ -72,9 +72,7 @@ def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[Fragm
     """The pieces of each instance's pods; an empty list without `fragmentedPodSpecDefinition`."""
     if not isinstance(component.pods, Fragments):
         return []
-    columns = {
-        PIECES[field][0]: read_pods(component, field, query, obj, ids) for field, query in component.pods.queries
-    }
+    columns = {PIECES[field]: read_pods(component, field, query, obj, ids) for field, query in component.pods.queries}
     return [FragmentedPodSpec(**{piece: column[at] for piece, column in columns.items()}) for at in range(len(ids))]
 
 
@@ -95,7 +93,7 @@ def extract_instances(component: Component, obj: Object) -> Mapping[str, Instanc
     # Counts are read only where pods exist: `.worker.replicas // 1` counts a worker that is not there.
     columns: tuple[list[Any], ...] = (
         extract_scales(component, obj, ids) if any(pods) or not known else [],
-        *(extract_pods(field, component, obj, ids) for field in ("podTemplateSpecPath", "podSpecPath", "metadataPath")),
+        *(extract_pods(field, component, obj, ids) for field in OBJECT_TYPES),
         extract_fragments(component, obj, ids),
     )
     instances: dict[str, Instance] = {}

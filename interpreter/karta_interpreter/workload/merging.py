@@ -20,19 +20,6 @@ _MERGED: Final = (
 _NEWER: Final[Mapping[str, tuple[str, ...]]] = {"PodSpec": ("evictionResponders", "schedulingGroup")}
 """Fields of Kubernetes after the version whose types are declared."""
 
-TYPES: Final[Mapping[str, str]] = {
-    "podTemplateSpecPath": "PodTemplateSpec",
-    "podSpecPath": "PodSpec",
-    "metadataPath": "ObjectMeta",
-    "resourcesPath": "ResourceRequirements",
-    "resourceClaimsPath": "[]PodResourceClaim",
-    "podAffinityPath": "PodAffinity",
-    "nodeAffinityPath": "NodeAffinity",
-    "containersPath": "[]Container",
-    "containerPath": "Container",
-}
-"""The Go type of what each field of the schema gives; what is not here is written as a whole."""
-
 
 def merge(old: JSON, new: JSON, go_type: str) -> JSON:
     """The new value with the fields of the old one that its type does not have; the same where nothing changes.

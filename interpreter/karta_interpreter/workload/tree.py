@@ -74,7 +74,7 @@ class InstanceNode:
     def to_json(self) -> Wire:
         """Its key unless it is the only one, its counts, and everything that the definition extracts."""
         each, scale, pieces = self.instance, self.instance.scale, self.instance.fragmented_pod_spec
-        fragments = {} if pieces is None else {name: getattr(pieces, piece) for name, (piece, _) in PIECES.items()}
+        fragments = {} if pieces is None else {name: getattr(pieces, piece) for name, piece in PIECES.items()}
         extracted = _known(
             podTemplateSpec=each.pod_template,
             podSpec=each.pod_spec,

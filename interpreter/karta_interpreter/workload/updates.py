@@ -7,10 +7,11 @@ from functools import partial
 from karta_interpreter.errors import ComponentNotFoundError, PathNotWritableError, WorkloadError
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
+from karta_interpreter.karta.templates import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
 from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.workload.document import check_directives, check_json, named
+from karta_interpreter.workload.document import check_directives, check_json
 from karta_interpreter.workload.extraction import PIECES, FragmentedPodSpec
-from karta_interpreter.workload.merging import TYPES, merge, name_of, patch
+from karta_interpreter.workload.merging import merge, name_of, patch
 from karta_interpreter.workload.writing import Change, WritePlan, check_pods_exist
 
 
@@ -20,7 +21,7 @@ class _Target:
 
     component: Component
     field: str
-    type: type = dict
+    type: type
     go_type: str = ""
 
     def stage(self, plan: WritePlan, changes: Mapping[str, Change], below: Path = ()) -> None:
@@ -52,12 +53,12 @@ class _Target:
         }
 
     def __str__(self) -> str:
-        return f"{named(self.component)}, {self.field}"
+        return f"{self.component}, {self.field}"
 
 
 def update_field(field: str, component: Component, obj: Object, values: Mapping[str, Object | None]) -> Object:
     """The object with new values for what the expression of one field gives."""
-    plan, target = WritePlan(component, obj), _Target(component, field, go_type=TYPES[field])
+    plan, target = WritePlan(component, obj), _Target(component, field, dict, OBJECT_TYPES[field])
     target.stage(plan, target.merging(values))
     return plan.commit()
 
@@ -65,8 +66,8 @@ def update_field(field: str, component: Component, obj: Object, values: Mapping[
 def update_fragments(component: Component, obj: Object, specs: Mapping[str, FragmentedPodSpec]) -> Object:
     """The object with new pieces of pods."""
     plan = WritePlan(component, obj)
-    for field, (piece, kind) in PIECES.items():
-        target = _Target(component, field, kind, TYPES.get(field, ""))
+    for field, piece in PIECES.items():
+        target = _Target(component, field, JSON_TYPES[field], PIECE_TYPES[field])
         target.stage(plan, target.merging({name: getattr(spec, piece) for name, spec in specs.items()}))
     return plan.commit()
 
@@ -105,7 +106,7 @@ _PLACES: Mapping[str, tuple[Path, type]] = {
 }
 """Where each thing is in a pod template, and of what type the change is."""
 
-_FRAGMENTS = {piece: field for field, (piece, _) in PIECES.items()}
+_FRAGMENTS = {piece: field for field, piece in PIECES.items()}
 _MAPS = ("labels", "annotations", "node_selector")
 
 
@@ -131,7 +132,7 @@ def _target(component: Component, thing: str) -> tuple[_Target, Path]:
             field, below = "podSpecPath" if place[0] == "spec" else "metadataPath", place[1:]
         case _:
             field, below = piece, ()
-    return _Target(component, field, kind, TYPES.get(piece, "")), below
+    return _Target(component, field, kind, PIECE_TYPES.get(piece, "")), below
 
 
 def _changes(target: _Target, thing: str, given: Mapping[str, JSON]) -> Mapping[str, Change]:

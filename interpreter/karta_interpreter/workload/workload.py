@@ -17,7 +17,7 @@ from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import StatusMatch, match_status
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload import extraction, updates
-from karta_interpreter.workload.document import check_workload, checked_pod, named, reading
+from karta_interpreter.workload.document import check_workload, checked_pod, reading
 from karta_interpreter.workload.extraction import FragmentedPodSpec, Ids, Instance
 from karta_interpreter.workload.gang import attribution, groups, subtree
 from karta_interpreter.workload.gang.attribution import Attribution
@@ -154,12 +154,12 @@ class Component:
         if not isinstance(by_id, Mapping):
             example = f'{{"{ids[0] if ids else ""}": …}}'
             kind = type(by_id).__name__
-            raise WorkloadError(f"{named(self.definition)}: give a value for each instance, {example}, not {kind}")
+            raise WorkloadError(f"{self.definition}: give a value for each instance, {example}, not {kind}")
         for name in by_id:
             if name not in ids:
                 hint = did_you_mean(str(name), ids) if ids else "the workload has none"
                 hint = 'its only instance is called ""' if ids == UNNAMED else hint
-                raise ComponentNotFoundError(f'{named(self.definition)}: there is no instance "{name}"; {hint}')
+                raise ComponentNotFoundError(f'{self.definition}: there is no instance "{name}"; {hint}')
         with reading():
             return self.workload.replaced(update(self.definition, self.workload.object, by_id))
 

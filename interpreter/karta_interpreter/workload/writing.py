@@ -23,7 +23,7 @@ from karta_interpreter.karta.definition import Component, Fragments
 from karta_interpreter.karta.evaluation import evaluate, failure, instance_ids, query_failure
 from karta_interpreter.karta.scale import LARGEST, replica_counts
 from karta_interpreter.karta.templates import templates
-from karta_interpreter.workload.document import IDENTITY, named
+from karta_interpreter.workload.document import IDENTITY
 
 Change = Callable[[JSON], JSON]
 """From what is at a place, None for nothing, to what will be there."""
@@ -121,7 +121,7 @@ class WritePlan:
         for path in IDENTITY:
             if not equal(get(changed, path), get(self._object, path)):
                 message = f"a change of pods would change {field_path(path)} of the workload"
-                raise PathNotWritableError(f"{named(self._component)}: {message}")
+                raise PathNotWritableError(f"{self._component}: {message}")
         for name in dict.fromkeys(write.field.name for write in self._writes.values()):
             self._read_back(self._fields[name], changed)
         written: Object = changed
@@ -167,7 +167,7 @@ def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) ->
     for name in names:
         if found[name] is None:
             instance = f" of {name}" if name else ""
-            raise PathNotWritableError(f"{named(component)}: the workload has no pods{instance} to change")
+            raise PathNotWritableError(f"{component}: the workload has no pods{instance} to change")
 
 
 def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Object:
@@ -180,11 +180,11 @@ def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Ob
         if type(count) is not int or not 0 <= count <= LARGEST:
             what = f"the replicas of {name}" if name else "the replicas"
             message = f"{what} must be a whole number from 0 to {LARGEST}, not {count!r}"
-            raise WorkloadError(f"{named(component)}: {message}")
+            raise WorkloadError(f"{component}: {message}")
     if not counts:
         return obj
     if component.replicas is None:
-        raise PathNotWritableError(f"{named(component)}: there is no {_REPLICAS}, so there is no place to write to")
+        raise PathNotWritableError(f"{component}: there is no {_REPLICAS}, so there is no place to write to")
     check_pods_exist(component, obj, counts)
     before, scaled = _counts(component, obj), obj
     field = _Field(component, _REPLICAS, component.replicas, obj)

@@ -120,7 +120,7 @@ def _pod_templates(component: Component) -> Answer:
             return {"podSpecPath": dict(component.pod_specs), **rest}
         case Fragments(queries):
             found = component.fragmented_pod_specs
-            fields = {field: PIECES[field][0] for field, _ in queries}
+            fields = {field: PIECES[field] for field, _ in queries}
             return {field: {key: getattr(found[key], piece) for key in found} for field, piece in fields.items()}
         case _:
             return {}

@@ -11,13 +11,13 @@ from decimal import Decimal
 
 from karta_interpreter.errors import ComponentNotFoundError, QueryError, WorkloadError
 from karta_interpreter.jq.inprocess.values import normal
+from karta_interpreter.jq.query import quoted
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
 from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.workload.document import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def instance_of(component: Component, obj: Object, pod: Object) -> str:
     if key not in ids:
         has = ", ".join(ids) or "none"
         message = f"pod {pod_name(pod)} is of the instance {key!r}; the object has {has}"
-        raise ComponentNotFoundError(f"{named(component)}: {message}")
+        raise ComponentNotFoundError(f"{component}: {message}")
     return key
 
 
@@ -156,7 +156,7 @@ def _ask(component: Component, field: str, path: PodQuery, pod: Object) -> list[
     try:
         return path.query.evaluate(pod)
     except QueryError as err:
-        raise _failure(component, field, path, pod, str(err).removeprefix(f"{path.text}: ")) from err
+        raise _failure(component, field, path, pod, str(err).removeprefix(f"{quoted(path.text)}: ")) from err
 
 
 def _is_read(path: PodQuery, pod: Object) -> bool:
@@ -169,7 +169,7 @@ def _is_read(path: PodQuery, pod: Object) -> bool:
 
 
 def _failure(component: Component, field: str, path: PodQuery, pod: Object, reason: str) -> WorkloadError:
-    return WorkloadError(f"{named(component)}, {field} `{path.text}`, pod {pod_name(pod)}: {reason}")
+    return WorkloadError(f"{component}, {field} `{quoted(path.text)}`, pod {pod_name(pod)}: {reason}")
 
 
 _FIXED = range(-4, 6)
