@@ -1,14 +1,28 @@
 """Scripts, asked without the server."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.answers import jobs, together
-from karta_interpreter.lua.machine.worker import run_job
-from karta_interpreter.lua.script import Script
+from karta_interpreter.lua.dependencies import united
+from karta_interpreter.lua.machine.worker import run_job, script_job
+from karta_interpreter.lua.script import Own, Script
+
+_SECOND = {"Retain": "observed", "ReviseReplica": "replicas", "AggregateStatus": "items"}
+"""The second argument of the functions that have two."""
 
 
-def answer(scripts: Sequence[Script], **about: Any) -> dict[str, JSON]:
-    """The answer of the scripts of one operation, by Karmada's result names; ``about`` are the arguments of `jobs`."""
-    return together([run_job(job) for job in jobs(scripts, **about)])
+def answer(
+    scripts: Sequence[Script],
+    own: Own | None = None,
+    on_print: Callable[[str], None] | None = None,
+    **arguments: Any,
+) -> dict[str, JSON]:
+    """The answer of the scripts of one operation, by Karmada's result names; an object, and what `_SECOND` names."""
+    second = _SECOND.get(scripts[0].operation)
+    given = [arguments["object"], *([arguments.get(second)] if second else [])]
+    answers = [run_job(script_job(script, given, own or {}, on_print)) for script in scripts]
+    if "dependencies" in answers[0]:
+        return {"dependencies": united(each["dependencies"] for each in answers)}
+    found: dict[str, JSON] = answers[0]
+    return found

@@ -11,10 +11,9 @@ import pytest
 
 from karta_interpreter.errors import InterpretationError, LuaLimitError, LuaRunError, LuaSyntaxError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.answers import Own
 from karta_interpreter.lua.machine import worker
 from karta_interpreter.lua.machine.worker import WORKERS
-from karta_interpreter.lua.script import Script
+from karta_interpreter.lua.script import Own, Script
 from karta_interpreter.sandbox.deadline import deadline
 from tests.scripts import answer
 from tests.waiting import HANG

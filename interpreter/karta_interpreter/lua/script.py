@@ -1,10 +1,15 @@
 """A script and the operation that it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self, TypeAlias
+
+from karta_interpreter.k8s.values import JSON
+
+Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
+"""What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
 
 
 class Slot(NamedTuple):

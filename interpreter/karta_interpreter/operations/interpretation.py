@@ -7,8 +7,8 @@ from typing import TypeAlias
 from karta_interpreter.errors import InterpretationError, LuaError, LuaLimitError
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta import Definition, Reader, resolved
-from karta_interpreter.lua.answers import jobs, together
-from karta_interpreter.lua.machine.worker import Job, run_job
+from karta_interpreter.lua.dependencies import united
+from karta_interpreter.lua.machine.worker import Job, run_job, script_job
 from karta_interpreter.lua.script import Script
 from karta_interpreter.operations.call import DEFAULT_OPTIONS, Call, Operation, Options, Results
 from karta_interpreter.operations.dispatch import own_answer
@@ -66,18 +66,18 @@ def script_jobs(
     definition: Definition, call: Call, options: Options, on_print: OnPrint = None
 ) -> list[tuple[Script, Job]]:
     """Return the scripts that answer a call, with what a process does for each."""
+    arguments: list[JSON] = [call.object]
+    match call.operation:
+        case Operation.RETAIN:
+            arguments.append(call.member)
+        case Operation.REVISE_REPLICA:
+            arguments.append(call.wanted)
+        case Operation.AGGREGATE_STATUS:
+            # Karmada leaves an empty list out of what it stores, and scripts get nil for it.
+            arguments.append([item.to_json() for item in call.items] or None)
+    own = own_functions(definition, call, options)
     scripts = definition.scripts.of(call.operation)
-    asked = jobs(
-        scripts,
-        object=call.object,
-        observed=call.member if call.operation is Operation.RETAIN else None,
-        replicas=call.wanted if call.operation is Operation.REVISE_REPLICA else None,
-        # Karmada leaves an empty list out of what it stores, and scripts get nil for it.
-        items=[item.to_json() for item in call.items] or None,
-        own=own_functions(definition, call, options),
-        on_print=on_print,
-    )
-    return list(zip(scripts, asked, strict=True))
+    return [(script, script_job(script, arguments, own, on_print)) for script in scripts]
 
 
 @contextmanager
@@ -94,9 +94,10 @@ def script_errors(definition: Definition, script: Script) -> Iterator[None]:
 
 
 def script_results(call: Call, answers: Sequence[dict[str, JSON]]) -> Results:
-    """Return the answer to a call by the results of the jobs."""
-    results = together(answers)
-    return _status_only(call, results) if call.operation is Operation.AGGREGATE_STATUS else results
+    """Return the answer to a call by the results of the jobs; only InterpretDependency has several."""
+    if call.operation is Operation.INTERPRET_DEPENDENCY:
+        return {"dependencies": united(each["dependencies"] for each in answers)}
+    return _status_only(call, answers[0]) if call.operation is Operation.AGGREGATE_STATUS else answers[0]
 
 
 def _status_only(call: Call, results: Results) -> Results:

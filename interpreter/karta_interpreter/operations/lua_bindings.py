@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import zip_longest
-from typing import Final, TypeAlias
+from typing import Final
 
 import orjson
 from orjson import Fragment
@@ -12,7 +12,8 @@ from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition
 from karta_interpreter.lua.empties import mend_empties
-from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.lua.results import lua_type
+from karta_interpreter.lua.script import SLOTS, Own
 from karta_interpreter.operations.call import RESULTS, Call, Operation, Options, StatusItem
 from karta_interpreter.operations.dispatch import own_answer
 
@@ -26,10 +27,8 @@ _ARGUMENTS: Final[Mapping[Operation, tuple[str, ...]]] = {
 }
 """The arguments of functions, as fields of a call; those of other operations only take the object."""
 
-Functions: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 
-
-def own_functions(definition: Definition, call: Call, options: Options) -> Functions:
+def own_functions(definition: Definition, call: Call, options: Options) -> Own:
     """Return the functions by name for the script that answers a call; they raise LuaRunError."""
     return {name: partial(_ask, definition, call, options, name) for name in _FUNCTIONS}
 
@@ -87,11 +86,9 @@ _READERS: Final[Mapping[str, Callable[[JSON, str, Call], JSON]]] = {
     "replicas": _replicas,
     "items": _items,
 }
-_TYPES: Final = {type(None): "nil", bool: "boolean", str: "string", dict: "table", list: "table"}
 
 
 def _check(value: JSON, kind: type, expected: str, place: str) -> None:
     """Raise the error of Lua's own library for a value of another type."""
     if type(value) is not kind:
-        found = _TYPES.get(type(value), "number")
-        raise LuaRunError(f"bad argument {place} ({expected} expected, got {found})")
+        raise LuaRunError(f"bad argument {place} ({expected} expected, got {lua_type(value)})")

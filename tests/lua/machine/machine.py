@@ -6,8 +6,8 @@ import orjson
 
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.kube import KUBE
-from karta_interpreter.lua.machine.host import Own
 from karta_interpreter.lua.machine.runtime import Call, Runtime
+from karta_interpreter.lua.script import Own
 
 _MACHINES: list[Runtime] = []
 

@@ -23,17 +23,15 @@ from karta_interpreter.lua.machine import dates
 from karta_interpreter.lua.machine.bytecode import as_karmada_compiles
 from karta_interpreter.lua.machine.formatting import sprintf
 from karta_interpreter.lua.results import FUNCTION, NoJson
-
-Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
-"""What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
+from karta_interpreter.lua.script import Own
 
 Kube: TypeAlias = Mapping[str, Callable[..., JSON]]
 """What ``require("kube")`` offers: functions with one result, None for nil."""
 
-Say: TypeAlias = Callable[[str], None]
+OnPrint: TypeAlias = Callable[[str], None]
 ToLua: TypeAlias = Callable[[JSON], Any]
 
-_MOST_SAID: Final = 256 * 1024
+_MOST_PRINTED: Final = 256 * 1024
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
 _NULL: Final = b"null"
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -43,13 +41,9 @@ class Host:
     """The functions for one machine; ``to_lua`` makes a table of spelled JSON without nulls."""
 
     def __init__(self, kube: Kube, to_lua: ToLua) -> None:
-        self.own: Own = {}
-        self.say: Say | None = None
         self._kube = kube
         self._to_lua = to_lua
-        self._said = 0
-        self._lent: list[bytes | Object] = []
-        self._rests: dict[int, dict[str, Any]] = {}
+        self.begin({}, None)
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
         """Every function, by the name that ``host`` has in Lua."""
@@ -64,16 +58,17 @@ class Host:
         yield "names", self._names
         yield "rest", self._rest_json
         yield "as_karmada_compiles", lambda code: as_karmada_compiles(code.encode("latin-1")).decode("latin-1")
-        yield "say", self._print
+        yield "print", self._print
         yield "kube_names", lambda: tuple(self._kube)
-        yield "own_names", lambda: tuple(self.own)
+        yield "own_names", lambda: tuple(self._own)
         yield "call_kube", lambda name, *given: self._call(lambda *values: [self._kube[name](*values)], given)
         yield "call_own", lambda name, *given: self._call(partial(self._ask, name), given)
 
-    def begin(self, own: Own, say: Say | None) -> None:
+    def begin(self, own: Own, on_print: OnPrint | None) -> None:
         """Begin a run."""
-        self.own, self.say = own, say
-        self._lent, self._rests, self._said = [], {}, 0
+        self._own, self._on_print, self._printed = own, on_print, 0
+        self._lent: list[bytes | Object] = []
+        self._rests: dict[int, dict[str, Any]] = {}
 
     def give_text(self, text: bytes) -> tuple[Any, str | None]:
         """An argument of a script, given as JSON text, as `give` gives it."""
@@ -147,13 +142,13 @@ class Host:
         return True, *chain.from_iterable(map(self.give, results))
 
     def _ask(self, name: str, *values: JSON) -> Iterator[JSON]:
-        return map(without_nulls, self.own[name](*values))
+        return map(without_nulls, self._own[name](*values))
 
     def _print(self, text: str) -> None:
         """Pass on what a script prints, up to a length."""
-        if self.say and self._said <= _MOST_SAID:
-            self._said += 1 + len(text)
-            self.say(decoded(text) if self._said <= _MOST_SAID else "... and more")
+        if self._on_print and self._printed <= _MOST_PRINTED:
+            self._printed += 1 + len(text)
+            self._on_print(decoded(text) if self._printed <= _MOST_PRINTED else "... and more")
 
 
 def decoded(text: str) -> str:

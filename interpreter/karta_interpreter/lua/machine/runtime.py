@@ -21,7 +21,7 @@ Nothing here limits a script: a machine runs in a process that has limits of its
 
 import math
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from random import getrandbits
 from typing import Any, Final, NamedTuple, NoReturn
@@ -31,15 +31,9 @@ from lupa import lua52
 from karta_interpreter.errors import LuaRunError, LuaSyntaxError
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.machine.bytecode import Names, names_of
-from karta_interpreter.lua.machine.host import (
-    Host,
-    Kube,
-    Own,
-    Say,
-    decoded,
-    spelled,
-)
+from karta_interpreter.lua.machine.host import Host, Kube, OnPrint, decoded, spelled
 from karta_interpreter.lua.machine.source import placed, readable, rewrite
+from karta_interpreter.lua.script import Own
 
 _PARTS: Final = (
     *("errors", "numbers", "lending", "ordering", "json", "arguments", "base", "modules", "patterns", "matching"),
@@ -63,7 +57,7 @@ class Call(NamedTuple):
     arguments: Sequence[bytes]
     results: int
     own: Own
-    say: Say | None = None
+    on_print: OnPrint | None = None
 
 
 class Runtime:
@@ -80,7 +74,7 @@ class Runtime:
         )
         self._host = Host(kube, self._to_lua)
         self._machine = self._start()
-        self._chunks: dict[str, Any] = {}
+        self._chunk = lru_cache(_MOST_CHUNKS)(self._load)
 
     def run(self, call: Call) -> list[JSON]:
         """The results of a call that count.
@@ -89,7 +83,7 @@ class Runtime:
         TooLargeError and MemoryError.
         """
         chunk = self._chunk(call.text)
-        self._host.begin(call.own, call.say)
+        self._host.begin(call.own, call.on_print)
         try:
             outcome, *details = self._machine.run(
                 chunk,
@@ -128,16 +122,11 @@ class Runtime:
     def _to_lua(self, value: JSON) -> Any:  # noqa: ANN401 - a value of the machine's
         return self._lua.table_from(value, recursive=True)
 
-    def _chunk(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
-        chunk = self._chunks.get(text)
+    def _load(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
+        chunk, problem = _pair(self._machine.load(spelled(rewrite(text))))
         if chunk is None:
-            chunk, problem = _pair(self._machine.load(spelled(rewrite(text))))
-            if chunk is None:
-                _, own_problem = _pair(self._machine.load(spelled(readable(text))))
-                raise _syntax_error(own_problem or problem)
-            if len(self._chunks) >= _MOST_CHUNKS:
-                self._chunks.clear()
-            self._chunks[text] = chunk
+            _, own_problem = _pair(self._machine.load(spelled(readable(text))))
+            raise _syntax_error(own_problem or problem)
         return chunk
 
 

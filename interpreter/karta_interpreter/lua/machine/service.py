@@ -31,39 +31,6 @@ LONGEST: Final = 16 * 2**20
 """The longest message, in bytes."""
 
 
-class Service:
-    """One machine, whose process ends when a script has used all of its memory."""
-
-    def __init__(self) -> None:
-        self._runtime = Runtime(KUBE)
-
-    def answer(self, channel: "Channel", _: bytes, payload: bytes) -> None:
-        """Run or lint a script."""
-        conversation = _Conversation(channel)
-        try:
-            conversation.send(b"R", self._result(conversation, payload))
-        except LuaError as error:
-            conversation.send(b"E", [type(error).__name__, str(error), error.line])
-        except RecursionError:
-            conversation.send(b"E", ["LuaRunError", "the result is nested too deeply", 0])
-        except (orjson.JSONDecodeError, msgspec.MsgspecError):
-            conversation.send(b"E", ["LuaRunError", "its object is not JSON that a Go program reads", 0])
-        except TooLargeError:
-            conversation.send(b"S", None)
-
-    def _result(self, conversation: "_Conversation", data: bytes) -> JSON:
-        request = _REQUEST.decode(data)
-        operation = request.operation
-        if request.kind == "lint":
-            return [list(each) for each in lint(operation, request.text, self._runtime.names)]
-        own = {name: partial(conversation.ask, name) for name in request.names}
-        slot, arguments = SLOTS[operation], list(map(bytes, request.arguments))
-        say = partial(conversation.send, b"P") if request.prints else None
-        call = Call(request.text, slot.function, arguments, slot.results, own, say)
-        references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
-        return read_results(operation, self._runtime.run(call), list(references))
-
-
 class _Request(msgspec.Struct, array_like=True):
     """A request; the arguments are not decoded here, and a request to lint has none."""
 
@@ -84,7 +51,31 @@ class _Conversation:
     def __init__(self, channel: "Channel") -> None:
         self._channel = channel
 
-    def ask(self, name: str, *arguments: JSON) -> tuple[JSON, ...]:
+    def answer(self, runtime: Runtime, request: bytes) -> None:
+        """Run or lint a script, and send the result or the error."""
+        try:
+            self.send(b"R", self._result(runtime, _REQUEST.decode(request)))
+        except LuaError as error:
+            self.send(b"E", [type(error).__name__, str(error), error.line])
+        except RecursionError:
+            self.send(b"E", ["LuaRunError", "the result is nested too deeply", 0])
+        except (orjson.JSONDecodeError, msgspec.MsgspecError):
+            self.send(b"E", ["LuaRunError", "its object is not JSON that a Go program reads", 0])
+        except TooLargeError:
+            self.send(b"S", None)
+
+    def _result(self, runtime: Runtime, request: _Request) -> JSON:
+        operation = request.operation
+        if request.kind == "lint":
+            return [list(each) for each in lint(operation, request.text, runtime.names)]
+        own = {name: partial(self._ask, name) for name in request.names}
+        slot, arguments = SLOTS[operation], list(map(bytes, request.arguments))
+        on_print = partial(self.send, b"P") if request.prints else None
+        call = Call(request.text, slot.function, arguments, slot.results, own, on_print)
+        references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
+        return read_results(operation, runtime.run(call), list(references))
+
+    def _ask(self, name: str, *arguments: JSON) -> tuple[JSON, ...]:
         """Return the results of a function of ``karta``, which the other process has."""
         self.send(b"C", [name, arguments])
         _, reply = self._channel.receive()
@@ -104,5 +95,6 @@ class _Conversation:
 
 
 def start() -> "Answer":
-    """Make the machine."""
-    return Service().answer
+    """Make the machine; its process ends when a script has used all of its memory."""
+    runtime = Runtime(KUBE)
+    return lambda channel, _, request: _Conversation(channel).answer(runtime, request)

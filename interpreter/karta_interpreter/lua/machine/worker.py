@@ -1,13 +1,15 @@
 """Processes that run scripts and lint them: a script never runs in this process."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import orjson
 
 from karta_interpreter.errors import InterpreterError, LuaLimitError, LuaRunError, LuaSyntaxError, SandboxError
 from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.script import Own, Script
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.deadline import remaining
 
@@ -32,11 +34,12 @@ GRACE_SECONDS: Final = 0.05
 CALL, PRINT = b"C", b"P"
 """The messages before the last one: the script calls a function of the Karta, or prints."""
 
+_NONE: Final[Own] = MappingProxyType({})
 _SERVICE: Final = str(Path(__file__).with_name("service.py"))  # not imported: it loads lupa
 
 
 class Job(NamedTuple):
-    """A request as `Service` takes it, what its script may call, and who hears what it prints.
+    """A request as the service takes it, what its script may call, and who hears what it prints.
 
     Jobs with one ``owner`` share what runs of their scripts may take.
     """
@@ -44,7 +47,7 @@ class Job(NamedTuple):
     request: JSON
     owner: str
     is_lint: bool = False
-    own: Mapping[str, Callable[..., tuple[JSON, ...]]] = {}
+    own: Own = _NONE
     on_print: Callable[[str], None] | None = None
 
     def encoded(self) -> bytes:
@@ -69,6 +72,18 @@ class Job(NamedTuple):
         if letter == b"S":
             raise LuaLimitError("its results are too large")
         return value
+
+
+def script_job(
+    script: Script, arguments: Sequence[JSON], own: Own = _NONE, on_print: Callable[[str], None] | None = None
+) -> Job:
+    """Return what a process does for a script.
+
+    An argument can be an ``orjson.Fragment``, JSON text that is known to be valid. ``on_print`` gets every line that
+    the script prints.
+    """
+    request = ["answer", script.text, script.operation, arguments, [*own], on_print is not None]
+    return Job(request, f"{script.source}:{script.name}", own=own, on_print=on_print)
 
 
 def run_job(job: Job) -> JSON:

@@ -99,7 +99,7 @@ function base.print(...)
   for index = 1, select("#", ...) do
     words[index] = text((select(index, ...)))
   end
-  host.say(concat(words, "\t"))
+  host.print(concat(words, "\t"))
 end
 
 -- pkg/resourceinterpreter/customized/declarative/luavm/lua.go
