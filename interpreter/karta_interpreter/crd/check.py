@@ -7,7 +7,7 @@ from typing import Final
 from karta_interpreter.crd.operators import listed_values
 from karta_interpreter.crd.outputs import outputs
 from karta_interpreter.crd.scope import Scope
-from karta_interpreter.crd.shape import NULL, POD, Shape, Shapes
+from karta_interpreter.crd.shape import NULL, POD, Shape, Shapes, literal
 from karta_interpreter.crd.wanted import BOOLEAN, LIST, OBJECT, TEXT, WANTED, Wanted, hint
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, error, warning
@@ -74,6 +74,7 @@ class _Checked:
         return found
 
     def _compare(self, path: Path, text: str, found: Shapes, wanted: Wanted, advice: str = "") -> None:
+        """Report outputs of which none is what is wanted."""
         noun, fits = wanted
         known = [shape for shape in found if shape != NULL]
         if known and all(shape.is_known and not fits(shape) for shape in known):
@@ -136,9 +137,9 @@ class _Checked:
                     self._written((*path, name, index, "value"), shape, value)
 
     def _written(self, path: Path, shape: Shape, value: JSON) -> None:
-        if value is not None and shape.is_known and _json_type(value) not in shape.types:
-            noun = Shape({"type": _json_type(value)}).noun
-            message = f"{shape.at} is {shape.noun} in the CRD, and the value is {noun}"
+        own = literal(value)
+        if value is not None and shape.is_known and not own.types <= shape.types:
+            message = f"{shape.at} is {shape.noun} in the CRD, and the value is {own.noun}"
             self.findings.append(error("crd-wrong-type", path, message, _written_as(shape)))
         elif isinstance(value, str) and shape.values and value not in shape.values:
             message = f'{shape.at} is never "{value}" in the CRD'
@@ -150,7 +151,7 @@ class _Checked:
         listed = [] if phases is None else listed_values(self._quiet(phases.path))
         types, statuses = [], []
         if phases is not None:
-            self._wanted_of((*_STATUS, "phaseDefinition", "path"), phases.path, TEXT)
+            self._compare((*_STATUS, "phaseDefinition", "path"), phases.path, self._quiet(phases.path), TEXT)
         if conditions is not None:
             names = (conditions.type_field_name, conditions.status_field_name)
             found = self._quiet(conditions.path)
@@ -171,12 +172,10 @@ class _Checked:
         node = _parsed(text)
         return () if node is None else outputs(node, (self._root,), Scope())
 
-    def _wanted_of(self, path: Path, text: str, wanted: Wanted) -> None:
-        self._compare(path, text, self._quiet(text), wanted)
-
     def _conditions(self, path: Path, text: str, names: tuple[str, str]) -> None:
-        self._wanted_of(path, text, LIST)
-        for entry in (each for shape in self._quiet(text) if "array" in shape.types for each in shape.each()):
+        found = self._quiet(text)
+        self._compare(path, text, found, LIST)
+        for entry in (each for shape in found if "array" in shape.types for each in shape.each()):
             for name in names:
                 if "object" in entry.types and entry.field(name) is None:
                     message = f"a condition in {entry.at} has no field {name} in the CRD"
@@ -263,12 +262,3 @@ def _last(node: Node | None) -> Node | None:
     while isinstance(node, ast.Pipe):
         node = node.right
     return node
-
-
-def _json_type(value: JSON) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    names = {float: "number", str: "string", list: "array", dict: "object"}
-    return names[type(value)]

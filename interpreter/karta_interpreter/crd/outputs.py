@@ -21,12 +21,13 @@ from karta_interpreter.crd.shape import (
 )
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node, Span
+from karta_interpreter.jq.syntax.traversal import children
 from karta_interpreter.suggestion import did_you_mean
 
 _CONTAINERS: Final = ("array", "object")
 
 
-def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
+def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
     """Return the shapes of what an expression yields; what the schema contradicts is added to ``scope.found``.
 
     A construct that is not followed yields `ANY`, about which nothing is found.
@@ -38,40 +39,6 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, 
     ('an integer', 'the CRD has no field .spec.sizes', 'did you mean size?')
     """
     match node:
-        case ast.Identity():
-            return inputs
-        case ast.Literal(value):
-            return (literal(value),)
-        case ast.Text(parts):
-            for part in parts:
-                if isinstance(part, Node):
-                    outputs(part, inputs, scope)
-            return (TEXT,)
-        case ast.Format():
-            return (TEXT,)
-        case ast.Index(target, ast.Literal(str() as name) as key):
-            return _fields(outputs(target, inputs, scope), name, node, key, scope)
-        case ast.Index(target, key):
-            keys = outputs(key, inputs, scope)
-            is_position = bool(keys) and all("integer" in each.types for each in keys)
-            found = outputs(target, inputs, scope)
-            return _elements(found, "an index reads a list", ("array",) if is_position else _CONTAINERS, node, scope)
-        case ast.Slice(target, start, stop):
-            for bound in filter(None, (start, stop)):
-                outputs(bound, inputs, scope)
-            return outputs(target, inputs, scope)
-        case ast.Iterate(target):
-            return _elements(outputs(target, inputs, scope), "`[]` reads a list or an object", _CONTAINERS, node, scope)
-        case ast.Try(body, handler):
-            tried = outputs(body, inputs, replace(scope, is_tried=True))
-            return tried if handler is None else unique((tried, outputs(handler, (TEXT,), scope)))
-        case ast.Array(body):
-            return (list_of(() if body is None else outputs(body, inputs, scope)),)
-        case ast.Object(entries):
-            return (_made(entries, inputs, scope),)
-        case ast.Negate(body):
-            outputs(body, inputs, scope)
-            return (NUMBER,)
         case ast.Pipe(left, right):
             return outputs(right, outputs(left, inputs, scope), scope)
         case ast.Comma(left, right):
@@ -82,30 +49,66 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, 
             return unique((found, outputs(right, inputs, scope)))
         case ast.Binary(_, left, right):
             return operation(node, outputs(left, inputs, scope), outputs(right, inputs, scope), scope)
-        case ast.Assign(_, left, right):
-            outputs(left, inputs, scope)
-            outputs(right, inputs, scope)
-            return inputs
+        case ast.Try(body, handler):
+            tried = outputs(body, inputs, replace(scope, is_tried=True))
+            return tried if handler is None else unique((tried, outputs(handler, (TEXT,), scope)))
         case ast.If(branches, otherwise):
             results = [inputs if otherwise is None else outputs(otherwise, inputs, scope)]
             for condition, then in branches:
                 outputs(condition, inputs, scope)
                 results.append(outputs(then, inputs, scope))
             return unique(results)
+    return _bound(node, inputs, scope)
+
+
+def _bound(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
+    """Return the shapes of an expression that names something, or uses a name; of others as `_term` does."""
+    match node:
         case ast.Variable(name):
             return scope.variables.get(name, (ANY,))
-        case ast.Bind(source, (ast.VariablePattern(name),), body):
-            known = {**scope.variables, name: outputs(source, inputs, scope)}
+        case ast.Bind(source, patterns, body):
+            found = outputs(source, inputs, scope)
+            match patterns:
+                case (ast.VariablePattern(name),):
+                    known = {**scope.variables, name: found}
+                case _:
+                    known = {}
             return outputs(body, inputs, replace(scope, variables=known))
-        case ast.Bind(source, _, body):
-            outputs(source, inputs, scope)
-            return outputs(body, inputs, replace(scope, variables={}))
         case ast.Reduce(source) | ast.Foreach(source):
             outputs(source, inputs, scope)
         case ast.Define(name, _, _, body):
             return outputs(body, inputs, replace(scope, functions=scope.functions | {name}))
         case ast.Call(name, arguments) if name not in scope.functions:
             return _called(name, arguments, inputs, scope)
+        case _:
+            return _term(node, inputs, scope)
+    return (ANY,)
+
+
+def _term(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: PLR0911 - one case each
+    match node:
+        case ast.Identity():
+            return inputs
+        case ast.Literal(value):
+            return (literal(value),)
+        case ast.Index(target, ast.Literal(str() as name) as key):
+            return _fields(outputs(target, inputs, scope), name, node, key, scope)
+        case ast.Index(target, key):
+            keys = outputs(key, inputs, scope)
+            is_position = bool(keys) and all("integer" in each.types for each in keys)
+            found = outputs(target, inputs, scope)
+            return _elements(found, "an index reads a list", ("array",) if is_position else _CONTAINERS, node, scope)
+        case ast.Iterate(target):
+            return _elements(outputs(target, inputs, scope), "`[]` reads a list or an object", _CONTAINERS, node, scope)
+        case ast.Array(body):
+            return (list_of(() if body is None else outputs(body, inputs, scope)),)
+        case ast.Object(entries):
+            return (_made(entries, inputs, scope),)
+        case ast.Text() | ast.Format() | ast.Negate() | ast.Assign() | ast.Slice():
+            parts = [outputs(part, inputs, scope) for part in children(node)]
+            if isinstance(node, ast.Slice):
+                return parts[0]
+            return inputs if isinstance(node, ast.Assign) else (NUMBER if isinstance(node, ast.Negate) else TEXT,)
     return (ANY,)
 
 

@@ -112,15 +112,17 @@ class Shape:
             listed = [*properties.values()]
         return tuple(shape for each in listed or [{}] for shape in self._below("[]", each))
 
-    def requires(self, name: str) -> bool:
-        """Whether the schema asks for a field."""
-        required = self.schema.get("required")
-        return isinstance(required, list) and name in required
-
     def _below(self, step: str, schema: JSON) -> "Shapes":
         at = f"{'' if self.at == '.' else self.at}{step}"
-        is_sure = self.is_sure and (step in ("[]", ".spec") or self.requires(step[1:]))
-        return (Shape(schema if isinstance(schema, dict) else {}, at if at.startswith(".") else f".{at}", is_sure),)
+        required = self.schema.get("required")
+        is_required = step in ("[]", ".spec") or (isinstance(required, list) and step[1:] in required)
+        return (
+            Shape(
+                schema if isinstance(schema, dict) else {},
+                at if at.startswith(".") else f".{at}",
+                self.is_sure and is_required,
+            ),
+        )
 
     def _embeds(self, name: str) -> bool:
         is_object = self.at == "." or self.schema.get("x-kubernetes-embedded-resource")
@@ -162,7 +164,7 @@ def object_of(members: Mapping[str, Shapes]) -> Shape:
 
 
 def literal(value: JSON) -> Shape:
-    """The shape of a literal of an expression."""
+    """The shape of a value that is known."""
     match value:
         case None:
             return NULL
@@ -170,7 +172,9 @@ def literal(value: JSON) -> Shape:
             return BOOLEAN
         case int() | float():
             return Shape({"type": "integer"}) if isinstance(value, int) or value.is_integer() else NUMBER
-    return Shape({"type": "string", "enum": [value]})
+        case str():
+            return Shape({"type": "string", "enum": [value]})
+    return Shape({"type": "array" if isinstance(value, list) else "object"})
 
 
 def unique(parts: Iterable[Shapes]) -> Shapes:
