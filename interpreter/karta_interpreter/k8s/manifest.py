@@ -45,6 +45,13 @@ class Document:
             mark = mark.parts[step]
         return mark.line, mark.column
 
+    def objects(self, *lists: str) -> list[tuple[Path, JSON]]:
+        """The items of a list of one of these kinds, each with its path; the value itself if it is no such list."""
+        value = self.value
+        if isinstance(value, dict) and value.get("kind") in lists and isinstance(value.get("items"), list):
+            return [(("items", index), item) for index, item in enumerate(value["items"])]
+        return [((), value)]
+
 
 def read_documents(text: str, source: str) -> list[Document]:
     r"""The documents of a manifest in their order, the empty ones left out.

@@ -1,7 +1,6 @@
 """From YAML or JSON text to definitions, with every finding at its line, and on to other processes; the catalogue."""
 
 import pathlib
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 from karta_interpreter.errors import DefinitionError, ManifestError
@@ -88,18 +87,10 @@ def objects_in(text: str, source: str) -> list[tuple[Document, Path, JSON]]:
 
     Raises ManifestError for text that cannot be read.
     """
-    found = [(document, *item) for document in read_documents(text, source) for item in _items(document)]
+    found = [(document, *item) for document in read_documents(text, source) for item in document.objects(*_LISTS)]
     if len(found) > MOST_DOCUMENTS:
         raise ManifestError(f"more than {MOST_DOCUMENTS} objects in one text")
     return found
-
-
-def _items(document: Document) -> Iterator[tuple[Path, JSON]]:
-    value = document.value
-    if isinstance(value, dict) and value.get("kind") in _LISTS and isinstance(value.get("items"), list):
-        yield from ((("items", index), item) for index, item in enumerate(value["items"]))
-    else:
-        yield (), value
 
 
 def load_object(value: JSON, source: str) -> Loaded:

@@ -12,7 +12,7 @@ from karta_interpreter.errors import InterpretationError, ManifestError
 from karta_interpreter.findings import Finding, Severity, error, escaped, warning
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import Document, read_documents
+from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.lua.script import SLOTS, Script, Scripts
@@ -77,7 +77,9 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
         finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
         return [LoadedCustomization("", None, Scripts(), (finding,), source)]
     lines = split_lines(text)
-    return [_load(value, Place(document, at, lines)) for document in documents for at, value in _items(document)]
+    return [
+        _load(value, Place(document, at, lines)) for document in documents for at, value in document.objects(*_LISTS)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +109,6 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
             else:
                 findings.append(_conflict(gvk, winner, script))
     return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in found.items()}), tuple(findings))
-
-
-def _items(document: Document) -> Iterator[tuple[Path, JSON]]:
-    value = document.value
-    if isinstance(value, dict) and value.get("kind") in _LISTS and isinstance(value.get("items"), list):
-        yield from ((("items", index), item) for index, item in enumerate(value["items"]))
-    else:
-        yield (), value
 
 
 def _load(value: JSON, place: Place) -> LoadedCustomization:

@@ -77,20 +77,15 @@ def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
         selector = dependency.get("labelSelector")
         if not dependency.get("name") and selector is None:
             yield _invalid(place, dependency, "dependency can not leave name and labelSelector all empty")
-        yield from selector_problems(selector or {}, f"{place}.labelSelector")
+        yield from _selector_problems(selector or {}, f"{place}.labelSelector")
 
 
-def selector_problems(selector: Object, place: str) -> Iterator[str]:
-    """What is wrong with a selector that stands at ``place``, in the words of apimachinery.
-
-    >>> list(selector_problems({"matchExpressions": [{"key": "app", "operator": "In"}]}, "selector"))
-    ["selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"]
-    """
+def _selector_problems(selector: Object, place: str) -> Iterator[str]:
     for key, value in selector.get("matchLabels", {}).items():
-        yield from _of_key(key, f"{place}.matchLabels")
-        yield from _of_value(value, f"{place}.matchLabels")
+        yield from (_invalid(f"{place}.matchLabels", key, problem) for problem in _key_problems(key))
+        yield from (_invalid(f"{place}.matchLabels", value, problem) for problem in _value_problems(value))
     for index, requirement in enumerate(selector.get("matchExpressions", ())):
-        yield from _of_requirement(requirement, f"{place}.matchExpressions[{index}]")
+        yield from _requirement_problems(requirement, f"{place}.matchExpressions[{index}]")
 
 
 def _invalid(place: str, value: object, problem: str) -> str:
@@ -99,7 +94,7 @@ def _invalid(place: str, value: object, problem: str) -> str:
     return f"{place}: Invalid value: {shown}: {problem}"
 
 
-def _of_requirement(requirement: Object, place: str) -> Iterator[str]:
+def _requirement_problems(requirement: Object, place: str) -> Iterator[str]:
     operator, values = requirement["operator"], requirement.get("values", ())
     if operator in ("In", "NotIn"):
         if not values:
@@ -109,14 +104,9 @@ def _of_requirement(requirement: Object, place: str) -> Iterator[str]:
             yield f"{place}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
     else:
         yield _invalid(f"{place}.operator", operator, "not a valid selector operator")
-    yield from _of_key(requirement["key"], f"{place}.key")
+    yield from (_invalid(f"{place}.key", requirement["key"], problem) for problem in _key_problems(requirement["key"]))
     for index, value in enumerate(values):
-        yield from _of_value(value, f"{place}.values[{index}]")
-
-
-def _of_key(key: str, place: str) -> Iterator[str]:
-    for problem in _key_problems(key):
-        yield _invalid(place, key, problem)
+        yield from (_invalid(f"{place}.values[{index}]", value, problem) for problem in _value_problems(value))
 
 
 def _key_problems(key: str) -> Iterator[str]:
@@ -127,8 +117,10 @@ def _key_problems(key: str) -> Iterator[str]:
         return
     if slash and not prefix:
         yield "prefix part must be non-empty"
-    elif slash:
-        yield from (f"prefix part {problem}" for problem in _subdomain_problems(prefix))
+    elif slash and len(prefix.encode()) > _LONGEST_SUBDOMAIN:
+        yield f"prefix part must be no more than {_LONGEST_SUBDOMAIN} bytes"
+    if prefix and not re.fullmatch(_SUBDOMAIN, prefix):
+        yield f"prefix part {_SUBDOMAIN_RULE}"
     if not name:
         yield "name part must be non-empty"
     elif len(name.encode()) > _LONGEST_NAME:
@@ -137,15 +129,8 @@ def _key_problems(key: str) -> Iterator[str]:
         yield f"name part {_NAME_RULE}"
 
 
-def _subdomain_problems(text: str) -> Iterator[str]:
-    if len(text.encode()) > _LONGEST_SUBDOMAIN:
-        yield f"must be no more than {_LONGEST_SUBDOMAIN} bytes"
-    if not re.fullmatch(_SUBDOMAIN, text):
-        yield _SUBDOMAIN_RULE
-
-
-def _of_value(value: str, place: str) -> Iterator[str]:
+def _value_problems(value: str) -> Iterator[str]:
     if len(value.encode()) > _LONGEST_NAME:
-        yield _invalid(place, value, f"must be no more than {_LONGEST_NAME} bytes")
+        yield f"must be no more than {_LONGEST_NAME} bytes"
     if not re.fullmatch(_VALUE, value):
-        yield _invalid(place, value, _VALUE_RULE)
+        yield _VALUE_RULE

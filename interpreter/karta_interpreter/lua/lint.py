@@ -91,17 +91,14 @@ def _shortened(found: list[Lint]) -> list[Lint]:
 
 def _function(operation: str, found: Names) -> Iterator[Lint]:
     _, name, parameters, _ = SLOTS[operation]
-    function = next((each for each in reversed(found.functions) if each.name == name and _is_there(each)), None)
+    # A function is global once the script has run, unless it is local or inside of another one.
+    functions = [each for each in found.functions if each.name == name and not (each.is_local or each.is_nested)]
+    function = functions[-1] if functions else None
     if function and not function.is_variadic and function.parameters != len(parameters):
         message = f"{name} has {function.parameters} parameters, and is called with {len(parameters)} arguments"
         yield _warning("parameter-count", message, _write(name, parameters), function.line, name)
     elif function is None and name not in {mention.name for mention in found.assigned}:
         yield _missing(name, parameters, found.functions)
-
-
-def _is_there(function: Definition) -> bool:
-    """Whether a function is global once the script has run."""
-    return not function.is_local and not function.is_nested
 
 
 def _missing(name: str, parameters: Sequence[str], functions: Sequence[Definition]) -> Lint:

@@ -80,24 +80,21 @@ class Runtime:
         """The results of a call that count.
 
         An empty table is ``[]``, as gopher-json has it; a function is `FUNCTION`. Raises LuaSyntaxError, LuaRunError,
-        TooLargeError and MemoryError.
+        TooLargeError, RecursionError and MemoryError.
         """
         chunk = self._chunk(call.text)
         self._host.begin(call.own, call.on_print)
-        try:
-            outcome, *details = self._machine.run(
-                chunk,
-                call.function,
-                call.results,
-                bool(call.own),
-                getrandbits(_SEED_BITS) or 1,
-                *(part for argument in call.arguments for part in self._host.give_text(argument)),
-            )
-            if outcome != "results":
-                raise _error(outcome, details, call.function)
-            return self._host.given_values(details[1:], [])
-        except RecursionError as err:
-            raise LuaRunError("its arguments or results are nested too deep") from err
+        outcome, *details = self._machine.run(
+            chunk,
+            call.function,
+            call.results,
+            bool(call.own),
+            getrandbits(_SEED_BITS) or 1,
+            *(part for argument in call.arguments for part in self._host.give_text(argument)),
+        )
+        if outcome != "results":
+            raise _error(outcome, details, call.function)
+        return self._host.given_values(details[1:], [])
 
     def names(self, text: str) -> Names:
         """The names of a script; raises LuaSyntaxError."""

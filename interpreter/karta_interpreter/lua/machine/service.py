@@ -58,7 +58,7 @@ class _Conversation:
         except LuaError as error:
             self.send(b"E", [type(error).__name__, str(error), error.line])
         except RecursionError:
-            self.send(b"E", ["LuaRunError", "the result is nested too deeply", 0])
+            self.send(b"E", ["LuaRunError", "its arguments or results are nested too deeply", 0])
         except (orjson.JSONDecodeError, msgspec.MsgspecError):
             self.send(b"E", ["LuaRunError", "its object is not JSON that a Go program reads", 0])
         except TooLargeError:

@@ -113,9 +113,9 @@ def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON
 def _with_starts(definition: Definition, template: Object, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
     """API servers refuse a Job whose start moves or goes while it is to run, or that has ended before it."""
     starts = {key: value for key, value in known.items() if is_start(key) and is_time(value)}
-    if all(status.get(key) == value for key, value in starts.items()) or _is_suspended(definition, template):
-        return status
     starts = {key: value for key, value in starts.items() if status.get(key) != value}
+    if not starts or _is_suspended(definition, template):
+        return status
     ends = {key: value for key, value in status.items() if is_end(key) and is_time(value)}
     return {**status, **starts, **{key: latest([end, *starts.values()]) for key, end in ends.items()}}
 
