@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from karta_interpreter.crd.expected import BOOLEAN, EXPECTED, LIST, OBJECT, TEXT, Expected, hint
 from karta_interpreter.crd.operators import listed_values
 from karta_interpreter.crd.outputs import outputs
 from karta_interpreter.crd.scope import Scope
 from karta_interpreter.crd.shape import NULL, POD, Shape, Shapes, literal
-from karta_interpreter.crd.wanted import BOOLEAN, LIST, OBJECT, TEXT, WANTED, Wanted, hint
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import parse
@@ -40,7 +40,7 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
         if isinstance(text, PodQuery):
             checked.expression(path, text, inputs=(POD,), schema="a pod")
         else:
-            checked.expression(path, text, WANTED.get(str(path[-1])))
+            checked.expression(path, text, EXPECTED.get(str(path[-1])))
     for path, component in karta.spec.structure_definition.components:
         checked.component(path, component)
     status = karta.spec.structure_definition.root_component.status_definition
@@ -58,9 +58,9 @@ class _Checked:
         self._root = Shape(schema, ".", is_sure=True)
 
     def expression(
-        self, path: Path, text: str, wanted: Wanted | None = None, inputs: Shapes = (), schema: str = "the CRD"
+        self, path: Path, text: str, expected: Expected | None = None, inputs: Shapes = (), schema: str = "the CRD"
     ) -> Shapes:
-        """Follow an expression about the workload, or about ``inputs``; compare its outputs with what is ``wanted``."""
+        """Follow an expression about the workload, or about ``inputs``, and compare its outputs with ``expected``."""
         node = _parsed(text)
         if node is None:
             return ()
@@ -69,18 +69,18 @@ class _Checked:
         for each in scope.found:
             finding = Finding(each.severity, each.rule, path, each.message, each.hint)
             self.findings.append(replace(finding, expression=text, span=each.span))
-        if wanted is not None and not scope.found:
-            self._compare(path, text, found, wanted)
+        if expected is not None and not scope.found:
+            self._compare(path, text, found, expected)
         return found
 
-    def _compare(self, path: Path, text: str, found: Shapes, wanted: Wanted, advice: str = "") -> None:
-        """Report outputs of which none is what is wanted."""
-        noun, fits = wanted
+    def _compare(self, path: Path, text: str, found: Shapes, expected: Expected, advice: str = "") -> None:
+        """Report outputs of which none is what is expected."""
+        noun, fits = expected
         known = [shape for shape in found if shape != NULL]
         if known and all(shape.is_known and not fits(shape) for shape in known):
             shape = known[0]
             message = f"{shape.at or 'this'} is {shape.noun} in the CRD, not {noun}"
-            advice = advice or hint(self._root, shape, wanted)
+            advice = advice or hint(self._root, shape, expected)
             self._add(error("crd-wrong-type", path, message, advice), text, Span(0, len(text)))
 
     def _add(self, finding: Finding, text: str, span: Span = NOWHERE) -> None:
@@ -201,11 +201,13 @@ class _Checked:
                 advice = "rules for any value: first, worst, omit, drop"
                 self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
         for needed in annotations.dependencies:
-            for text, wanted in _texts(needed):
-                self.expression(annotation_path("dependencies"), text, wanted)
+            for text, expected in _texts(needed):
+                self.expression(annotation_path("dependencies"), text, expected)
 
 
-def _texts(needed: values.ExtraDependency | values.MorePods | values.MadeClaims) -> Iterator[tuple[str, Wanted | None]]:
+def _texts(
+    needed: values.ExtraDependency | values.MorePods | values.MadeClaims,
+) -> Iterator[tuple[str, Expected | None]]:
     match needed:
         case values.ExtraDependency(_, _, name, namespace):
             yield from ((query.text, TEXT) for query in (name, namespace) if query is not None)
@@ -219,7 +221,7 @@ _AMOUNT: Final = (
     "a number, a quantity or a duration",
     lambda shape: not shape.values and bool(shape.types & {"integer", "number", "string"}),
 )
-_AGGREGATED: Final[Mapping[values.AggregateRule, Wanted]] = {
+_AGGREGATED: Final[Mapping[values.AggregateRule, Expected]] = {
     **dict.fromkeys(
         (values.AggregateRule.SUM, values.AggregateRule.COUNTER, values.AggregateRule.MAX, values.AggregateRule.MIN),
         _AMOUNT,

@@ -191,8 +191,8 @@ def _called(name: str, arguments: tuple[Node, ...], inputs: Shapes, scope: Scope
     match name, arguments:
         case "empty" | "error", _:
             return ()
-        case "has", (ast.Literal(str() as wanted) as key,):
-            _fields(inputs, wanted, key, key, replace(scope, is_tried=True))
+        case "has", (ast.Literal(str() as field) as key,):
+            _fields(inputs, field, key, key, replace(scope, is_tried=True))
             return (BOOLEAN,)
         case "first" | "last", (source,):
             return outputs(source, inputs, scope)

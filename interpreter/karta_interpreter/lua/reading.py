@@ -120,7 +120,10 @@ class _Reader:
 
     def _read_script(self, operation: str, text: str, path: Path) -> None:
         lines = self._place.script(path, text) if self._place else None
-        script = self._script(operation, text, lines)
+        script = Script(operation, text, self._name)
+        if self._place and lines:
+            of_script = () if lines.are_consecutive else lines.of_script
+            script = replace(script, source=self._place.source, line=lines.of_script[0], lines=of_script)
         found = _lint(operation, text, self._name)
         if any(each.fatal for each in found):
             self.broken.add(operation)
@@ -128,13 +131,6 @@ class _Reader:
             self.scripts.append(script)
         findings = [_finding(script, each, path, lines) for each in found]
         self._report(*findings, *(_swallowed(lines, path) if lines else ()))
-
-    def _script(self, operation: str, text: str, lines: Lines | None) -> Script:
-        script = Script(operation, text, self._name)
-        if self._place is None or lines is None:
-            return script
-        first, *_ = of_script = lines.of_script
-        return replace(script, source=self._place.source, line=first, lines=() if lines.are_consecutive else of_script)
 
     def _break(self, operation: str, finding: Finding) -> None:
         self.broken.add(operation)

@@ -40,15 +40,20 @@ def read_quantity(text: str) -> Quantity:
     karta_interpreter.errors.QuantityError: quantities must match the regular expression \
 '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
     """
-    match = _SYNTAX.fullmatch(text) if text else None
-    if match is None:
-        raise QuantityError(f"quantities must match the regular expression '{_SPLIT}'")
-    suffix = match[4]
+    *_, suffix = _parts(text)
     if suffix not in _DECIMAL and suffix not in _BINARY and not _EXPONENT.fullmatch(suffix):
         raise QuantityError("unable to parse quantity's suffix")
     if suffix in _NEEDS_DIGITS and not any(map(str.isdigit, text)):
         raise QuantityError("unable to parse numeric part of quantity")
     return Quantity.parse(text)
+
+
+def _parts(text: str) -> tuple[str, str, str, str]:
+    """Return the sign, the digits before and behind the point, and the suffix."""
+    match = _SYNTAX.fullmatch(text) if text else None
+    if match is None:
+        raise QuantityError(f"quantities must match the regular expression '{_SPLIT}'")
+    return match[1], match[2] or "0", match[3] or "", match[4]
 
 
 def written_quantity(text: str) -> str:
@@ -82,10 +87,7 @@ def approximate(text: str) -> float:
 
 def _small(text: str) -> _Small | None:
     """The fast form that Go gives an amount of few digits, None for any other."""
-    match = _SYNTAX.fullmatch(text)
-    if match is None:
-        return None
-    sign, whole, fraction, suffix = match[1], match[2] or "0", match[3] or "", match[4]
+    sign, whole, fraction, suffix = _parts(text)
     digits = whole + fraction
     value = int(digits)
     signed = -value if sign == "-" else value

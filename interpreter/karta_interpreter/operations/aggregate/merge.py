@@ -127,8 +127,8 @@ class Polarity:
         self._meanings: dict[tuple[str, JSON], set[Status]] = {}
         for status, matchers in mappings.items():
             for condition in (condition for matcher in matchers for condition in matcher.conditions):
-                for said in (None, condition.status or "True"):
-                    self._meanings.setdefault((condition.type, said), set()).add(status)
+                for value in (None, condition.status or "True"):
+                    self._meanings.setdefault((condition.type, value), set()).add(status)
 
     def means(self, name: str, status: JSON = None) -> set[Status]:
         """Return to what a status of a type is mapped, or any of its statuses."""

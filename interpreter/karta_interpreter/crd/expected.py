@@ -5,11 +5,11 @@ from typing import Final
 
 from karta_interpreter.crd.shape import Shape
 
-Wanted = tuple[str, Callable[[Shape], bool]]
+Expected = tuple[str, Callable[[Shape], bool]]
 """What the outputs of an expression have to be, in words and as a test of a shape that is known."""
 
 
-def of(noun: str, *types: str) -> Wanted:
+def of(noun: str, *types: str) -> Expected:
     """Return what has one of some types."""
     return noun, lambda shape: bool(shape.types.intersection(types))
 
@@ -32,7 +32,7 @@ TEXT: Final = of("a string", "string")
 OBJECT: Final = of("an object", "object")
 LIST: Final = of("a list", "array")
 BOOLEAN: Final = of("a boolean", "boolean")
-WANTED: Final[Mapping[str, Wanted]] = {
+EXPECTED: Final[Mapping[str, Expected]] = {
     "podTemplateSpecPath": ("a pod template, with spec.containers", _is_template),
     "podSpecPath": ("a pod spec, with containers", _is_pod_spec),
     **dict.fromkeys(("replicasPath", "minReplicasPath", "maxReplicasPath"), ("a number", _is_count)),
@@ -47,9 +47,9 @@ _DEEPEST: Final = 6
 _MOST: Final = 3
 
 
-def hint(root: Shape, shape: Shape, wanted: Wanted) -> str:
-    """Return a hint for a shape that is not what is wanted: the nearest fields of the schema that are."""
-    noun, fits = wanted
+def hint(root: Shape, shape: Shape, expected: Expected) -> str:
+    """Return a hint for a shape that is not what is expected: the nearest fields of the schema that are."""
+    noun, fits = expected
     if not shape.at.startswith("."):
         return f"it has: {', '.join(shape.fields)}" if shape.fields else ""
     steps = _steps(shape.at)
@@ -59,7 +59,7 @@ def hint(root: Shape, shape: Shape, wanted: Wanted) -> str:
     if nearest:
         found = sorted(nearest, key=len)[:_MOST]
         return f"{noun.partition(', with')[0]} near it: {', '.join('.' + '.'.join(place) for place in found)}"
-    if wanted == BOOLEAN:
+    if expected == BOOLEAN:
         return f'compare it: `{shape.at} == "{(shape.values or ["value"])[0]}"`'
     return f"it has: {', '.join(shape.fields)}" if shape.fields else f"the schema has nothing there that is {noun}"
 
