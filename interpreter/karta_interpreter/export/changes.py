@@ -50,7 +50,7 @@ def _is_plain_count(script: Script, component: Component) -> bool:
         return True
     path = plain_path(query.node)
     if path:
-        return path.text.startswith(".spec.") and not path.default.startswith('"')
+        return path.steps[0] == "spec" and not path.default.startswith('"')
     return query.is_plain and not script.has_place(query)
 
 
@@ -67,7 +67,8 @@ def retain(script: Script) -> None:
         lines.append(f"  keep_unset_switches(pairing, {{{finders}}})")
     else:
         lines += [f"  keep_unset_paths(pairing, {script.keys_of(query, 'switch')})" for query in switches]
-    counts = _keep_counts(script) if has_lists else _keep_counts_at(script)
+    are_plain = all(_is_plain_count(script, leaf) for leaf in script.definition.leaves)
+    counts = _keep_counts_at(script) if are_plain else _keep_counts(script)
     lines += [f"  {counts}"] if counts else []
     lines += _queue(script)
     rules = script.definition.annotations.retain
@@ -80,17 +81,15 @@ def retain(script: Script) -> None:
 
 
 def _has_lists(script: Script) -> bool:
-    """Whether a place may be in a list, whose elements are matched, or is none that a path tells."""
+    """Whether a field of the member may be in a list, whose elements have to be matched, or at no certain path."""
     definition = script.definition
     actions = [action.path for part in definition.components for action in (*part.suspend, *part.resume)]
     places = [rule.place for rule in definition.annotations.retain]
-    if any(part.instance_ids for part in definition.components):
-        return True
-    for query in (*actions, *places, *(fields.query for fields in definition.queued)):
-        paths = paths_of(query.node)
-        if not paths or not all(path.is_plain and not path.default for path in paths):
-            return True
-    return not all(_is_plain_count(script, leaf) for leaf in definition.leaves)
+    queries = (*actions, *places, *(fields.query for fields in definition.queued))
+    return not all(
+        (paths := paths_of(query.node)) and all(path.is_plain and not path.default for path in paths)
+        for query in queries
+    )
 
 
 def _find(script: Script, query: Query, name: str) -> str:

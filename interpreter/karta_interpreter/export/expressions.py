@@ -8,7 +8,7 @@ from karta_interpreter.export.comments import Comment
 from karta_interpreter.export.fields import field_of
 from karta_interpreter.export.functions import Functions
 from karta_interpreter.export.library import LIBRARY, words_of
-from karta_interpreter.export.paths import paths_of
+from karta_interpreter.export.paths import Path, paths_of
 from karta_interpreter.export.shared import name_of, repeated
 from karta_interpreter.export.traits import is_boolean
 from karta_interpreter.export.writer import Sink, Value, bare, flattened, lua_name
@@ -33,6 +33,12 @@ _RESERVED = frozenset(
 
 def _value(emitter: Functions, node: Node, here: Value) -> str:
     return emitter.value(node, here).text
+
+
+def _named_paths(query: Query) -> list[Path]:
+    """The paths that an expression consists of, if it does and the library can read all of them."""
+    paths = paths_of(query.node) or []
+    return paths if all(path.text for path in paths) else []
 
 
 class Expressions:
@@ -62,7 +68,7 @@ class Expressions:
 
     def list_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """A function that gives a list of all outputs of an expression."""
-        paths = paths_of(query.node) if self.has_paths else None
+        paths = _named_paths(query) if self.has_paths else None
         if paths and self._traced:
             return self.places_of(query, name, parameter)
         known = self._known.get((query.text, "places"), "")
@@ -122,7 +128,7 @@ class Expressions:
 
     def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """A function that gives the outputs of an expression, and the place of each that has one."""
-        paths = paths_of(query.node)
+        paths = _named_paths(query)
         if not paths:
             return self._function(query, name, "places", parameter)
         finders = [f"places_at({path.arguments})" for path in paths]

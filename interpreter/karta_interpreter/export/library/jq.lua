@@ -178,28 +178,24 @@ local function rank(value)
   return type(value) == "number" and 3 or 4
 end
 
+-- -1, 0 or 1 where a value comes before another one, is equal to it, or comes behind it.
 local function compare(a, b)
   local left, right = rank(a), rank(b)
-  if left ~= right then return left < right and -1 or 1 end
-  if left == 3 or left == 4 then
-    return a < b and -1 or a > b and 1 or 0
-  end
-  if left < 5 then return 0 end
-  if left == 5 then
-    for i = 1, #a < #b and #a or #b do
-      local order = compare(a[i], b[i])
-      if order ~= 0 then return order end
-    end
-    return #a < #b and -1 or #a > #b and 1 or 0
-  end
-  local keys, others = sorted_keys(a), sorted_keys(b)
-  local order = compare(keys, others)
-  if order ~= 0 then return order end
-  for _, key in ipairs(keys) do
-    order = compare(a[key], b[key])
+  if left ~= right then a, b = left, right end
+  if left ~= right or left == 3 or left == 4 then return a < b and -1 or a > b and 1 or 0 end
+  if left < 3 then return 0 end
+  local keys, others = a, b
+  if left == 6 then
+    keys, others = sorted_keys(a), sorted_keys(b)
+    local order = compare(keys, others)
     if order ~= 0 then return order end
   end
-  return 0
+  for i = 1, math.min(#keys, #others) do
+    local key = left == 6 and keys[i] or i
+    local order = compare(a[key], b[key])
+    if order ~= 0 then return order end
+  end
+  return compare(#keys, #others)
 end
 
 local function less(a, b)

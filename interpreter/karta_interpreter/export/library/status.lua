@@ -73,13 +73,12 @@ local function generation_of(obj)
   return is_integer(generation) and generation or nil
 end
 
--- Whether a status is of an older generation; a text of digits counts as a number.
+-- Whether a status is of an older generation, which some controllers write as a text of digits.
 local function is_stale(obj)
   local status, metadata = obj.status, obj.metadata
   if type(status) ~= "table" or type(metadata) ~= "table" then return false end
   local observed, current = status.observedGeneration, metadata.generation
-  local digits = type(observed) == "string" and tonumber("1" .. observed .. "1", 10)
-  if digits then observed = digits % 10 == 1 and tonumber(observed) end
+  if type(observed) == "string" and string.find(observed, "^%d+$") then observed = tonumber(observed, 10) end
   return type(observed) == "number" and type(current) == "number"
     and observed % 1 == 0 and current % 1 == 0 and observed < current
 end
