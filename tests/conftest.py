@@ -5,12 +5,15 @@
 
 import gc
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from karta_interpreter.jq import bounded
 from tests.examples import EXAMPLES
+from tests.forking import forking, write_program
 from tests.waiting import Clock
 
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
@@ -29,6 +32,16 @@ bounded.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
 async def clock() -> Clock:
     """The clock of the test's event loop."""
     return Clock()
+
+
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for PATH with a `karta-interpreter` that is forked."""
+    folder = tmp_path_factory.mktemp("commands")
+    imported = ("catalog", "create", "diff", "explain", "export", "test", "tree", "validate")
+    with forking(folder, *(f"karta_interpreter.cli.{name}" for name in imported)) as address:
+        write_program(folder / "karta-interpreter", address, "from karta_interpreter.cli import main; main()")
+        yield folder
 
 
 def pytest_xdist_auto_num_workers() -> int:

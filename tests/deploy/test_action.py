@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
+
+from karta_interpreter.cli.program import program
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -14,11 +17,11 @@ HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.
 EXAMPLES = "docs/examples"
 
 
-def _step(name: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+def _step(commands: Path, name: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     [step] = [step for step in ACTION["runs"]["steps"] if step.get("name") == name]
     assert step["env"].keys() >= variables.keys()
-    program = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, **dict.fromkeys(step["env"], ""), "PATH": program, **variables}
+    path = f"{commands}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, **dict.fromkeys(step["env"], ""), "PATH": path, **variables}
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
     return subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=False)
 
@@ -41,14 +44,16 @@ def _step(name: str, **variables: str) -> "subprocess.CompletedProcess[str]":
         ),
     ],
 )
-def test_the_action_shows_findings_at_their_lines(variables: dict[str, str], code: int, shown: str) -> None:
-    result = _step("Validate", **variables)
+def test_the_action_shows_findings_at_their_lines(
+    commands: Path, variables: dict[str, str], code: int, shown: str
+) -> None:
+    result = _step(commands, "Validate", **variables)
 
     assert (result.returncode, shown in result.stdout) == (code, True), result.stderr
 
 
-def test_the_action_runs_suites() -> None:
-    result = _step("Test", KARTA_SUITES="kartas/batch")
+def test_the_action_runs_suites(commands: Path) -> None:
+    result = _step(commands, "Test", KARTA_SUITES="kartas/batch")
 
     assert (result.returncode, "0 failed" in result.stderr) == (0, True), result.stderr
 
@@ -60,8 +65,7 @@ def test_a_variable_of_the_action_is_an_input() -> None:
 
 @pytest.mark.parametrize("name", HOOKS)
 def test_a_hook_runs_a_command_that_exists(name: str) -> None:
-    program, command, *_ = HOOKS[name]["entry"].split()
-    result = subprocess.run(
-        [Path(sys.executable).with_name(program), command, "--help"], text=True, capture_output=True, check=False
-    )
-    assert (result.returncode, HOOKS[name]["language"]) == (0, "python")
+    installed, command, *_ = HOOKS[name]["entry"].split()
+    assert Path(sys.executable).with_name(installed).exists()
+    result = CliRunner().invoke(program, [command, "--help"])
+    assert (result.exit_code, HOOKS[name]["language"]) == (0, "python")

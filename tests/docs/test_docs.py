@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -53,12 +52,18 @@ SHOWN = [shown for page in PAGES for shown in shown_in(page)]
 
 
 @pytest.mark.parametrize("shown", [pytest.param(one, id=f"{one.page}:{one.line} {one.command[:60]}") for one in SHOWN])
-def test_shown_output_is_what_is_printed(shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shown_output_is_what_is_printed(
+    shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     for folder in ("kartas", "docs", "tests"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
-    plain = shown.command.startswith("karta-interpreter ") and not re.search("[|<>;]", shown.command)
-    printed = in_this_process(shown.command) if plain else by_a_shell(shown.command)
+    words = shlex.shlex(shown.command, posix=True, punctuation_chars=True)
+    plain = shown.command.startswith("karta-interpreter ") and not set("|<>;") & {word[0] for word in words if word}
+    if plain:
+        printed = in_this_process(shown.command)
+    else:
+        printed = by_a_shell(shown.command, request.getfixturevalue("commands"))
     pattern = ".*?\n".join(re.escape(part) for part in re.split(r"^\.\.\.\n", shown.output, flags=re.MULTILINE))
     assert re.fullmatch(pattern, printed, re.DOTALL), printed
 
@@ -69,8 +74,8 @@ def in_this_process(command: str) -> str:
     return CliRunner().invoke(program, arguments, env=TERMINAL, catch_exceptions=False).output
 
 
-def by_a_shell(command: str) -> str:
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+def by_a_shell(command: str, commands: Path) -> str:
+    programs = f"{commands}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-c", command],
         env={**os.environ, "PATH": programs, **TERMINAL},

@@ -5,8 +5,7 @@ import inspect
 import json
 import os
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,27 +15,43 @@ import pytest
 from karta_interpreter.sources import api_server
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.kubernetes_client import ApiClient, Configuration, kube_config
+from tests.forking import ask, forking
 from tests.sources.scripted_api import KARTAS, ScriptedApi, serving, write_kubeconfig
 
 OURS = "from karta_interpreter.sources.kubernetes_client import ApiClient, Configuration, kube_config"
 SHOW = "import sys; print(*(name for name in sys.modules if name.startswith('kubernetes_asyncio')))"
 
 
-def run(*lines: str, path: Path | None = None) -> list[str]:
-    """What a process prints, by words; ``path`` comes first where it looks for modules."""
-    folders = [str(path)] if path else []
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*folders, *filter(None, sys.path)])}
-    command = [sys.executable, "-c", "\n".join(lines)]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout.split()
+LIBRARIES = ("asyncio", "aiohttp", "dateutil.parser", "urllib3", "yaml")
+"""What kubernetes_asyncio imports of others: programs are forked from a process that has done so."""
+
+Run = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Run lines as a program; what it prints, by words. ``path`` comes first where it looks for modules."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def run_lines(*lines: str, path: Path | None = None) -> list[str]:
+        first = f"import sys; sys.path[:0] = {[str(path)] if path else []}"
+        with (folder / "output").open("w+") as output:
+            files = [0, output.fileno(), output.fileno()]
+            status = ask(address, "\n".join((first, *lines)), ["-c"], files, dict(os.environ))
+            output.seek(0)
+            printed = output.read()
+        assert status == 0, printed
+        return printed.split()
+
+    with forking(folder, *LIBRARIES) as address:
+        yield run_lines
 
 
 def is_generated(module: str) -> bool:
     return module.startswith(("kubernetes_asyncio.client.api.", "kubernetes_asyncio.client.models."))
 
 
-def test_no_generated_module_is_loaded() -> None:
+def test_no_generated_module_is_loaded(run: Run) -> None:
     modules = run(OURS, SHOW)
 
     assert "kubernetes_asyncio.client.api_client" in modules
@@ -74,7 +89,7 @@ asyncio.run(main())
     ],
 )
 @pytest.mark.parametrize("is_first", [True, False], ids=["ours first", "theirs first"])
-def test_a_program_may_use_the_library_itself(theirs: str, is_first: bool) -> None:
+def test_a_program_may_use_the_library_itself(run: Run, theirs: str, is_first: bool) -> None:
     run(
         *((OURS, theirs) if is_first else (theirs, OURS)),
         "import kubernetes_asyncio.client",
@@ -96,7 +111,7 @@ def without_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_generated_code_may_be_missing(without_models: Path) -> None:
+def test_the_generated_code_may_be_missing(run: Run, without_models: Path) -> None:
     show = "import kubernetes_asyncio; print(kubernetes_asyncio.__file__, ApiClient.__module__)"
     assert run(OURS, show, path=without_models) == [
         str(without_models / "kubernetes_asyncio" / "__init__.py"),
@@ -112,11 +127,11 @@ def test_the_generated_code_may_be_missing(without_models: Path) -> None:
         pytest.param("hasattr(client.models, 'V1Pod')", "False", id="a model"),
     ],
 )
-def test_code_that_is_missing_is_no_attribute(without_models: Path, code: str, shown: str) -> None:
+def test_code_that_is_missing_is_no_attribute(run: Run, without_models: Path, code: str, shown: str) -> None:
     assert run(OURS, f"from kubernetes_asyncio import client; print({code})", path=without_models) == [shown]
 
 
-def test_tools_that_look_at_every_module_execute_none() -> None:
+def test_tools_that_look_at_every_module_execute_none(run: Run) -> None:
     look = "import sys; [hasattr(each, '__wrapped__') for each in [*sys.modules.values()]]"
 
     assert not [name for name in run(OURS, look, SHOW) if is_generated(name)]
