@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,8 +19,16 @@ def body(**question: Any) -> bytes:
     return json.dumps(question).encode()
 
 
+@pytest.fixture(scope="module")
+def questions() -> Iterator[Questions]:
+    """Processes for all texts, each of which leaves one that answers the next."""
+    questions = Questions(60.0)
+    yield questions
+    asyncio.run(questions.close())
+
+
 async def test_an_answer_that_takes_too_long_is_stopped() -> None:
-    questions = Questions(0.5)
+    questions = Questions(0.1)
     try:
         with pytest.raises(QuestionError, match=r"takes longer than|processor time"):
             await questions.ask(body(object="- [" + "a, " * 1_200_000 + "]"))
@@ -62,13 +71,8 @@ async def test_a_question_that_is_given_up_ends_its_process(monkeypatch: pytest.
         pytest.param({"object": OBJECT.replace("replicas: 3", "replicas: 1e999"), "karta": KARTA}, id="infinity"),
     ],
 )
-async def test_a_hostile_text_has_a_document_or_a_reason(question: dict[str, Any]) -> None:
-    questions = Questions(60.0)
-    try:
-        found = await outcome(questions, question)
-    finally:
-        await questions.close()
-    assert found
+async def test_a_hostile_text_has_a_document_or_a_reason(questions: Questions, question: dict[str, Any]) -> None:
+    assert await outcome(questions, question)
 
 
 async def outcome(questions: Questions, question: dict[str, Any]) -> Any:
