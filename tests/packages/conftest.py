@@ -1,4 +1,4 @@
-"""The sdist of this checkout, and the wheel that pip builds from it."""
+"""The sdist of this checkout, and the wheel that is built from it."""
 
 import subprocess
 import sys
@@ -11,25 +11,41 @@ from packaging.metadata import Metadata
 _CHECKOUT = Path(__file__).parents[2]
 
 
+_BUILD = """
+import os, sys, tarfile
+from hatchling.build import build_sdist, build_wheel
+
+checkout, folder = sys.argv[1:]
+os.chdir(checkout)
+for name in ("sdist", "wheel", "direct"):
+    os.mkdir(f"{folder}/{name}")
+build_wheel(f"{folder}/direct")
+sdist = build_sdist(f"{folder}/sdist")
+with tarfile.open(f"{folder}/sdist/{sdist}") as archive:
+    archive.extractall(f"{folder}/source", filter="data")
+os.chdir(f"{folder}/source/{sdist.removesuffix('.tar.gz')}")
+build_wheel(f"{folder}/wheel")
+"""
+"""Calls the hooks of PEP 517 that a front end calls; it takes half of the time of three processes of pip."""
+
+
 @pytest.fixture(scope="session")
-def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sdist")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(folder)]
-    subprocess.run(command, cwd=_CHECKOUT, check=True, stdout=subprocess.DEVNULL)
-    (path,) = folder.iterdir()
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, the wheel of it, and the wheel that is built directly."""
+    folder = tmp_path_factory.mktemp("built")
+    subprocess.run([sys.executable, "-c", _BUILD, _CHECKOUT, folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sdist(built: Path) -> Path:
+    (path,) = (built / "sdist").iterdir()
     return path
 
 
 @pytest.fixture(scope="session")
-def wheel(sdist: Path) -> Path:
-    return build_wheel(sdist)
-
-
-def build_wheel(source: Path, into: Path | None = None) -> Path:
-    folder = into or source.parent / "wheel"
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
-    subprocess.run([*command, "--disable-pip-version-check", "--wheel-dir", folder, source], check=True)
-    (path,) = folder.iterdir()
+def wheel(built: Path) -> Path:
+    (path,) = (built / "wheel").iterdir()
     return path
 
 

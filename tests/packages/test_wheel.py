@@ -4,13 +4,12 @@ import zipfile
 from pathlib import Path
 
 from karta_interpreter.sources.files import load_catalogue
-from tests.packages.conftest import build_wheel
 
 _CHECKOUT = Path(__file__).parents[2]
 
 
-def test_an_sdist_holds_all_that_a_wheel_is_made_of(wheel: Path, tmp_path: Path) -> None:
-    assert wheel.read_bytes() == build_wheel(_CHECKOUT, tmp_path / "wheel").read_bytes()
+def test_an_sdist_holds_all_that_a_wheel_is_made_of(wheel: Path, built: Path) -> None:
+    assert wheel.read_bytes() == (built / "direct" / wheel.name).read_bytes()
 
 
 def test_it_carries_the_catalogue_with_its_suites(wheel: Path) -> None:
