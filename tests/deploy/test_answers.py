@@ -17,7 +17,7 @@ PROGRAM = DEPLOY / "helm" / "karta-interpreter" / "files" / "answers.py"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Process]:
-    with running(folder=ROOT / "kartas") as process:
+    with running(folder=ROOT / "kartas" / "batch") as process:
         yield process
 
 
