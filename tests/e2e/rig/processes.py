@@ -1,11 +1,13 @@
 """Plain processes on loopback: started with a log each, and stopped by their ids."""
 
+import atexit
 import ctypes
 import os
 import signal
 import socket
 import subprocess
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +15,8 @@ _PATIENCE = 60.0
 _LOOPBACK = "127.0.0.1"
 _PORTS = range(20_000, 30_000)
 """Below those that Linux gives to connections, and to programs that ask for any port."""
-_claims: list[socket.socket] = []
+_claims = ExitStack()
+atexit.register(_claims.close)
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
@@ -32,7 +35,7 @@ def free_port() -> int:
         except OSError:
             claim.close()
         else:
-            _claims.append(claim)
+            _claims.enter_context(claim)
             return port
     message = f"no port from {_PORTS.start} to {_PORTS.stop - 1} is free"
     raise OSError(message)
