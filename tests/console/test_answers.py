@@ -92,6 +92,20 @@ def test_a_retained_value_has_its_place_in_the_members_object() -> None:
     assert ("observed", "7") in [(place["text"], lit(OBSERVED, place["at"])) for place in places]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        pytest.param("{'0': 1}", "{'0': 7}", ["/spec/seed/0", 7, 1], id="a key that looks like an index"),
+        pytest.param("{'²': 1}", "{'²': 7}", ["/spec/seed/²", 7, 1], id="a key of a digit that is no number"),
+        pytest.param("[3, 1]", "[3, 7]", ["/spec/seed/1", 7, 1], id="an index"),
+    ],
+)
+def test_a_change_shows_the_value_that_it_replaces(before: str, after: str, change: list[Any]) -> None:
+    texts = [OBJECT.replace("seed: 1", f"seed: {seed}") for seed in (before, after)]
+    found = one(asked(object=texts[0], observed=texts[1]), Operation.RETAIN)
+    assert [[each["path"], each["value"], each["old"]] for each in found["patch"]] == [change]
+
+
 def test_an_annotation_has_its_place() -> None:
     found = one(asked(observed=OBSERVED), Operation.RETAIN)
     assert ".spec.seed" in [lit(KARTA, fact["at"]) for fact in found["facts"] if "at" in fact]

@@ -13,6 +13,7 @@ REJECTED = [
     pytest.param({}, {"Authorization": "Bearer \udce4"}, 401, id="bytes that are no text"),
     pytest.param({}, {"Host": "console.attacker.example"}, 403, id="a name that resolves to loopback: DNS rebinding"),
     pytest.param({}, {"Host": "127.0.0.1.attacker.example"}, 403, id="a name that begins like loopback"),
+    pytest.param({}, {"Host": "[127.0.0.1"}, 403, id="no name of a host"),
     pytest.param({}, {"Origin": "https://attacker.example"}, 403, id="the page of another site"),
     pytest.param({}, {"Origin": "http://127.0.0.1:1"}, 403, id="the page of another port"),
     pytest.param({}, {"Origin": "null"}, 403, id="a sandboxed frame, or a file"),

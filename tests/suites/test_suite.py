@@ -200,6 +200,11 @@ def test_each_case_that_cannot_be_read_has_its_error(tmp_path: Path) -> None:
             "# of all\nname: a # one\noutput:\n  replica: 2\n---\nname: b\noutput: {}\n",
             id="the lines around it stay",
         ),
+        pytest.param(
+            "output:\n  replica: 1\n# within\n\n  requires: {}\n\n# below\n\nname: a\n",
+            "output:\n  replica: 2\n# below\n\nname: a\n",
+            id="a comment within is a part of it",
+        ),
     ],
 )
 def test_only_the_output_of_a_case_is_written(text: str, expected: str) -> None:
@@ -210,3 +215,15 @@ def test_only_the_output_of_a_case_is_written(text: str, expected: str) -> None:
 def test_an_output_within_braces_is_left_to_a_person() -> None:
     with pytest.raises(SuiteError, match=r"^a\.yaml:1: the output of this case is not a key at the beginning"):
         with_outputs("{name: a, output: {replica: 1}}", "a.yaml", {1: {"replica": 2}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("name: a\noutput: {\n  replica: 1\n}\n", id="braces over several lines"),
+        pytest.param('name: a\noutput: {error: "one\ntwo"}\n', id="a text over several lines"),
+    ],
+)
+def test_an_output_that_ends_in_a_line_of_its_own_is_left_to_a_person(text: str) -> None:
+    with pytest.raises(SuiteError, match=r"^a\.yaml: the outputs of this suite cannot be replaced line by line"):
+        with_outputs(text, "a.yaml", {1: {"replica": 2}})

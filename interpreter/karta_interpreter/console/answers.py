@@ -201,7 +201,7 @@ class _Asked:
             if position:
                 place["at"] = position
         if fact.writes:
-            written["writesAt"] = [self._object.position(_pointed(pointer)) for pointer in fact.writes]
+            written["writesAt"] = [self._object.position(_path(pointer, self._object.value)) for pointer in fact.writes]
         return written
 
     def _located(self, source: str, cluster: str, path: Path, operation: Operation) -> tuple[str, Position | None]:
@@ -217,7 +217,7 @@ class _Asked:
 
 def _with_old(change: Object, before: JSON) -> Object:
     """A change with the value that it replaces or removes."""
-    return dict(change) if change["op"] == "add" else {**change, "old": edit.get(before, _pointed(change["path"]))}
+    return dict(change) if change["op"] == "add" else {**change, "old": edit.get(before, _path(change["path"], before))}
 
 
 def _without_change(found: Explanation, operation: Operation) -> Object:
@@ -232,7 +232,11 @@ def _without_change(found: Explanation, operation: Operation) -> Object:
     return document
 
 
-def _pointed(pointer: str) -> Path:
-    """The path of a JSON Pointer; a number is an index where the object has a list, which positions allow for."""
-    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
-    return tuple(int(step) if step.isdigit() else step for step in steps)
+def _path(pointer: str, document: JSON) -> Path:
+    """The path of a JSON Pointer into a document; a number is an index of a list, and a key of an object."""
+    path: list[str | int] = []
+    for text in pointer.split("/")[1:]:
+        key = text.replace("~1", "/").replace("~0", "~")
+        path.append(int(key) if isinstance(document, list) and key.isdecimal() else key)
+        document = edit.get(document, (path[-1],))
+    return tuple(path)

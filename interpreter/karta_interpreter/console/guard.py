@@ -63,7 +63,10 @@ async def _handled(request: web.Request, handler: Handler) -> web.StreamResponse
 
 
 def _rejection(request: web.Request, token: str) -> web.Response | None:
-    host = urlsplit(f"//{request.host}").hostname
+    try:
+        host = urlsplit(f"//{request.host}").hostname
+    except ValueError:  # a bracket without its other one
+        host = None
     if host not in LOOPBACK:
         return _refused(403, "the console is reached by 127.0.0.1 or localhost only")
     origin = request.headers.get("Origin")

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 import yaml
 
-from karta_interpreter.errors import SuiteError
+from karta_interpreter.errors import ManifestError, SuiteError
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Results
@@ -14,6 +15,8 @@ from karta_interpreter.suites.comparison import in_words_of
 from karta_interpreter.suites.suite import Case
 
 _KEY: Final = re.compile(r"output\s*:")
+_WITHIN: Final = re.compile(r"\s|#|$")
+"""The beginning of a line that does not end the value of a key."""
 WIDTH: Final = 118
 """The longest lines of the catalogue."""
 
@@ -52,7 +55,7 @@ def answer_of(case: Case, results: Results) -> Object:
 def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     r"""Return a suite's text with other outputs, each by the line at which the document of its case begins.
 
-    Raises SuiteError for a case whose output is not a key at the beginning of a line.
+    Raises SuiteError where an output is not a key at the beginning of a line, or shares lines with another key.
 
     >>> suite = "name: a\noutput:\n  replica: 1 # one\n# b\n---\nname: b\n"
     >>> print(with_outputs(suite, "suite", {1: {"replica": 2}}), end="")
@@ -64,19 +67,30 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     name: b
     """
     lines = text.splitlines(keepends=True)
-    begins = [document.line for document in read_documents(text, source)]
+    documents = read_documents(text, source)
+    begins = [document.line for document in documents]
     for begin, end in reversed([*zip(begins, [*begins[1:], len(lines) + 1], strict=True)]):
         if begin in outputs:
-            lines = _replaced(lines, source, (begin, end), outputs[begin])
-    return "".join(lines)
+            lines[begin - 1 : end - 1] = _replaced(lines[begin - 1 : end - 1], f"{source}:{begin}", outputs[begin])
+    written = "".join(lines)
+    wanted = [
+        {**each.value, "output": outputs[each.line]} if each.line in outputs else each.value for each in documents
+    ]
+    with suppress(ManifestError):
+        if [each.value for each in read_documents(written, source)] == wanted:
+            return written
+    raise SuiteError(f"{source}: the outputs of this suite cannot be replaced line by line: edit them")
 
 
-def _replaced(lines: list[str], source: str, document: tuple[int, int], output: JSON) -> list[str]:
-    begin, end = document
-    at = next((index for index in range(begin - 1, end - 1) if _KEY.match(lines[index])), None)
+def _replaced(lines: list[str], place: str, output: JSON) -> list[str]:
+    """Replace the output of a case from its key to its last indented line; comments below that stay."""
+    at = next((index for index, line in enumerate(lines) if _KEY.match(line)), None)
     if at is None:
-        raise SuiteError(f"{source}:{begin}: the output of this case is not a key at the beginning of a line: edit it")
-    after = at + 1
-    while after < end - 1 and (not lines[after].strip() or lines[after][0].isspace()):
-        after += 1
+        raise SuiteError(f"{place}: the output of this case is not a key at the beginning of a line: edit it")
+    after = end = at + 1
+    while end < len(lines) and _WITHIN.match(lines[end]):
+        is_blank, is_comment = not lines[end].strip(), lines[end].startswith("#")
+        if not is_comment and (not is_blank or after == end):
+            after = end + 1
+        end += 1
     return [*lines[:at], to_text({"output": output}), *lines[after:]]
