@@ -10,7 +10,8 @@ from pathlib import Path
 
 from deploy import write_kustomize, write_readme
 from docs import write_catalogue, write_definitions, write_licenses, write_reality, write_reference, write_rooms
-from karta_interpreter.cli.render import to_json, to_yaml
+from karta_interpreter.cli.render import to_json
+from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docs.write_catalogue import table
-from karta_interpreter.cli.render import to_yaml
 from karta_interpreter.k8s.values import Object
+from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.annotation_records import ANNOTATIONS, Annotation
 from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.schema_export import REFERENCE, model_schema
@@ -17,7 +17,7 @@ WRITTEN_BY = "<!-- written by docs/write_definitions.py -->"
 _SOURCE = DOCS.parent / "interpreter" / "karta_interpreter"
 _ROOMS = {
     "Definitions": ("karta",),
-    "Paths that the CRD does not have": ("crd", "cli/crds.py"),
+    "Paths that the CRD does not have": ("crd", "cli/validate.py"),
     "Scripts and customizations": ("lua",),
     "Several definitions": ("sources/snapshot.py", "admission.py", "registration/configuration.py"),
 }

@@ -55,10 +55,10 @@ spec:
         # CHECK: does this field take the pods away?
         suspendActions:
           - path: .spec.suspend
-            value: 'true'
+            value: "true"
         resumeActions:
           - path: .spec.suspend
-            value: 'false'
+            value: "false"
       statusDefinition:
         phaseDefinition:
           path: .status.phase
@@ -69,7 +69,7 @@ spec:
           suspended:
             - byExpression:
                 expression: .spec.suspend // false
-                expectedResult: 'true'
+                expectedResult: "true"
     childComponents:
       - name: oven
         ownerRef: bakery

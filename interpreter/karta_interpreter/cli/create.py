@@ -18,12 +18,12 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.karta.loading import load_documents
 from karta_interpreter.karta.scaffold import CustomKind, Draft, draft
 from karta_interpreter.operations import Call, Operation, StatusItem
 from karta_interpreter.operations.call import LIVE
 from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.suites.output import WIDTH, to_text
 
 
 @click.group("create")
@@ -68,7 +68,7 @@ def _crd(crds: list[Object], kind: str | None) -> Object:
 
 def draft_text(draft: Draft, title: str) -> str:
     """The Karta in the order in which people write one, with each note in the lines above its field."""
-    text = to_text(draft.karta)
+    text = to_authored_yaml(draft.karta)
     (document,) = read_documents(text, title)
     lines = text.splitlines()
     above: dict[int, list[str]] = {0: [title]}
@@ -114,7 +114,7 @@ def suite_command(filenames: tuple[str, ...], paths: tuple[str, ...], output_dir
     files: dict[str, list[str]] = {}
     for workload in (each for path in paths for each in read_objects(path)):
         for call, fields in _cases(_cleaned(workload), filenames):
-            files.setdefault(f"{call.operation.lower()}.yaml", []).append(to_text(fields))
+            files.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml(fields))
     texts = {name: "---\n".join(cases) for name, cases in files.items()}
     if output_dir is None:
         click.echo("---\n".join(texts.values()), nl=False)

@@ -9,10 +9,11 @@ from typing import Final
 import click
 
 from karta_interpreter.cli.answers import short
-from karta_interpreter.cli.render import one_line, to_yaml
+from karta_interpreter.cli.render import one_line
 from karta_interpreter.explain import Explanation, Fact, Layer, Place
 from karta_interpreter.findings import escaped
 from karta_interpreter.k8s.values import field_path
+from karta_interpreter.k8s.yaml_writer import to_yaml
 
 _INDENT: Final = "  "
 _NARROW, _WIDE = 60, 140

@@ -10,10 +10,11 @@ from karta_interpreter.cli.export_definitions import argocd_health_command, cust
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import FILE, Number, complete_kinds, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, to_json, to_yaml, written
+from karta_interpreter.cli.render import findings_text, to_json, written
 from karta_interpreter.errors import ServeError
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.values import Object
+from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
 from karta_interpreter.sources.snapshot import Selection

@@ -11,7 +11,7 @@ from karta_interpreter.cli.definitions import definitions_named
 from karta_interpreter.cli.files import write_files
 from karta_interpreter.cli.options import Command, complete_kinds, complete_operations, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import table, to_json, to_yaml, watched, written
+from karta_interpreter.cli.render import table, to_json, watched, written
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
 from karta_interpreter.export.customization import Exported, customization
@@ -19,6 +19,7 @@ from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
+from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Operation
 from karta_interpreter.registration.operations import operations_for

@@ -16,11 +16,12 @@ from karta_interpreter.cli.files import check_stdin, read_items, read_object, re
 from karta_interpreter.cli.live import Connection, live, read_live
 from karta_interpreter.cli.options import LATER, Number, complete_operations, definitions, inputs, karta, old_spelling
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, full_name, one_line, to_yaml, written
+from karta_interpreter.cli.render import findings_text, full_name, one_line, written
 from karta_interpreter.explain import Fact, warnings_about
 from karta_interpreter.findings import Severity, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.lua.customization import LoadedCustomization

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import click
-import yaml
 
 from karta_interpreter.findings import Finding, Severity, escaped, format_path
 from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s.yaml_writer import to_yaml
 
 _GAP = "  "
 _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
@@ -59,37 +59,6 @@ def _width(cell: str) -> int:
     return len(click.unstyle(cell))
 
 
-_TEXT = "tag:yaml.org,2002:str"
-_PLAIN = frozenset({_TEXT, "tag:yaml.org,2002:yaml", "tag:yaml.org,2002:value"})
-_AMBIGUOUS = re.compile(r"[yYnN]|[-+]?[0-9]+[eE][-+]?[0-9]+|[-+]?0o[0-7]+")
-"""Booleans and numbers of the Go library that PyYAML would write without quotes."""
-
-
-class _KubernetesDumper(yaml.SafeDumper):
-    """Writes shared parts in full: readers of manifests do not expect anchors."""
-
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of PyYAML
-        return True
-
-
-def to_yaml(value: JSON) -> str:
-    r"""The value as YAML, written as kubectl and karmadactl write it (``sigs.k8s.io/yaml``).
-
-    Keys are sorted, lists are not indented, text of several lines is a block, and text that would read as
-    something else is in double quotes.
-
-    >>> print(to_yaml({"on": ["1", 1, "a\nb\n"]}), end="")
-    "on":
-    - "1"
-    - 1
-    - |
-      a
-      b
-    """
-    text: str = yaml.dump(value, Dumper=_KubernetesDumper, default_flow_style=False, allow_unicode=True)
-    return text.removesuffix("...\n")
-
-
 def to_json(value: JSON) -> str:
     """The value as indented JSON, its keys sorted."""
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
@@ -98,17 +67,6 @@ def to_json(value: JSON) -> str:
 def written(value: JSON, form: str) -> str:
     """The value as JSON or YAML, as ``form`` names it on the command line."""
     return to_json(value) if form == "json" else to_yaml(value)
-
-
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    if "\n" in text:
-        return dumper.represent_scalar(_TEXT, text, style="|")
-    # The stubs of PyYAML leave `resolve` without types.
-    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
-    return dumper.represent_scalar(_TEXT, text, style='"' if _AMBIGUOUS.fullmatch(text) or tag not in _PLAIN else None)
-
-
-_KubernetesDumper.add_representer(str, _represent_text)
 
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}

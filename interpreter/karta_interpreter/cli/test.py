@@ -17,13 +17,14 @@ from karta_interpreter.cli.explanations import explanations_text, warnings_text,
 from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import one_line, table, to_yaml, watched, written
+from karta_interpreter.cli.render import one_line, table, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.explain import explain
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.suites import Outcome, Report, Totals, by_kind, judge
 from karta_interpreter.suites.comparison import compared

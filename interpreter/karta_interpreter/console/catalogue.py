@@ -4,13 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final
-
-import yaml
+from typing import Final
 
 from karta_interpreter.errors import SuiteError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.yaml_writer import to_ordered_yaml
 from karta_interpreter.karta.loading import CORE, catalogue_files
 from karta_interpreter.operations import Operation
 from karta_interpreter.registration.description import describe
@@ -20,7 +19,6 @@ from karta_interpreter.sources.snapshot import Entry, Snapshot
 from karta_interpreter.suites.suite import Case, load_suite
 
 _REALITY: Final = Path(__file__).parent / "reality.json"
-_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)
 """The operations whose examples come first."""
 _KINDS: Final = 64
@@ -138,5 +136,4 @@ def to_text(value: JSON) -> str:
     """A value as YAML, its keys in their own order."""
     if isinstance(value, list) and value and all("apiVersion" in each for each in value):
         return "---\n".join(map(to_text, value))
-    text: str = yaml.dump(value, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=110)
-    return text
+    return to_ordered_yaml(value)

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-import yaml
-
 from karta_interpreter.errors import ManifestError, SuiteError
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.operations import Results
 from karta_interpreter.suites.comparison import in_words_of
 from karta_interpreter.suites.suite import Case
@@ -17,30 +16,6 @@ from karta_interpreter.suites.suite import Case
 _KEY: Final = re.compile(r"output\s*:")
 _WITHIN: Final = re.compile(r"\s|#|$")
 """The beginning of a line that does not end the value of a key."""
-WIDTH: Final = 118
-"""The longest lines of the catalogue."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes lists indented below their field, shared parts in full, and texts of several lines as blocks."""
-
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of PyYAML
-        return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - as above
-        super().increase_indent(flow, indentless=False)
-
-    def represent_text(self, text: str) -> yaml.ScalarNode:
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
-
-
-_Dumper.add_representer(str, _Dumper.represent_text)
-
-
-def to_text(fields: Object) -> str:
-    """Return a case, a part of one, or a definition as YAML in the order of its keys, as people write it."""
-    text: str = yaml.dump(fields, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
-    return text
 
 
 def answer_of(case: Case, results: Results) -> Object:
@@ -93,4 +68,4 @@ def _replaced(lines: list[str], place: str, output: JSON) -> list[str]:
         if not is_comment and (not is_blank or after == end):
             after = end + 1
         end += 1
-    return [*lines[:at], to_text({"output": output}), *lines[after:]]
+    return [*lines[:at], to_authored_yaml({"output": output}), *lines[after:]]

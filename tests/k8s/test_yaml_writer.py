@@ -1,0 +1,72 @@
+"""YAML that is written reads as the value that was written."""
+
+from collections.abc import Callable
+
+import pytest
+import yaml
+
+from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s.yaml_writer import to_authored_yaml, to_ordered_yaml, to_yaml
+
+# What `sigs.k8s.io/yaml` writes: block style, lists not indented, double quotes for what would read as another type,
+# single quotes for what plain text may not begin with, and no anchors.
+_VALUES = [
+    pytest.param(None, "null\n", id="null"),
+    pytest.param(3, "3\n", id="a number"),
+    pytest.param(True, "true\n", id="a boolean"),
+    pytest.param("x", "x\n", id="text"),
+    pytest.param("100m", "100m\n", id="a quantity"),
+    pytest.param("2", '"2"\n', id="text like a number"),
+    pytest.param("1e3", '"1e3"\n', id="text like a number with an exponent"),
+    pytest.param("08", '"08"\n', id="text like a number with a leading zero"),
+    pytest.param("true", '"true"\n', id="text like a boolean"),
+    pytest.param("on", '"on"\n', id="text like a boolean of YAML 1.1"),
+    pytest.param("y", '"y"\n', id="text like a short boolean of YAML 1.1"),
+    pytest.param("null", '"null"\n', id="text like null"),
+    pytest.param("", '""\n', id="empty text"),
+    pytest.param("2024-01-01T00:00:00Z", '"2024-01-01T00:00:00Z"\n', id="text like a time"),
+    pytest.param("a: b", "'a: b'\n", id="text like a mapping"),
+    pytest.param("*", "'*'\n", id="text like an alias"),
+    pytest.param("a\nb\n", "|\n  a\n  b\n", id="several lines"),
+    pytest.param([], "[]\n", id="an empty list"),
+    pytest.param({}, "{}\n", id="an empty object"),
+    pytest.param({"b": [1, {"c": 2, "a": []}], "a": {}}, "a: {}\nb:\n- 1\n- a: []\n  c: 2\n", id="nested"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), _VALUES)
+def test_yaml_as_kubernetes_writes_it(value: JSON, text: str) -> None:
+    assert to_yaml(value) == text
+    assert yaml.safe_load(text) == value
+
+
+def test_shared_parts_are_written_out() -> None:
+    part = {"x": 1}
+
+    assert to_yaml({"a": part, "b": part}) == "a:\n  x: 1\nb:\n  x: 1\n"
+
+
+_AMBIGUOUS = (
+    *("1e3", "-1E+3", "0o7", "+0o7", "08", "1_000", "0x1F", "0b1", "12:30", "1.", ".5", "+1", "-.inf", ".nan", "NaN"),
+    *("y", "n", "N", "on", "Off", "yes", "TRUE", "~", "null", "", "=", "<<", "2001-01-01", "a: b", "- a", "# a", "*"),
+    *("a\nb", "a\n\n  b\n", " a\nb", "a \nb\n\n", "\t", "é", "\x85", "\u2028"),
+)
+"""Texts that a reader of YAML 1.1, or the Go library, can take for another value."""
+
+
+@pytest.mark.parametrize("write", [to_yaml, to_authored_yaml, to_ordered_yaml])
+def test_every_text_is_read_as_it_was_written(write: Callable[[JSON], str]) -> None:
+    value = {"texts": [*_AMBIGUOUS], "keys": dict.fromkeys(_AMBIGUOUS, 1), "numbers": [1, 1.5, True, None]}
+    (document,) = read_documents(write(value), "written")
+    assert document.value == value
+
+
+@pytest.mark.parametrize("write", [to_authored_yaml, to_ordered_yaml])
+def test_keys_keep_their_order_and_shared_parts_are_written_out(write: Callable[[JSON], str]) -> None:
+    part = {"x": 1}
+    assert write({"b": part, "a": part}) == "b:\n  x: 1\na:\n  x: 1\n"
+
+
+def test_lists_of_an_author_are_indented() -> None:
+    assert to_authored_yaml({"a": [1]}) == "a:\n  - 1\n"
