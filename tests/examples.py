@@ -2,4 +2,4 @@
 
 import os
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "30"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "15"))

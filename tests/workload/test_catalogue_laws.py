@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,17 @@ from karta_interpreter.karta.pods import pod_sets
 from tests.catalogue.entries import entries
 
 
+@cache
+def catalogued(path: Path) -> Karta:
+    """The definition of a file, compiled once for all laws."""
+    group, version, kind = path.parts[-4:-1]
+    return Karta.catalogue()[GVK("" if group == CORE else group, version, kind)]
+
+
 def workloads(path: Path) -> Iterator[Workload]:
-    karta = Karta.load(path)
     (entry,) = (entry for entry in entries() if path.parent.match(str(entry.folder)))
     for case in entry.cases:
-        yield Workload(karta, case.call.object)
+        yield Workload(catalogued(path), case.call.object)
 
 
 def told_of(workload: Workload) -> list[tuple[str, str, int]] | None:
@@ -82,5 +89,4 @@ def test_suspending_and_resuming_are_idempotent(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES)
 def test_a_kind_is_found_by_its_folder(path: Path) -> None:
-    group, version, kind = path.parts[-4:-1]
-    assert Karta.catalogue()[GVK("" if group == CORE else group, version, kind)].gvk.kind == kind
+    assert catalogued(path).gvk.kind == path.parent.name

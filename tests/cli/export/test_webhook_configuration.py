@@ -158,8 +158,8 @@ def test_crds_that_cannot_be_read(run: Run, files: Path) -> None:
     assert result.stderr.startswith("error: crd.yaml:2:")
 
 
-def test_a_configuration_can_be_piped(start: Callable[..., "subprocess.CompletedProcess[str]"]) -> None:
-    result = start([*EXPORT, *URL])
+def test_a_configuration_can_be_piped(start: Callable[..., "subprocess.CompletedProcess[str]"], files: Path) -> None:
+    result = start([*EXPORT, "-f", "karta.yaml", *URL], cwd=files)
 
     assert result.returncode == 0
     assert result.stdout.startswith("apiVersion: config.karmada.io/v1alpha1\n")

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, TypeAlias
+
+import orjson
 
 from karta_interpreter import Component, FragmentedPodSpec, Karta, Workload
 from karta_interpreter.errors import InterpreterError
@@ -82,7 +84,7 @@ class Fact:
 def facts(record: Mapping[str, Any]) -> Iterator[Fact]:
     """Every fact of a recorded answer, each with our own answer."""
     question, answer = record["question"], record["answer"]
-    workload = Workload(Karta.load(question["definition"]), question["object"])
+    workload = Workload(_loaded(orjson.dumps(question["definition"])), question["object"])
 
     def fact(kind: str, about: str, recorded: Mapping[str, Any], ask: Ask, pod: Object | None = None) -> Fact:
         ours = Answer.of(partial(ask, workload, pod or {}))
@@ -100,6 +102,12 @@ def facts(record: Mapping[str, Any]) -> Iterator[Fact]:
             yield fact(kind, pod["metadata"]["name"], recorded, _POD[kind], pod)
     for operation, recorded in zip(question["ops"], answer["ops"], strict=True):
         yield fact(f"op {operation['op']}", " ".join(operation.values()), recorded, partial(_changed, operation))
+
+
+@cache
+def _loaded(definition: bytes) -> Karta:
+    """A definition, compiled once for all questions about it."""
+    return Karta.load(orjson.loads(definition))
 
 
 def _of_component(name: str, ask: Callable[[Component], JSON]) -> Ask:
