@@ -60,10 +60,10 @@ async def _failure(work: Awaitable[Any]) -> ClusterError:
         ),
         pytest.param(lambda api: api.create("/a", {"b": 1}), "create", "/a", ({}, "json", {"b": 1}), id="create"),
         pytest.param(
-            lambda api: api.apply("/a/b", {"c": 1}, manager="me"),
+            lambda api: api.apply("/a/b", {"c": 1}),
             "patch",
             "/a/b",
-            ({"fieldManager": "me", "force": "true"}, "apply-patch+yaml", {"c": 1}),
+            ({"fieldManager": "karta-interpreter", "force": "true"}, "apply-patch+yaml", {"c": 1}),
             id="apply",
         ),
         pytest.param(

@@ -83,7 +83,7 @@ class AdmissionCA:
                 "metadata": {"name": self._name},
                 "webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in found],
             }
-            found = _bundles(await self._api.apply(f"{path}/{self._name}", change, manager=NAME))
+            found = _bundles(await self._api.apply(f"{path}/{self._name}", change))
             _logger.info("%s %s trusts the authority of this server", present["kind"], self._name)
         self._messages.forget(path)
         self._bundles[path] = frozenset(found.values())

@@ -110,7 +110,7 @@ def certificates(pem: bytes) -> bytes:
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterWebhookConfiguration"
 NAME = "karta-interpreter"
-"""The name of the object, and of the field manager that writes it."""
+"""The name of the object where no other is given."""
 
 _PATH = ("spec", "structureDefinition", "rootComponent", "kind")
 

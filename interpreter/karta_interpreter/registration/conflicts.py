@@ -4,7 +4,7 @@ import logging
 
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.registration.configuration import NAME
+from karta_interpreter.sources.api_server import MANAGER
 
 _logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def rival(present: Object | None, desired: Object) -> str:
     if present is None:
         return "it was deleted"
     entries = edit.get(present, ("metadata", "managedFields")) or ()
-    managers = {entry["manager"] for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})} - {NAME}
+    managers = {entry["manager"] for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})} - {MANAGER}
     who = f"it was changed by {', '.join(sorted(managers)) or 'another karta-interpreter'}"
     theirs, ours = _addresses(present), _addresses(desired)
     if theirs == ours:

@@ -103,8 +103,8 @@ class Registrar:
         """Return whether all known callers of this server trust a CA (PEM)."""
         webhooks = edit.get(self._present.objects.get(self._registration.name), ("webhooks",)) or ()
         bundles = [edit.get(webhook, ("clientConfig", "caBundle")) or "" for webhook in webhooks]
-        told = bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
-        return told and self._admission.has_announced(authority)
+        is_registered = bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
+        return is_registered and self._admission.has_announced(authority)
 
     async def run(self) -> None:
         """Keep the configuration in step until cancelled; nothing that the API server does ends it."""
@@ -183,7 +183,7 @@ class Registrar:
     async def _apply(self, desired: Object) -> float | None:
         path = f"{CONFIGURATIONS}/{self._registration.name}"
         try:
-            answer = await self._api.apply(path, desired, manager=NAME)
+            answer = await self._api.apply(path, desired)
         except ClusterError as error:
             self._failures += 1
             advice = _WRONG_SERVER if error.status == HTTPStatus.NOT_FOUND else ""

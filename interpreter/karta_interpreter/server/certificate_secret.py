@@ -84,7 +84,7 @@ class SecretCertificates(CertificateSource):
         keyring, problems = read_keyring(data, self._clock())
         problem = "; ".join(problems)
         if problem and problem != self._problem:
-            log.error("the content of the Secret is broken, and mended", secret=self._secret, reason=problem)
+            log.error("the content of the Secret is broken, and is fixed", secret=self._secret, reason=problem)
         self._problem = problem
         if not problem or not self._keyring.authorities:
             self._keyring = keyring

@@ -138,9 +138,9 @@ class ApiServer:
         """The object at a path after it was replaced; refused with 409 when ``obj`` is of an older resourceVersion."""
         return await self._ask(Request("PUT", path, ("update",), body=obj))
 
-    async def apply(self, path: str, obj: Object, *, manager: str = MANAGER) -> Object:
+    async def apply(self, path: str, obj: Object) -> Object:
         """The object at a path after a server-side apply that takes fields over from other managers."""
-        query = (("fieldManager", manager), ("force", "true"))
+        query = (("fieldManager", MANAGER), ("force", "true"))
         return await self._ask(Request("PATCH", path, ("create", "patch"), query, obj, "application/apply-patch+yaml"))
 
     async def patch_status(self, path: str, body: Object) -> Object:

@@ -118,14 +118,11 @@ class Store:
         if self._catalogue:
             yield load_catalogue()
 
-    def _combined(self) -> Snapshot:
+    def _publish(self) -> None:
         layers, overrides = list(self._layers()), overrides_of(self._overrides)
         taken = combine(map(self._selection.layer, layers), self._selection.overrides(overrides))
         known = {entry.definition.gvk for layer in layers for entry in layer.entries} | overrides.scripts.keys()
-        return replace(taken, findings=(*taken.findings, *self._selection.findings(known)))
-
-    def _publish(self) -> None:
-        snapshot = self._combined()
+        snapshot = replace(taken, findings=(*taken.findings, *self._selection.findings(known)))
         if snapshot == self.snapshot and self.snapshot.generation:
             return
         self.snapshot = replace(snapshot, generation=self.snapshot.generation + 1)

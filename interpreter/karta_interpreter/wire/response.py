@@ -116,8 +116,8 @@ def _dependencies(_: Call, results: Results) -> _Fields:
         # pkg/util/interpreter/validation/validation.go
         named = dependency.get("name") or dependency.get("labelSelector") is not None
         if not (named and dependency.get("apiVersion") and dependency.get("kind")):
-            said = orjson.dumps(dependency).decode()
-            raise InterpretationError(f"a dependency needs an apiVersion, a kind and a name: {said}")
+            found = orjson.dumps(dependency).decode()
+            raise InterpretationError(f"a dependency needs an apiVersion, a kind and a name: {found}")
     return {"dependencies": dependencies}
 
 
