@@ -373,7 +373,7 @@ def test_variables_have_the_values_that_they_are_given(text: str, value: JSON, e
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        pytest.param({}, r"the reference \$runtime has no value: nobody has looked it up", id="nobody looked"),
+        pytest.param({}, r"the reference \$runtime has no value: it was not looked up", id="nobody looked"),
         pytest.param({"runtime": Unresolved("it is secret")}, "it is secret", id="not to be known"),
     ],
 )

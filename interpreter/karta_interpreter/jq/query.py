@@ -17,7 +17,7 @@ from karta_interpreter.errors import (
 from karta_interpreter.jq.analysis import Verdict, Vetting, examine
 from karta_interpreter.jq.assign import Location, Trace, compile_trace
 from karta_interpreter.jq.bounded import evaluate, seconds_left
-from karta_interpreter.jq.inprocess.compiler import One, Outputs, compile_list, compile_one, given, giving
+from karta_interpreter.jq.inprocess.compiler import One, Outputs, compile_list, compile_one, value_of, with_values
 from karta_interpreter.jq.inprocess.reads import sources
 from karta_interpreter.jq.inprocess.values import to_json
 from karta_interpreter.jq.syntax import Binary, Call, Identity, Literal, Node
@@ -127,7 +127,7 @@ class Query:
         """
         outputs = self._program.outputs
         try:
-            return giving(self.values, outputs)(value) if self.variables else outputs(value)
+            return with_values(self.values, outputs)(value) if self.variables else outputs(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
 
@@ -146,7 +146,7 @@ class Query:
         if trace is None:
             raise self._unwritable("it is too complex to be written through")
         try:
-            found = giving(self.values, trace)(value) if self.variables else trace(value)
+            found = with_values(self.values, trace)(value) if self.variables else trace(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
         return [origin if isinstance(origin, Location) else None for _, origin in found]
@@ -223,7 +223,7 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
 
     def outputs(value: JSON) -> list[JSON]:
         seconds = seconds_left()
-        document = [value, *map(given, variables)] if variables else value
+        document = [value, *map(value_of, variables)] if variables else value
         try:
             return evaluate(program, to_json(document), seconds, owner)
         except UnicodeEncodeError as error:

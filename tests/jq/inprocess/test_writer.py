@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryRaisedError
-from karta_interpreter.jq.inprocess.compiler import RUNTIME, Module, compile_list, giving
+from karta_interpreter.jq.inprocess.compiler import RUNTIME, Module, compile_list, with_values
 from karta_interpreter.jq.syntax import (
     Binary,
     Call,
@@ -75,7 +75,7 @@ def test_names_and_texts_of_an_expression_are_no_python(text: str) -> None:
         (Variable(text), None, 2),
     ]
     for node, value, expected in table:
-        assert giving({text: 2}, compile_list(node))(value) == [expected], node
+        assert with_values({text: 2}, compile_list(node))(value) == [expected], node
     with pytest.raises(QueryRaisedError) as caught:
         compile_list(Call("error", (literal,)))(None)
     assert str(caught.value) == text

@@ -215,8 +215,7 @@ def comparison(operator: str, left: str, right: str) -> str:
         return f"{left} {operator} {right} if type({left}) is int else {general}" if is_integer(right) else general
     if operator == "==":
         return _equality(left, right)
-    inverse = f"{left} is not {right}" if right in ("None", "True", "False") else ""
-    return inverse or (f"{left} != {right}" if is_text(right) else f"not ({_equality(left, right)})")
+    return f"not ({_equality(left, right)})"
 
 
 def _equality(left: str, right: str) -> str:

@@ -58,7 +58,7 @@ class Unresolved:
     reason: str
 
 
-def giving(values: Mapping[str, JSON], function: Callable[[A], B]) -> Callable[[A], B]:
+def with_values(values: Mapping[str, JSON], function: Callable[[A], B]) -> Callable[[A], B]:
     """The same function with values for the variables that are read while it runs."""
 
     def run(argument: A) -> B:
@@ -71,9 +71,9 @@ def giving(values: Mapping[str, JSON], function: Callable[[A], B]) -> Callable[[
     return run
 
 
-def given(name: str) -> JSON:
+def value_of(name: str) -> JSON:
     """The value of a variable; raises QueryReferenceError when it has none, which is not the same as null."""
-    value = _present.get().get(name, Unresolved(f"the reference ${name} has no value: nobody has looked it up"))
+    value = _present.get().get(name, Unresolved(f"the reference ${name} has no value: it was not looked up"))
     if isinstance(value, Unresolved):
         raise QueryReferenceError(value.reason)
     return value
@@ -136,7 +136,7 @@ RUNTIME: Final[dict[str, Any]] = {
     **by_name(operators.no_field, operators.item, operators.merge, operators.negate, operators.part),
     **by_name(elements, present_elements),
     **by_name(equal, less, to_text, computed_pattern),
-    **by_name(given, key_of, objects, optional_elements, refuse, texts, too_many),
+    **by_name(key_of, objects, optional_elements, refuse, texts, too_many, value_of),
     "NOTHING": object(),
     "UNCAUGHT": (QueryLimitError, QueryReferenceError),
 }

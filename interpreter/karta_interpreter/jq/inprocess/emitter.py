@@ -32,7 +32,7 @@ class Emitter(Choices):
             case ast.Literal(value):
                 sink.write(self.module.constant(normal(value) if is_number(value) else value))
             case ast.Variable(name):
-                sink.write(self.bind(f"given({self.module.constant(name)})"))
+                sink.write(self.bind(f"value_of({self.module.constant(name)})"))
             case ast.Index():
                 self._index(node, here, sink)
             case ast.Slice():
@@ -201,10 +201,10 @@ class Singles:
         known = self._known.get(id(node))
         if known is None:
             # with the node, which stays alive so that its id is that of no other
-            known = self._known[id(node)] = node, self._tell(node)
+            known = self._known[id(node)] = node, self._has_one_output(node)
         return known[1]
 
-    def _tell(self, node: Node) -> bool:
+    def _has_one_output(self, node: Node) -> bool:
         if isinstance(node, ast.Identity | ast.Literal | ast.Variable | ast.Array):
             return True
         if isinstance(node, ast.Call):
