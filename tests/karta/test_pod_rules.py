@@ -44,27 +44,27 @@ def test_groups_by_key(orchestra: Raw) -> None:
     ]
     raw = edit.set_value(orchestra, GANG, {"podGroups": [{"name": "players", "members": members}]})
     gang = load_definition(raw).gang
-    (group,) = gang.keyed
+    (group,) = gang.pod_groups
     section, whole = group.members
     assert (group.name, section.component, whole.component) == ("players", "section", "orchestra")
     assert (section.group_by, section.filters) == ((PodQuery(".metadata.labels.hall"),), (PodQuery("true"),))
-    assert (whole.group_by, whole.filters, gang.whole) == ((), (), None)
+    assert (whole.group_by, whole.filters, gang.pod_group) == ((), (), None)
 
 
 def test_one_group_with_subgroups(orchestra: Raw) -> None:
     parts = [{"componentName": "section", "topology": RACK}, {"componentName": "conductor"}]
     raw = edit.set_value(orchestra, GANG, {"podGroup": {"name": "all", "subGroups": parts, "topology": RACK}})
     gang = load_definition(raw).gang
-    assert gang.whole is not None
-    assert gang.whole.name == "all"
-    topology = gang.whole.topology
+    assert gang.pod_group is not None
+    assert gang.pod_group.name == "all"
+    topology = gang.pod_group.topology
     assert topology is not None
     assert (topology.name, topology.preferred_level, topology.required_level) == ("hall", "row", "floor")
-    assert [(part.component, part.topology) for part in gang.whole.parts] == [
+    assert [(part.component, part.topology) for part in gang.pod_group.sub_groups] == [
         ("section", topology),
         ("conductor", None),
     ]
-    assert gang.keyed == ()
+    assert gang.pod_groups == ()
 
 
 def test_expressions_about_pods_do_not_slow_requests_down(orchestra: Raw) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from karta_interpreter.explain.explanation import Fact, Place
+from karta_interpreter.explain.explanation import Fact, Place, pointer_to
 from karta_interpreter.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
 from karta_interpreter.findings import count
 from karta_interpreter.jq import Location, Query
@@ -174,22 +174,20 @@ class _View:
         note = f"{pods.name}: {resource} {amount} a pod, named by {', '.join(dict.fromkeys(notes))}"
         return self.fact(
             pods, field, None, rule="request", note=note, value=amount, places=tuple(places),
-            answer=f"{answer}/{resource.replace('/', '~1')}",
+            answer=f"{answer}{pointer_to((resource,))}",
         )  # fmt: skip
 
 
 def _asking(spec: Object, resource: str) -> Iterator[tuple[Path, str]]:
-    for group in ("initContainers", "containers"):
-        for index, container in enumerate(spec.get(group) or ()):
-            resources = (container or {}).get("resources") or {}
-            for field, note in _AMOUNTS:
-                if (resources.get(field) or {}).get(resource) is not None:
-                    name = container.get("name", f"{group}[{index}]")
-                    yield (group, index, "resources", field, resource), f"{name}{note}"
-                    break
-    for field, note in _AMOUNTS:
-        if get(spec, ("resources", field, resource)) is not None:
-            yield ("resources", field, resource), f"the pod itself{note}"
-            break
+    containers: list[tuple[Path, JSON, str]] = [
+        ((group, index), container, get(container, ("name",), f"{group}[{index}]"))
+        for group in ("initContainers", "containers")
+        for index, container in enumerate(spec.get(group) or ())
+    ]
+    for path, owner, name in (*containers, ((), spec, "the pod itself")):
+        for field, note in _AMOUNTS:
+            if get(owner, ("resources", field, resource)) is not None:
+                yield (*path, "resources", field, resource), f"{name}{note}"
+                break
     if get(spec, ("overhead", resource)) is not None:
         yield ("overhead", resource), "overhead"

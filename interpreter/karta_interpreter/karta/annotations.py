@@ -120,8 +120,8 @@ class Unset:
 
     def __str__(self) -> str:
         parts = {"by": self.by, "if": self.condition, "value": self.value}
-        told = [f"{name} {query.text}" for name, query in parts.items() if query]
-        return ", ".join([f"unset {self.place.text}", *told])
+        conditions = [f"{name} {query.text}" for name, query in parts.items() if query]
+        return ", ".join([f"unset {self.place.text}", *conditions])
 
 
 @dataclass(frozen=True, slots=True)

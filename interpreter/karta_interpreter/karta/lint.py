@@ -106,11 +106,11 @@ def _list_keys(karta: Karta) -> Iterator[Finding]:
     """The lists that the API server keys by a field: it rejects a second entry with the same key."""
     kinds, gang = karta.spec.structure_definition.additional_child_kinds, karta.spec.gang
     yield from _repeated(("spec", "structureDefinition", "additionalChildKinds"), "kind", (one.kind for one in kinds))
-    yield from _repeated((*_GANG, "podGroups"), "name", (group.name for group in gang.keyed))
-    for index, group in enumerate(gang.keyed):
+    yield from _repeated((*_GANG, "podGroups"), "name", (group.name for group in gang.pod_groups))
+    for index, group in enumerate(gang.pod_groups):
         members = (member.component for member in group.members)
         yield from _repeated((*_GANG, "podGroups", index, "members"), "componentName", members)
-    parts = (part.component for part in gang.whole.parts) if gang.whole else ()
+    parts = (part.component for part in gang.pod_group.sub_groups) if gang.pod_group else ()
     yield from _repeated((*_GANG, "podGroup", "subGroups"), "componentName", parts)
 
 
@@ -123,8 +123,8 @@ def _repeated(path: Path, field: str, keys: Iterable[str]) -> Iterator[Finding]:
 def _sub_groups(karta: Karta) -> Iterator[Finding]:
     names = dict.fromkeys(component.name for _, component in karta.spec.structure_definition.components)
     hint = hints(names)
-    whole = karta.spec.gang.whole
-    for index, part in enumerate(whole.parts if whole else ()):
+    whole = karta.spec.gang.pod_group
+    for index, part in enumerate(whole.sub_groups if whole else ()):
         if part.component not in names:
             at = (*_GANG, "podGroup", "subGroups", index, "componentName")
             message = f'the subgroup "{part.component}" is not a component'

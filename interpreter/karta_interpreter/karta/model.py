@@ -257,8 +257,8 @@ class PodGroup(Schema):
     """The pod group of the whole workload."""
 
     name: str = described("Name of the group.")
-    parts: Many[SubGroup] = described(
-        "Components whose pods form groups of their own within it.", (), alias="subGroups", **keyed_by("componentName")
+    sub_groups: Many[SubGroup] = described(
+        "Components whose pods form groups of their own within it.", (), **keyed_by("componentName")
     )
     topology: Topology | None = optional("What all its pods share.")
 
@@ -266,10 +266,8 @@ class PodGroup(Schema):
 class GangScheduling(Schema):
     """Which pods are scheduled together."""
 
-    keyed: Many[NamedPodGroup] = described(
-        "The older form; podGroup takes its place.", (), alias="podGroups", **keyed_by("name")
-    )
-    whole: PodGroup | None = optional("All pods of the workload, scheduled together or not at all.", alias="podGroup")
+    pod_groups: Many[NamedPodGroup] = described("The older form; podGroup takes its place.", (), **keyed_by("name"))
+    pod_group: PodGroup | None = optional("All pods of the workload, scheduled together or not at all.")
 
 
 class OptimizationInstructions(Schema):

@@ -57,7 +57,7 @@ class ScaleLocation(NamedTuple):
     @property
     def count(self) -> Location | None:  # type: ignore[override]  # the tuple's own ``count`` is not used
         """The path of the number of pods; kinds with bounds alone run the minimum."""
-        return self.places.at("replicas", self.position) or self.places.at("min_replicas", self.position)
+        return self.replicas or self.minimum
 
     @property
     def has_default(self) -> bool:

@@ -153,13 +153,13 @@ def _template(name: str, pieces: Pieces) -> Object:
 def _containers(name: str, pieces: Pieces) -> list[JSON]:
     """The listed containers and the single one, which image and resources complete, or make up by this name."""
     listed: list[JSON] = pieces.get("containersPath", [])
-    said = _present(image=pieces.get("imagePath"), resources=pieces.get("resourcesPath"))
+    given = _present(image=pieces.get("imagePath"), resources=pieces.get("resourcesPath"))
     single = pieces.get("containerPath")
     if single is None:
-        return listed if listed or not said else [{"name": name, **said}]
+        return listed if listed or not given else [{"name": name, **given}]
     if single in listed:
         return listed
-    gaps = {field: value for field, value in said.items() if single.get(field) is None}
+    gaps = {field: value for field, value in given.items() if single.get(field) is None}
     return [*listed, {**single, **gaps}]
 
 

@@ -132,7 +132,7 @@ def _in_cycles(owners: Mapping[str, str | None]) -> set[str]:
 
 def _pod_group_members(karta: model.Karta, names: Container[str], hint: Hint) -> Iterator[Finding]:
     at = ("spec", "optimizationInstructions", "gangScheduling", "podGroups")
-    for group_index, group in enumerate(karta.spec.gang.keyed):
+    for group_index, group in enumerate(karta.spec.gang.pod_groups):
         for index, member in enumerate(group.members):
             if member.component not in names:
                 path = (*at, group_index, "members", index, "componentName")

@@ -146,12 +146,12 @@ def _writes(components: Sequence[ComponentDefinition], actions: str) -> Iterator
 
 
 def _gang(gang: GangScheduling) -> Iterator[str]:
-    for group in gang.keyed:
+    for group in gang.pod_groups:
         members = "; ".join(
             " by ".join(filter(None, (member.component, ", ".join(map(_one_line, member.group_by)))))
             for member in group.members
         )
         yield f"{group.name}: {members}"
-    if gang.whole:
-        parts = ", ".join(part.component for part in gang.whole.parts)
-        yield f"{gang.whole.name}: {parts}" if parts else gang.whole.name
+    if gang.pod_group:
+        parts = ", ".join(part.component for part in gang.pod_group.sub_groups)
+        yield f"{gang.pod_group.name}: {parts}" if parts else gang.pod_group.name

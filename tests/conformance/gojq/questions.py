@@ -60,7 +60,7 @@ def of_pod(gojq: Gojq, workload: Workload, pod: Object) -> Iterator[tuple[str, Q
             lambda readings: rules.attribution(whole.reading(*readings), ask.reading(*readings), definition),
         ),
     )
-    if definition.gang.keyed:
+    if definition.gang.pod_groups:
         theirs = _with(ask, rules.member, definition)
         yield "groups", Question(f"{definition.name}: group", pod, partial(_member, workload, pod), theirs)
 

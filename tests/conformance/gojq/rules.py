@@ -106,7 +106,7 @@ def member(ask: Ask, definition: Definition) -> Answer:
     """The group and the component of the rule that decides on a pod, and the keys that it gives."""
     component: Component | None = _component(ask, definition)
     while component is not None:
-        for group in definition.gang.keyed:
+        for group in definition.gang.pod_groups:
             for rule in group.members:
                 if rule.component == component.name and _passes(ask, rule.filters):
                     return [group.name, rule.component, [_key(ask, path) for path in rule.group_by]]

@@ -78,14 +78,14 @@ def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
 
 
 def _by_phase(place: Place, schema: Object) -> Statuses:
-    said = _listed(schema)
+    listed = _listed(schema)
     mappings: dict[str, list[Object]] = {}
-    for phase in said or _USUAL_PHASES:
+    for phase in listed or _USUAL_PHASES:
         if status := _MEANINGS.get(phase.lower()):
             mappings.setdefault(status, []).append({"byPhase": phase})
-    unknown = [phase for phase in said if phase.lower() not in _MEANINGS]
+    unknown = [phase for phase in listed if phase.lower() not in _MEANINGS]
     note = "CHECK: which phase means what is guessed by its name."
-    if not said:
+    if not listed:
         note = "CHECK: the schema does not say which phases there are; these are the usual ones."
     if unknown:
         note += f" Without a meaning here: {', '.join(unknown)}."

@@ -94,8 +94,8 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
     """
     known = tuple(pods)
     places = attribution.attribute_all(definition, obj, known)
-    if definition.gang.whole is not None:
-        return (_whole(definition, obj, list(zip(known, places, strict=True)), definition.gang.whole),)
+    if definition.gang.pod_group is not None:
+        return (_whole(definition, obj, list(zip(known, places, strict=True)), definition.gang.pod_group),)
     groups: dict[tuple[str, tuple[str, ...]], list[_Grouped]] = {}
     for pod, place in zip(known, places, strict=True):
         member = effective_member(definition, place.component, pod)
@@ -120,14 +120,14 @@ def effective_member(definition: Definition, component: str, pod: Object) -> Eff
 
 def _candidates(definition: Definition, component: str) -> Iterator[EffectiveMember]:
     """The rules that may decide on pods of a component: those about itself before those about its owner, and so on."""
-    rules = [EffectiveMember(group.name, rule) for group in definition.gang.keyed for rule in group.members]
+    rules = [EffectiveMember(group.name, rule) for group in definition.gang.pod_groups for rule in group.members]
     return (each for about in definition.lineage(component) for each in rules if each.component == about.name)
 
 
 def _whole(
     definition: Definition, obj: Object, pods: Sequence[tuple[Object, attribution.Attribution]], whole: WholeGroup
 ) -> PodGroup:
-    parts = [part.component for part in whole.parts]
+    parts = [part.component for part in whole.sub_groups]
 
     def part_of(component: str) -> str | None:
         """The subgroup of a component: its own, else the nearest of an owner's."""
@@ -142,7 +142,7 @@ def _whole(
         minimums[part] = minimums.get(part, 0) + minimum(location.scale)
     sub_groups = tuple(
         SubGroup(part.component, minimums.get(part.component, 0), tuple(members.get(part.component, ())), part.topology)
-        for part in whole.parts
+        for part in whole.sub_groups
         if minimums.get(part.component) or members.get(part.component)
     )
     # Pods outside all subgroups are in the group, but it does not wait for them.
@@ -158,7 +158,7 @@ def _minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]) -> i
     for location in scale_locations(definition, obj):
         pods_of = (location.pod_set.component, None), (location.pod_set.component, location.pod_set.instance)
         part = next((part for part in parts if (part.component, part.instance) in pods_of), None)
-        total += 0 if part is None else _of_one_replica(obj, part, minimum(location.scale))
+        total += 0 if part is None else _per_replica(obj, part, minimum(location.scale))
     return total
 
 
@@ -167,7 +167,7 @@ def _parts(definition: Definition, one: _Grouped) -> Iterator[_Part]:
     keys = one.member.rule.group_by
     for leaf in definition.leaves:
         own = leaf.name == one.place.component
-        if not own and _goes_elsewhere(definition, leaf, one):
+        if not own and _is_grouped_apart(definition, leaf, one):
             continue
         instance = one.place.instance if own and divides(keys, leaf.selector.instance_id, one.pod) else None
         maker = attribution.replica_maker(definition, leaf.name)
@@ -175,7 +175,7 @@ def _parts(definition: Definition, one: _Grouped) -> Iterator[_Part]:
         yield _Part(leaf.name, instance, maker if divided else None)
 
 
-def _goes_elsewhere(definition: Definition, leaf: Component, one: _Grouped) -> bool:
+def _is_grouped_apart(definition: Definition, leaf: Component, one: _Grouped) -> bool:
     """Whether the pods of another component than the pod's are in other groups."""
     member, keys = next(_candidates(definition, leaf.name), None), one.member.rule.group_by
     if member is None or member.pod_group != one.member.pod_group or member.rule.group_by != keys:
@@ -186,7 +186,7 @@ def _goes_elsewhere(definition: Definition, leaf: Component, one: _Grouped) -> b
     return divides_components(keys, leaf, one.pod) or divides(keys, leaf.selector.instance_id, one.pod)
 
 
-def _of_one_replica(obj: Object, part: _Part, pods: int) -> int:
+def _per_replica(obj: Object, part: _Part, pods: int) -> int:
     maker = part.divided_by
     if maker is None:
         return pods
