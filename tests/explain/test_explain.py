@@ -41,6 +41,12 @@ def test_a_number_that_cannot_be_reached_names_what_can_change(define: Define) -
     assert found.facts[0].note == "hot has 2 pods: it is the only pod set, but its count is no field to write"
 
 
+def test_a_field_of_a_status_is_a_step_of_its_pointer(define: Define) -> None:
+    found = explain(define(), Call(Operation.INTERPRET_STATUS, train(HOT, **{"cars/ready": 2})))
+
+    assert [fact.answer for fact in found.facts if fact.value == 2] == ["/status/cars~1ready"]
+
+
 def test_what_a_script_reads_is_not_traced(define: Define) -> None:
     found = explain(define(annotations={"lua": SCRIPT}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready")))
 

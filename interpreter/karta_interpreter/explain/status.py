@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from karta_interpreter.explain.explanation import Fact, Place
+from karta_interpreter.explain.explanation import Fact, Place, pointer_to
 from karta_interpreter.explain.reading import about, annotation_field, place_at, readings
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.values import to_text
@@ -141,7 +141,8 @@ def status_facts(_definition: Definition, call: Call, _options: Options, results
             own = field == BOOKKEEPING[0]
             path = ("metadata", "generation") if own else ("metadata", "annotations", TEMPLATE_GENERATION)
             note = "added for AggregateStatus: the generation of the " + ("member's object" if own else "template")
-        yield Fact("status", f"{field}: {note}", value, f"/status/{field}", places=(place_at(path, call.object),))
+        answer = pointer_to(("status", field))
+        yield Fact("status", f"{field}: {note}", value, answer, places=(place_at(path, call.object),))
     observed = place_at(_OBSERVED_GENERATION, call.object)
     if observed.exists and "observedGeneration" not in reflected:
         note = "observedGeneration is about another object, so it is left out"
