@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.dependencies import united
+from karta_interpreter.lua.dependencies import merge_dependencies
 from karta_interpreter.lua.machine.worker import run_job, script_job
 from karta_interpreter.lua.script import Own, Script
 
@@ -23,6 +23,6 @@ def answer(
     given = [arguments["object"], *([arguments.get(second)] if second else [])]
     answers = [run_job(script_job(script, given, own or {}, on_print)) for script in scripts]
     if "dependencies" in answers[0]:
-        return {"dependencies": united(each["dependencies"] for each in answers)}
+        return {"dependencies": merge_dependencies(each["dependencies"] for each in answers)}
     found: dict[str, JSON] = answers[0]
     return found

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.lua.empties import mend_empties
+from karta_interpreter.lua.empty_tables import restore_empty_tables
 
 _NESTED: Any = {"spec": {"template": {"volumes": [{"name": "a", "emptyDir": {}}]}, "list": []}}
 
@@ -53,30 +53,30 @@ _NESTED: Any = {"spec": {"template": {"volumes": [{"name": "a", "emptyDir": {}}]
     ],
 )
 def test_mends(value: Any, references: list[Any], mended: Any) -> None:
-    assert mend_empties(value, references) == mended
+    assert restore_empty_tables(value, references) == mended
 
 
 def test_shares_what_needs_no_change() -> None:
     value = {**_NESTED, "added": []}
-    mended = mend_empties(value, [_NESTED])
+    mended = restore_empty_tables(value, [_NESTED])
     assert mended == _NESTED
     assert mended["spec"] is _NESTED["spec"]
 
 
 def test_leaves_its_input_alone() -> None:
     value: Any = {"a": [[], 1], "b": {"c": []}}
-    mend_empties(value, [{"b": {"c": {}}}])
+    restore_empty_tables(value, [{"b": {"c": {}}}])
     assert value == {"a": [[], 1], "b": {"c": []}}
 
 
 def test_mends_what_moved() -> None:
     moved = {"status": _NESTED["spec"]}
-    assert mend_empties(moved, [_NESTED]) == {"status": {"template": {"volumes": [{"name": "a"}]}}}
+    assert restore_empty_tables(moved, [_NESTED]) == {"status": {"template": {"volumes": [{"name": "a"}]}}}
 
 
 def test_an_untouched_part_obeys_the_rules_as_well() -> None:
     reference = {"l": [{"x": {}}, {"x": []}]}
-    assert mend_empties(dict(reference), [reference]) == {"l": [{"x": {}}, {"x": {}}]}
+    assert restore_empty_tables(dict(reference), [reference]) == {"l": [{"x": {}}, {"x": {}}]}
 
 
 _LEAVES = st.sampled_from([0, 1, "", "text", True])
@@ -97,7 +97,7 @@ def _through_lua(value: Any) -> Any:
 
 @given(_OBJECTS, st.lists(_OBJECTS, max_size=2))
 def test_it_does_not_matter_what_an_empty_table_came_back_as(value: Any, references: list[Any]) -> None:
-    assert mend_empties(value, references) == mend_empties(_through_lua(value), references)
+    assert restore_empty_tables(value, references) == restore_empty_tables(_through_lua(value), references)
 
 
 @given(_OBJECTS, st.lists(_OBJECTS, max_size=2))
@@ -106,4 +106,4 @@ def test_it_does_not_matter_what_is_shared(value: Any, references: list[Any]) ->
     shared = {**value, **{f"shared{index}": reference for index, reference in enumerate(references)}}
     copied = {**value, **{f"shared{index}": copy for index, copy in enumerate(copies)}}
     known = [{f"shared{index}": reference} for index, reference in enumerate(references)]
-    assert mend_empties(shared, [*references, *known]) == mend_empties(copied, [*references, *known])
+    assert restore_empty_tables(shared, [*references, *known]) == restore_empty_tables(copied, [*references, *known])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import LuaRunError
-from karta_interpreter.lua.dependencies import united, verify
+from karta_interpreter.lua.dependencies import merge_dependencies, verify
 
 _SECRET = {"apiVersion": "v1", "kind": "Secret", "namespace": "team", "name": "key"}
 _LABELLED = {"apiVersion": "v1", "kind": "Secret", "labelSelector": {"matchLabels": {"app": "web"}}}
@@ -144,12 +144,12 @@ def test_sorts_by_version_kind_namespace_and_name() -> None:
         {"apiVersion": "v1", "kind": "Secret", "namespace": "b", "name": "a"},
         {"apiVersion": "v1", "kind": "Secret", "namespace": "b", "name": "b"},
     ]
-    assert united([ordered[3:][::-1], ordered[:3][::-1]]) == ordered
+    assert merge_dependencies([ordered[3:][::-1], ordered[:3][::-1]]) == ordered
 
 
 def test_names_each_dependency_once() -> None:
-    assert united([[_SECRET, _SECRET], [_SECRET]]) == [_SECRET]
+    assert merge_dependencies([[_SECRET, _SECRET], [_SECRET]]) == [_SECRET]
 
 
 def test_keeps_every_dependency_that_has_a_selector() -> None:
-    assert united([[_LABELLED, _SECRET], [_LABELLED]]) == [_LABELLED, _LABELLED, _SECRET]
+    assert merge_dependencies([[_LABELLED, _SECRET], [_LABELLED]]) == [_LABELLED, _LABELLED, _SECRET]

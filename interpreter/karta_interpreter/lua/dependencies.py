@@ -45,11 +45,11 @@ def verify(dependencies: Sequence[Object]) -> None:
         raise LuaRunError(message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]} ...")
 
 
-def united(answers: Iterable[Sequence[Object]]) -> list[JSON]:
+def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
     """The dependencies of several scripts in Karmada's order, each once.
 
     >>> secret, service = {"kind": "Secret", "name": "a"}, {"kind": "Service", "name": "a"}
-    >>> united([[service, secret], [service]]) == [secret, service]
+    >>> merge_dependencies([[service, secret], [service]]) == [secret, service]
     True
     """
     seen: set[tuple[str, ...]] = set()

@@ -26,8 +26,7 @@ _MEMBERS: Final = {
     "package": "loaded loaders loadlib preload",
     "string": "byte char dump find format gfind gmatch gsub len lower match rep reverse sub upper",
     "table": "concat getn insert maxn remove sort",
-    "karta": "aggregateStatus getComponents getDependencies getReplicas interpretHealth reflectStatus retain"
-    " reviseReplica",
+    "karta": " ".join(slot.own_function for slot in SLOTS.values()),
     "kube": "accuratePodRequirements getPodDependencies getResourceQuantity resourceAdd",
 }
 MODULES: Final = {name: frozenset(members.split()) for name, members in _MEMBERS.items()}

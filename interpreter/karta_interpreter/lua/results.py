@@ -7,7 +7,7 @@ from typing import Final, TypeAlias, final
 from karta_interpreter.errors import LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.lua.dependencies import verify
-from karta_interpreter.lua.empties import mend_empties
+from karta_interpreter.lua.empty_tables import restore_empty_tables
 from karta_interpreter.lua.gotypes import MismatchError, rewrite
 
 Returned: TypeAlias = Sequence[JSON]
@@ -97,7 +97,7 @@ def _components(returned: Returned, _: Sequence[Object]) -> _Answer:
 def _changed_object(name: str) -> Callable[[Returned, Sequence[Object]], _Answer]:
     def read(returned: Returned, references: Sequence[Object]) -> _Answer:
         table = _table(_first(returned), "expect the returned requires type is table")
-        changed = mend_empties(table, references) if table else {}
+        changed = restore_empty_tables(table, references) if table else {}
         _check_object(changed)
         return {name: changed}
 
@@ -119,7 +119,7 @@ def _check_object(value: JSON) -> None:
 
 def _status(returned: Returned, _: Sequence[Object]) -> _Answer:
     table = _table(_first(returned), "expect the returned replica type is table")
-    return {"status": mend_empties(table) if table else {}}
+    return {"status": restore_empty_tables(table) if table else {}}
 
 
 def _health(returned: Returned, _: Sequence[Object]) -> _Answer:

@@ -24,6 +24,11 @@ class Slot(NamedTuple):
     parameters: tuple[str, ...] = ("desiredObj",)
     results: int = 1
 
+    @property
+    def own_function(self) -> str:
+        """The function of ``require("karta")`` that asks the Karta: ``getReplicas`` beside ``GetReplicas``."""
+        return self.function[0].lower() + self.function[1:]
+
 
 SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
     {

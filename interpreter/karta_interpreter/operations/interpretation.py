@@ -7,7 +7,7 @@ from typing import TypeAlias
 from karta_interpreter.errors import InterpretationError, LuaError, LuaLimitError
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta import Definition, Reader, resolved
-from karta_interpreter.lua.dependencies import united
+from karta_interpreter.lua.dependencies import merge_dependencies
 from karta_interpreter.lua.machine.worker import Job, run_job, script_job
 from karta_interpreter.lua.script import Script
 from karta_interpreter.operations.call import DEFAULT_OPTIONS, Call, Operation, Options, Results
@@ -96,7 +96,7 @@ def script_errors(definition: Definition, script: Script) -> Iterator[None]:
 def script_results(call: Call, answers: Sequence[dict[str, JSON]]) -> Results:
     """Return the answer to a call by the results of the jobs; only InterpretDependency has several."""
     if call.operation is Operation.INTERPRET_DEPENDENCY:
-        return {"dependencies": united(each["dependencies"] for each in answers)}
+        return {"dependencies": merge_dependencies(each["dependencies"] for each in answers)}
     return _status_only(call, answers[0]) if call.operation is Operation.AGGREGATE_STATUS else answers[0]
 
 

@@ -11,14 +11,14 @@ from orjson import Fragment
 from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition
-from karta_interpreter.lua.empties import mend_empties
+from karta_interpreter.lua.empty_tables import restore_empty_tables
 from karta_interpreter.lua.results import lua_type
 from karta_interpreter.lua.script import SLOTS, Own
 from karta_interpreter.operations.call import RESULTS, Call, Operation, Options, StatusItem
 from karta_interpreter.operations.dispatch import own_answer
 
-_FUNCTIONS: Final = {slot.function[0].lower() + slot.function[1:]: Operation(name) for name, slot in SLOTS.items()}
-"""The operation of each function, which is called like that of a script: ``GetReplicas`` asks ``karta.getReplicas``."""
+_FUNCTIONS: Final = {slot.own_function: Operation(name) for name, slot in SLOTS.items()}
+"""The operation of each function."""
 
 _ARGUMENTS: Final[Mapping[Operation, tuple[str, ...]]] = {
     Operation.REVISE_REPLICA: ("object", "replicas"),
@@ -57,8 +57,8 @@ def _object(value: JSON, place: str, call: Call) -> Object:
         raise LuaRunError(f"bad argument {place} (object expected, got list)")
     _check(value, dict, "table", place)
     given = [_decoded(each) for each in (call.object, call.observed) if each is not None]
-    mended: Object = value if any(value is each for each in given) else mend_empties(value, given)
-    return mended
+    restored: Object = value if any(value is each for each in given) else restore_empty_tables(value, given)
+    return restored
 
 
 def _decoded(given: Object | Fragment) -> Object:

@@ -113,8 +113,7 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
         for query in _switches([component]):
             for place, value in places.shared(query, kept, resumed.get(query)):
                 kept = set_value(kept, place, value)
-    suspends = [(action.path, action.value) for action in definition.suspend]
-    is_held = all(found == value for path, value in suspends for found in path.evaluate(observed))
+    is_held = all(found == action.value for action in definition.suspend for found in action.path.evaluate(observed))
     for fields in definition.queued:
         if is_held and not fields.while_held:
             continue

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.empties import mend_empties
+from karta_interpreter.lua.empty_tables import restore_empty_tables
 from karta_interpreter.lua.gotypes.scalars import SCALARS, MismatchError, mismatch
 
 _T = TypeVar("_T")
@@ -60,7 +60,7 @@ def decode(go_type: str, value: JSON) -> JSON:
     >>> decode("[]Component", [{"Name": "worker", "replicas": 2, "replicaRequirements": {}, "color": "blue"}])
     [{'name': 'worker', 'replicas': 2}]
     """
-    value = mend_empties(value)
+    value = restore_empty_tables(value)
     try:
         _convert(go_type, value)
     except msgspec.ValidationError:
@@ -74,7 +74,7 @@ def rewrite(go_type: str, value: JSON) -> JSON:
     >>> rewrite("[]Component", [{"Name": "worker", "replicas": 2, "replicaRequirements": {}, "color": "blue"}])
     [{'name': 'worker', 'replicas': 2}]
     """
-    value = mend_empties(value)
+    value = restore_empty_tables(value)
     try:
         return encode(go_type, value)
     except msgspec.ValidationError:

@@ -11,7 +11,7 @@ _TABLES = (dict, list)
 _DELETED: Final = object()
 
 
-def mend_empties(value: JSON, references: Sequence[JSON] = ()) -> JSON:
+def restore_empty_tables(value: JSON, references: Sequence[JSON] = ()) -> JSON:
     """A value that is not empty itself, its empty parts as in the references; what needs no change is shared.
 
     Follows ``convertEmptySliceToEmptyStructPartly`` of Karmada (``luavm/lua_convert.go``): an empty table is what was
@@ -20,7 +20,7 @@ def mend_empties(value: JSON, references: Sequence[JSON] = ()) -> JSON:
     empty elements of one list upstream deletes some and some of their neighbours, in random order; here those that are
     empty go. And upstream fails over a key with one of ``*?|#@`` in it.
 
-    >>> mend_empties({"a": [], "b": [], "c": []}, [{"a": {}, "b": []}])
+    >>> restore_empty_tables({"a": [], "b": [], "c": []}, [{"a": {}, "b": []}])
     {'a': {}, 'b': []}
     """
     text = _text(value)
@@ -29,18 +29,18 @@ def mend_empties(value: JSON, references: Sequence[JSON] = ()) -> JSON:
     empties: dict[Path, JSON] = {}
     for reference in references:
         _note(reference, (), empties)
-    return _mended(value, (), empties)
+    return _restored(value, (), empties)
 
 
-def _mended(value: JSON, place: Path, empties: Mapping[Path, JSON]) -> JSON:
+def _restored(value: JSON, place: Path, empties: Mapping[Path, JSON]) -> JSON:
     changes: dict[str | int, JSON] = {}
     is_object = type(value) is dict
     for key, part in value.items() if is_object else enumerate(value):
         if type(part) in _TABLES:
             here = (*place, key) if is_object else place
-            mended = _mended(part, here, empties) if part else empties.get(here, _DELETED)
-            if mended is not part:
-                changes[key] = mended
+            restored = _restored(part, here, empties) if part else empties.get(here, _DELETED)
+            if restored is not part:
+                changes[key] = restored
     if not changes:
         return value
     if is_object:
