@@ -204,7 +204,7 @@ def test_status(define: Define, subject: dict[str, Any], expected: dict[str, Any
 @pytest.mark.parametrize(
     ("subject", "words"),
     [
-        pytest.param(obj("fine"), "must be an object", id="text as a status"),
+        pytest.param(obj("fine"), "must be an object, but is a string", id="text as a status"),
         pytest.param(
             obj({"observedGeneration": 1}, {"annotations": {"resourcetemplate.karmada.io/generation": "x"}}),
             "must be a number",

@@ -80,7 +80,7 @@ def _texts(definition: Definition, query: Query, obj: Object) -> list[str]:
     values = _values(definition, query, obj)
     for value in values:
         if value is not None and not isinstance(value, str):
-            raise _misfit(definition, query, f"names, but yields a {type(value).__name__}")
+            raise _misfit(definition, query, f"names, but yields {type_name(value)}")
     return [value for value in values if value]
 
 

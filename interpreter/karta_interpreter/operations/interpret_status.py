@@ -6,7 +6,7 @@ from typing import Final
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.fields import annotation, generation
 from karta_interpreter.k8s.projection import Projection
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta import Definition
 
 TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"
@@ -29,7 +29,7 @@ def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
     if status is None:
         return {}
     if not isinstance(status, dict):
-        raise InterpretationError(f"status must be an object, but is a {type(status).__name__}")
+        raise InterpretationError(f"status must be an object, but is {type_name(status)}")
     if "observedGeneration" not in status:
         return status
     if not definition.annotations.observes_generation:

@@ -90,10 +90,6 @@ def _quantity(value: JSON) -> str:
         raise MismatchError(str(err)) from err
 
 
-def _int_or_string(value: JSON) -> JSON:
-    return value if type(value) is str else _int32(value)
-
-
 def _time(value: JSON) -> str:
     if type(value) is not str:
         raise mismatch(value, "string")
@@ -111,7 +107,7 @@ SCALARS: Final[Mapping[str, Reader]] = {
     "int32": _int32,
     "int64": _integer("int64", 64),
     "Quantity": _quantity,
-    "IntOrString": _int_or_string,
+    "IntOrString": lambda value: value if type(value) is str else _int32(value),
     "Time": _time,
     "any": lambda value: value,
 }

@@ -9,7 +9,6 @@ it: most scripts read a small part of what they get. The argument itself is JSON
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -62,7 +61,10 @@ class Host:
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self._own)
         yield "call_kube", lambda name, *given: self._call(lambda *values: [self._kube[name](*values)], given)
-        yield "call_own", lambda name, *given: self._call(partial(self._ask, name), given)
+        yield (
+            "call_own",
+            lambda name, *given: self._call(lambda *values: map(without_nulls, self._own[name](*values)), given),
+        )
 
     def begin(self, own: Own, on_print: OnPrint | None) -> None:
         """Begin a run."""
@@ -140,9 +142,6 @@ class Host:
         except InterpreterError as error:
             return False, spelled(str(error))
         return True, *chain.from_iterable(map(self.give, results))
-
-    def _ask(self, name: str, *values: JSON) -> Iterator[JSON]:
-        return map(without_nulls, self._own[name](*values))
 
     def _print(self, text: str) -> None:
         """Pass on what a script prints, up to a length."""

@@ -21,7 +21,7 @@ Nothing here limits a script: a machine runs in a process that has limits of its
 
 import math
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from random import getrandbits
 from typing import Any, Final, NamedTuple, NoReturn
@@ -72,7 +72,7 @@ class Runtime:
             attribute_filter=_refuse,
             overflow_handler=_as_float,
         )
-        self._host = Host(kube, self._to_lua)
+        self._host = Host(kube, partial(self._lua.table_from, recursive=True))
         self._machine = self._start()
         self._chunk = lru_cache(_MOST_CHUNKS)(self._load)
 
@@ -115,9 +115,6 @@ class Runtime:
             lua.execute(_LOAD, _text(part), machine, functions)
         lua.execute(_EMPTY)
         return machine
-
-    def _to_lua(self, value: JSON) -> Any:  # noqa: ANN401 - a value of the machine's
-        return self._lua.table_from(value, recursive=True)
 
     def _load(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
         chunk, problem = _pair(self._machine.load(spelled(rewrite(text))))

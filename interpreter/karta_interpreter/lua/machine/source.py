@@ -34,6 +34,7 @@ _GO_ON: Final = frozenset(("and", "or", "==", "~=", "<", ">", "<=", ">=", "..", 
 """What makes a value of more than the function in front of it."""
 _ORDINARY: Final = {"_ENV": "_ENV_"}
 """Names that mean nothing to gopher-lua."""
+_VARIADIC: Final = re.compile(r"(\bfunction\b[^()]*\([^()]*\.\.\.\s*\))")
 _ORDER_MATTERS: Final = re.compile(r"\b(?:pairs|next|_G)\b")
 
 
@@ -86,11 +87,12 @@ class _Rewriter:
 
     def rewrite(self, text: str) -> str:
         """The script with each line in its place."""
-        has_arg = re.search(r"\barg\b", text)
         tokens = [(found.lastgroup or "", found.group()) for found in _TOKEN.finditer(text)]
         self._recursive = _recursive_functions([word for kind, word in tokens if kind != "blank"])
         rewritten = "".join(self._pieces(tokens))
-        return _with_arg(rewritten) if has_arg else rewritten
+        # A function with `...` has a local `arg` as well.
+        has_arg = re.search(r"\barg\b", text)
+        return _VARIADIC.sub(r"\1 local arg = {n = #{...}, ...};", rewritten) if has_arg else rewritten
 
     def _pieces(self, tokens: Iterable[tuple[str, str]]) -> Iterator[str]:
         index = 0
@@ -167,14 +169,6 @@ def _recursive_functions(words: Sequence[str]) -> frozenset[int]:
 def _escape(found: re.Match[str]) -> str:
     r"""An escape as Lua 5.2 has it; to gopher-lua ``\z`` is a z."""
     return found.group() if found[1][0] in _ESCAPES else found[1]
-
-
-_VARIADIC: Final = re.compile(r"(\bfunction\b[^()]*\([^()]*\.\.\.\s*\))")
-
-
-def _with_arg(text: str) -> str:
-    """A function with ``...`` has a local ``arg`` as well."""
-    return _VARIADIC.sub(r"\1 local arg = {n = #{...}, ...};", text)
 
 
 _PLACE: Final = re.compile(r"<string>:(\d+): (.*)", re.DOTALL)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta import Definition, Status, match_status
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern
 from karta_interpreter.operations.call import StatusItem
@@ -55,8 +55,8 @@ def reports_of(definition: Definition, template: Object, items: Iterable[StatusI
 
 def _report(definition: Definition, template: Object, item: StatusItem) -> Report:
     if not isinstance(item.status, dict | None):
-        found = type(item.status).__name__
-        raise InterpretationError(f"the status of cluster {item.cluster} must be an object, but is a {found}", code=400)
+        message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
+        raise InterpretationError(message, code=400)
     if not item.status:
         return Report(item.cluster, {})
     status: JSON = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
