@@ -166,7 +166,7 @@ def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], 
     return tuple(units) if left == 0 else None
 
 
-class _Class(NamedTuple):
+class _Group(NamedTuple):
     """All targets of one step: the sum of their bounds in units, and of their ideals in parts of a unit."""
 
     step: int
@@ -178,31 +178,34 @@ class _Class(NamedTuple):
 def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
     """Find units near the ideals that add up exactly although steps differ.
 
-    Targets of the same step can stand in for each other. So the pods of each step are settled first, and then
-    shared among its targets, which always adds up.
+    Targets of the same step can stand in for each other. So the pods of each step are found first, and then shared
+    among its targets, which always adds up.
     """
-    places: dict[int, list[int]] = {}
+    by_step: dict[int, list[int]] = {}
     for index, target in enumerate(targets):
-        places.setdefault(target.step, []).append(index)
-    classes = [
-        _Class(step, *map(sum, zip(*((targets[at].least, targets[at].most, ideals[at]) for at in each), strict=True)))
-        for step, each in places.items()
-    ]
-    settled = _settled(total, classes, unit)
-    if settled is None:
+        by_step.setdefault(target.step, []).append(index)
+    groups: list[_Group] = []
+    for step, places in by_step.items():
+        least, most = sum([targets[at].least for at in places]), sum([targets[at].most for at in places])
+        groups.append(_Group(step, least, most, sum([ideals[at] for at in places])))
+    counts = _cheapest(total, groups, unit)
+    if counts is None:
         return None
     units = dict[int, int]()
-    for each, count in zip(places.values(), settled, strict=True):
-        alone = [targets[index]._replace(step=1) for index in each]
-        units |= zip(each, share(count, alone) or (), strict=True)
+    for places, count in zip(by_step.values(), counts, strict=True):
+        alone = [targets[at]._replace(step=1) for at in places]
+        units |= zip(places, share(count, alone) or (), strict=True)
     return tuple(units[index] for index in range(len(targets)))
 
 
-def _settled(total: int, classes: Sequence[_Class], unit: int) -> tuple[int, ...] | None:
-    """Return the units of each class, the cheapest way to the total; there may be a way that is not tried."""
-    reach = _REACH.get(len(classes), _LEAST_REACH)
-    best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
-    for step, least, most, parts in classes[:-1]:
+def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...] | None:
+    """Return the units of each group, the nearest to their ideals that add up; there may be a way that is not tried.
+
+    All groups but the last one try the units around their ideal; the last one takes what is left.
+    """
+    reach = _REACH.get(len(groups), _LEAST_REACH)
+    best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}  # by the pods so far, their cost and the units
+    for step, least, most, parts in groups[:-1]:
         middle = parts // unit
         reachable: dict[int, tuple[int, tuple[int, ...]]] = {}
         window = range(max(least, middle - reach), min(most, middle + reach) + 1)
@@ -213,7 +216,7 @@ def _settled(total: int, classes: Sequence[_Class], unit: int) -> tuple[int, ...
                 if known is None or cost + price < known[0]:
                     reachable[pods + more] = cost + price, (*way, units)
         best = dict(sorted(reachable.items(), key=lambda found: found[1][0])[:_MOST_SUMS])
-    step, least, most, parts = classes[-1]
+    step, least, most, parts = groups[-1]
     ways = [
         (cost + abs(units * unit - parts) * step, (*way, units))
         for pods, (cost, way) in best.items()

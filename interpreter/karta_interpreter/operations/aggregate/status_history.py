@@ -41,10 +41,10 @@ def next_status(definition: Definition, template: Object, merged: _Fields, items
     known: Object = before if isinstance(before, dict) else {}
     status = _with_outcome(definition, merged, known, items)
     # A member counts its generations for itself; they mean nothing here.
-    observed = _agreed_generation(items, generation(template))
-    observed = known if observed is None else {"observedGeneration": observed}
     status = {key: value for key, value in status.items() if key != "observedGeneration"}
-    status |= {key: value for key, value in observed.items() if key == "observedGeneration"}
+    observed = _agreed_generation(items, generation(template))
+    if observed is not None or "observedGeneration" in known:
+        status["observedGeneration"] = known["observedGeneration"] if observed is None else observed
     if definition.annotations.outcomes:
         status = _with_starts(definition, template, status, known)
     return _with_known(definition, status, known)
