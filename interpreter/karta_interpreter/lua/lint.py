@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.errors import LuaSyntaxError
 from karta_interpreter.lua.machine.bytecode import Definition, Mention, Names
 from karta_interpreter.lua.script import SLOTS
-from karta_interpreter.suggestion import closest
+from karta_interpreter.suggestion import closest, did_you_mean
 
 FORBIDDEN: Final = frozenset(
     (
@@ -124,16 +124,12 @@ def _globals(found: Names) -> Iterator[Lint]:
         if mention.name in GLOBALS:
             message = f"{mention.name} hides Lua's own, in Karmada for whatever script runs next, too"
         yield _warning("global-variable", message, f"write local {mention.name}", mention.line, mention.name)
-    own = _own_names(found)
+    own = found.own
     unknown = _first_of_each(each for each in found.read if not _is_known(each.name, found, own))
     for number, mention in enumerate(unknown):
         meant = _guess(mention.name, own | found.locals) if number < _MOST_GUESSES else ""
         hint = f"did you mean {meant}?" if meant else ""
         yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
-
-
-def _own_names(found: Names) -> set[str]:
-    return {each.name for each in found.assigned} | {each.name for each in found.functions if not each.is_local}
 
 
 def _is_known(name: str, found: Names, own: set[str]) -> bool:
@@ -153,7 +149,7 @@ def _guess(name: str, names: set[str]) -> str:
 
 
 def _rejected(found: Names) -> Iterator[Lint]:
-    own = _own_names(found)
+    own = found.own
     called = [*found.read, *(Mention(f"string.{name}", line) for name, line in found.methods)]
     for name, line in sorted(dict.fromkeys(called), key=lambda mention: mention.line):
         if name in FORBIDDEN and name not in own and name.partition(".")[2] not in found.own_members:
@@ -161,9 +157,8 @@ def _rejected(found: Names) -> Iterator[Lint]:
             yield Lint("error", "forbidden-function", message, "", line, name)
     for name, line in found.required:
         if name not in MODULES and name != "_G":
-            meant = closest(name, MODULES)
-            hint = f"did you mean {meant}?" if meant else f"there are: {', '.join(MODULES)}"
-            yield Lint("error", "unknown-module", f"there is no module {name}", hint, line, name)
+            message, hint = f"there is no module {name}", did_you_mean(name, MODULES)
+            yield Lint("error", "unknown-module", message, hint, line, name)
 
 
 def _kept(mention: Mention) -> Lint:

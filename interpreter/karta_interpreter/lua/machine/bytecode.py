@@ -57,6 +57,11 @@ class Names:
     own_members: set[str] = field(default_factory=set)
     locals: set[str] = field(default_factory=set)
 
+    @property
+    def own(self) -> set[str]:
+        """The globals that the script sets."""
+        return {each.name for each in self.assigned} | {each.name for each in self.functions if not each.is_local}
+
 
 @dataclass(slots=True)
 class _Function:
