@@ -1,5 +1,6 @@
 """Lua for what chooses between expressions: alternatives, conditions, and errors that are passed over."""
 
+import re
 from collections.abc import Sequence
 
 from karta_interpreter.export.emitter import Emitter
@@ -7,7 +8,7 @@ from karta_interpreter.export.traits import (
     hint_of,
     inside,
     is_truthy,
-    singular,
+    singular_name,
 )
 from karta_interpreter.export.writer import Sink, Value, bare, negated, quoted
 from karta_interpreter.jq import syntax as ast
@@ -43,7 +44,7 @@ class Branches(Emitter):
             self.insert(lines)
             self.assign(result, right.text)
             if follows:
-                self.line(f"{origin} = instead({missing}, {right.origin or 'nil'}, {left.text}, {result})")
+                self.line(f"{origin} = default_origin({missing}, {right.origin or 'nil'}, {left.text}, {result})")
         return Value(result, origin or None)
 
     def alternatives(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
@@ -83,7 +84,8 @@ class Branches(Emitter):
         def other(output: Value) -> None:
             if missing:
                 output = self.bind(output)
-                origin = f"instead(alone({missing}, 2), {output.origin or 'nil'}, alone({missing}, 1), {output.text})"
+                value, origin = f"only_element({missing}, 1)", f"only_element({missing}, 2)"
+                origin = f"default_origin({origin}, {output.origin or 'nil'}, {value}, {output.text})"
                 output = Value(output.text, origin)
             self.append(found, output, node.right, origins)
 
@@ -107,16 +109,23 @@ class Branches(Emitter):
         result = self.new(hint_of(then))
         origin = self.new("origin") if follows else ""
         self.line(f"local {result}{f', {origin}' if origin else ''}")
-        with self.when(condition):
+        if not lines and _is_nil(first):
+            with self.when(negated(bare(condition))):
+                self._assign(others, result, origin, second)
+            return Value(result, origin or None)
+        with self.when(condition, keep=True):
             self._assign(lines, result, origin, first)
-            self.otherwise()
-            self._assign(others, result, origin, second)
+            if others or not _is_nil(second):
+                self.otherwise()
+                self._assign(others, result, origin, second)
         return Value(result, origin or None)
 
     def _assign(self, lines: Sequence[str], result: str, origin: str, value: Value) -> None:
+        """Write the lines of a value, and assign it to a variable that is nil."""
         self.insert(lines)
-        self.assign(result, value.text)
-        if origin:
+        if value.text != "nil":
+            self.assign(result, value.text)
+        if origin and value.origin not in (None, "nil"):
             self.assign(origin, value.origin or "nil")
 
     def choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: Sink) -> None:
@@ -158,7 +167,8 @@ class Branches(Emitter):
                     names = ", ".join(map(quoted, keys))
                     found = self.bind(Value(f"peek({here.text}, {names})"), keys[-1]).text
                     whole = Value(found, inside(here.origin, found, names) if self.follows(here) else None)
-                self.loop(whole, sink, hint=singular(target), function="optional_elements")
+                name = keys[-1] if keys else re.sub(r"_\d+$", "", whole.text)
+                self.loop(whole, sink, hint=singular_name(name), function="try_each")
             case _:
                 self._caught(body, here, sink)
 
@@ -169,3 +179,7 @@ class Branches(Emitter):
         with self.block(f"local {found} = tried(function({found})", "end)"):
             self.each(body, here, Sink(lambda output: self.append(found, output, origins=origins), short=True))
         self.again(found, origins, sink)
+
+
+def _is_nil(value: Value) -> bool:
+    return value.text == "nil" and value.origin in (None, "nil")

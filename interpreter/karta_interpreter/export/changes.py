@@ -6,8 +6,6 @@ from karta_interpreter.export.script import Script, has_default, lua_value
 from karta_interpreter.export.traits import hint_of
 from karta_interpreter.export.writer import key_text, quoted
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.syntax import Comma
-from karta_interpreter.jq.syntax.traversal import terms_of
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.karta.definition import Component, PodTemplate
 
@@ -172,9 +170,8 @@ def _rule(script: Script, rule: Retained | Unset | Respelled) -> str:
 
 
 def _last_field(query: Query) -> str:
-    """Return a name for what an expression gives: the field at its end."""
-    node = terms_of(query.node)[0] if isinstance(query.node, Comma) else query.node
-    return hint_of(node)
+    """Return a name for the outputs of an expression: the field at its end."""
+    return hint_of(query.node)
 
 
 def _unset(script: Script, rule: Unset) -> str:
@@ -187,7 +184,7 @@ def _unset(script: Script, rule: Unset) -> str:
         kept = f", function(value) return (({condition}(value))) end" if condition else ""
         lines += [
             f"  local key_of_element = function(value) return identity_of({key}(value)) end",
-            f"  local found = united(ours, theirs, key_of_element{kept})",
+            f"  local found = merged_elements(ours, theirs, key_of_element{kept})",
             "  if found == nil or found == false or (is_empty(found)) then return ours end",
             "  return found",
         ]

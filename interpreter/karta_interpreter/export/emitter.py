@@ -64,6 +64,9 @@ class Emitter(Places):
                 self._pairs(target, key, here, lambda whole, of: sink.write(self.item(whole, of)))
             case ast.Iterate(target):
                 self.each(target, here, Sink(lambda whole: self.loop(whole, sink, hint=singular(target))))
+            case ast.Pipe(left, ast.Try(ast.Iterate(ast.Identity()), None)) if not self.follows(here):
+                name = singular(left)
+                self.each(left, here, Sink(lambda whole: self.loop(whole, sink, hint=name, function="try_each")))
             case ast.Pipe(left, right):
                 self.each(left, here, Sink(lambda output: self.each(right, self.entered(output, left), sink)))
             case ast.Comma():

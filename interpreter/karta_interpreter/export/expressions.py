@@ -132,7 +132,7 @@ class Expressions:
         if not paths:
             return self._function(query, name, "places", parameter)
         finders = [f"places_at({path.arguments})" for path in paths]
-        return self._path(query, name, finders[0] if len(finders) == 1 else f"together({', '.join(finders)})")
+        return self._path(query, name, finders[0] if len(finders) == 1 else f"joined_results({', '.join(finders)})")
 
     def _path(self, query: Query, name: str, finder: str) -> str:
         key = query.text, "path"
@@ -238,7 +238,7 @@ class Expressions:
 
     def _makes_null(self, *lines: str) -> bool:
         """Whether some code makes objects that may have null in them."""
-        makers = {"some", "from_entries", *self._null_makers}
+        makers = {"or_null", "from_entries", *self._null_makers}
         return any(not makers.isdisjoint(words_of(line)) for line in lines)
 
     def new(self, hint: str) -> str:

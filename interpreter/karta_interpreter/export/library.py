@@ -14,7 +14,7 @@ _HEAD: Final = re.compile(r"^local (?:function )?(\w+)", re.MULTILINE)
 _WORD: Final = re.compile(r"(?<![.\w])[A-Za-z_]\w*(?!\w| = )")
 _DECLARED: Final = re.compile(r"local function \w+\(([^)]*)\)|function\(([^)]*)\)|local ([\w, ]+)|for ([\w, ]+) in")
 _FEATURES: Final[Mapping[str, frozenset[str]]] = {
-    "null": frozenset({"append", "list", "some"}),
+    "null": frozenset({"append", "list", "or_null"}),
     "numeral": frozenset({"numeral"}),
     "times": frozenset({"times"}),
     "limited_by": frozenset({"limited_by"}),

@@ -67,7 +67,7 @@ class Places(Writer):
     def append(self, found: str, output: Value, node: Node | None = None, origins: str = "") -> None:
         """Write that a list has another element; ``origins``: the variable with the origins of all elements."""
         if origins and self.follows(output):
-            self.line(f"keep({found}, {output.text}, {origins}, {output.origin})")
+            self.line(f"append_from({found}, {output.text}, {origins}, {output.origin})")
         elif node is not None and is_present(node):
             self.line(f"{found}[#{found} + 1] = {output.text}")
         else:

@@ -20,7 +20,7 @@ _THERE_CALLS: Final = _BOOLEAN_CALLS | {"length", "keys", "tostring", "tonumber"
 
 def field_text(node: Node, value: Value) -> str:
     """Return the text of an object's field in a table constructor."""
-    return value.text if is_present(node) else f"some({value.text})"
+    return value.text if is_present(node) else f"or_null({value.text})"
 
 
 def unsupported(node: Node, reason: str) -> ExportError:
@@ -141,6 +141,11 @@ def hint_of(node: Node) -> str:
             return hint_of(right)
         case ast.Alternative(left, _):
             return hint_of(left)
+        case ast.Comma(left, _):
+            return hint_of(left)
+        case ast.If(((_, then), *_), otherwise):
+            hint = hint_of(then)
+            return hint if hint != "value" or otherwise is None else hint_of(otherwise)
         case ast.Iterate(target):
             return singular(target)
     return "value"
@@ -148,5 +153,13 @@ def hint_of(node: Node) -> str:
 
 def singular(node: Node) -> str:
     """Return a name for an element of a list."""
-    name = hint_of(node)
+    return singular_name(hint_of(node))
+
+
+def singular_name(name: str) -> str:
+    """Return a name for an element of a list with a name.
+
+    >>> singular_name("jobs"), singular_name("class"), singular_name("data")
+    ('job', 'each_class', 'each_data')
+    """
     return name[:-1] if len(name) > len("ss") and name.endswith("s") and not name.endswith("ss") else f"each_{name}"

@@ -69,6 +69,7 @@ _MOST_VARIABLES: Final = 60
 """The variables that a function may have at once; Lua's limit is 200, and calls need some places, too."""
 _TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _OPERAND: Final = re.compile(r"\w+(?:\((?:[^()]|\([^()]*\))*\))?")
+_FIELD: Final = re.compile(rf"get\(\w+(?:, {_TEXT.pattern})+\)")
 _COMPARED: Final = re.compile(rf"({_OPERAND.pattern}) ([=~]=) ({_OPERAND.pattern}|{_TEXT.pattern})")
 
 
@@ -99,6 +100,7 @@ class Writer:
 
     def __init__(self, taken: set[str] | None = None) -> None:
         self.lines: list[str] = []
+        self._fields: list[dict[str, str]] = [{}]
         self._taken = taken if taken is not None else set()
         self._depth = 0
 
@@ -112,7 +114,9 @@ class Writer:
         size = len(self.lines)
         self.line(head)
         self._depth += 1
+        self._fields.append({})
         yield
+        self._fields.pop()
         self._depth -= 1
         inner = self.lines[size + 1 :]
         if not inner and end == "end" and not keep:
@@ -133,6 +137,7 @@ class Writer:
         self._depth -= 1
         self.line("else")
         self._depth += 1
+        self._fields[-1] = {}
 
     def new(self, hint: str = "value") -> str:
         """A name for a local variable that this function does not have yet."""
@@ -144,10 +149,15 @@ class Writer:
         return found
 
     def bind(self, value: Value, hint: str = "value") -> Value:
-        """The value by a name."""
+        """The value by a name; a field that has a name in an open block keeps it."""
         if value.is_simple:
             return value
+        for known in self._fields:
+            if value.text in known:
+                return Value(known[value.text], value.origin)
         name = self.new(hint)
+        if _FIELD.fullmatch(value.text):
+            self._fields[-1][value.text] = name
         self.line(f"local {name} = {bare(value.text)}")
         return Value(name, value.origin)
 
@@ -167,7 +177,9 @@ class Writer:
     def aside(self) -> Iterator[list[str]]:
         """Collect lines without writing them."""
         before, self.lines = self.lines, []
+        self._fields.append({})
         yield self.lines
+        self._fields.pop()
         self.lines = before
 
 

@@ -1,4 +1,4 @@
--- The days from the year 0 to a date; month 13 is January of the next year.
+-- The number of days from the year 0 to a date; month 13 is January of the next year.
 local function days_until(year, month, day)
   if month < 3 then year, month = year - 1, month + 12 end
   local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
@@ -44,7 +44,7 @@ local ranks = {
   Running = "7", Completed = "8",
 }
 
--- Removes the field at a path, `[]` in which stands for each element.
+-- Removes the field at a path; `[]` is each element of a list.
 local function without_path(value, path, first)
   local key = path[first]
   if key == nil or type(value) ~= "table" then return end
@@ -57,7 +57,7 @@ local function without_path(value, path, first)
   end
 end
 
--- The values in the order of their texts `order`, else worst cluster first; equal ones keep their order.
+-- The values sorted by their field `order`, else by the severity of their clusters; the sort is stable.
 local function sorted(values)
   local found = {}
   for i, value in ipairs(values) do
@@ -71,8 +71,8 @@ local function sorted(values)
   return found
 end
 
--- What each cluster reports, by the names of the clusters. A cluster without a status is left out, unless all others
--- have completed: then it keeps the workload from being complete.
+-- The report of each cluster, sorted by cluster name. A cluster without a status is left out, unless all others have
+-- completed: then it keeps the workload from being complete.
 local function reports_of(kind, template, items)
   local all, reporting, are_complete = {}, {}, true
   local metadata, before = is_object(template.metadata) and template.metadata or {}, template.status
@@ -83,7 +83,7 @@ local function reports_of(kind, template, items)
     if status == nil then status = {} end
     if not is_object(status) then error("the status of a cluster must be an object", 0) end
     if next(status) ~= nil then
-      -- The definition derives statuses from the member's object, which is known so far.
+      -- The definition's statuses of the member: the template with the member's status and generation.
       template.status, metadata.generation = status, status.generation
       status.generation, status.resourceTemplateGeneration = nil, nil
       statuses = kind.statuses_of(template)
@@ -112,7 +112,7 @@ local function reports_of(kind, template, items)
   return #reporting > 0 and are_complete and all or reporting
 end
 
--- The sum of some numbers; the largest int32 means "unlimited" and stays that.
+-- The sum of numbers; the largest int32 means "unlimited" and remains.
 local function sum_of(values)
   local sum = 0
   for _, value in ipairs(values) do
@@ -145,7 +145,7 @@ local function duration_of(value)
   return sign * seconds
 end
 
--- A number, a quantity or a duration as something to compare.
+-- A number for comparing numbers, quantities and durations.
 local function amount_of(value)
   if type(value) == "number" then return value end
   if type(value) ~= "string" then error("a value is neither a number nor a quantity", 0) end
@@ -157,7 +157,7 @@ end
 
 local function of_type(value, kind)
   local is_right = kind == "list" and is_list(value) or kind == "object" and is_object(value) or type(value) == kind
-  if not is_right then error("a value is no " .. kind, 0) end
+  if not is_right then error("a value must be a " .. kind, 0) end
   return value
 end
 
@@ -215,7 +215,7 @@ end
 
 local function union_of(values)
   local found = {}
-  for i = #values, 1, -1 do found = united_fields(found, of_type(values[i], "object")) end
+  for i = #values, 1, -1 do found = merged_fields(found, of_type(values[i], "object")) end
   return found
 end
 
@@ -239,7 +239,7 @@ end
 
 local computing = {sum = true, max = true, min = true, latest = true, earliest = true}
 
--- Many values become one by the rule of the annotation `aggregate`.
+-- Reduces the values of several clusters to one by a rule of the annotation `aggregate`.
 local function reduced(kind, rule, values)
   if rule == "counter" then rule = "sum" end
   if computing[rule] then values = without_empty_text(values) end
@@ -275,7 +275,7 @@ local function condition_status(kind, name, parts)
   return statuses.False and "False" or statuses.Unknown and "Unknown" or nil
 end
 
--- The worst of the conditions with a status, with the messages of all clusters and the latest times.
+-- The worst condition with this status, with the messages of all clusters and the latest times.
 local function merged_condition(name, status, parts)
   local alike, messages, times = {}, {}, {}
   for _, part in ipairs(parts) do
@@ -298,7 +298,7 @@ local function merged_condition(name, status, parts)
   return found
 end
 
--- The conditions of all clusters, type by type; of two with the same type in a cluster the last one counts.
+-- The merged conditions, one of each type; the last one counts if a type occurs twice in a cluster.
 local function merged_conditions(kind, parts)
   local names, conditions, merged = {}, {}, {}
   for i, part in ipairs(parts) do
@@ -329,7 +329,7 @@ local function merged_conditions(kind, parts)
   return merged
 end
 
--- The worst cluster that goes from one revision to another, and those that do the same.
+-- The worst of the clusters that roll out a revision, and the clusters with the same revisions.
 local function between_revisions(parts)
   local rolling, same = {}, {}
   for _, part in ipairs(parts) do
@@ -347,7 +347,7 @@ local function between_revisions(parts)
   return same
 end
 
--- A status field of several clusters, merged. Each part has a cluster's report and its value of the field.
+-- Merges a status field of several clusters; each part has a cluster's report and its value of the field.
 local function merged_value(kind, path, name, parts)
   local with_value, values = {}, {}
   for _, part in ipairs(parts) do
@@ -433,7 +433,7 @@ local function merged_value(kind, path, name, parts)
   return values[1]
 end
 
--- What is left of a status when the template is in no cluster: no count, and no state.
+-- The status of a template without clusters: counters are 0, and fields of a state are removed.
 local function emptied(kind, status)
   local left = {}
   for key, value in pairs(status) do
@@ -456,7 +456,7 @@ local function integer(value)
   return type(value) == "number" and value % 1 == 0 and value or nil
 end
 
--- The template's generation, as the members write theirs, when all of them have caught up with it.
+-- The template's generation if all members have observed it, as text if a member writes it so.
 local function agreed_generation(items, template)
   local current, is_text = integer(is_object(template.metadata) and template.metadata.generation), false
   if not current or #items == 0 then return nil end
@@ -473,7 +473,7 @@ local function agreed_generation(items, template)
   return is_text and string.format("%d", current) or current
 end
 
--- Counters do not fall, and what no cluster decides stays.
+-- Keeps counters that would fall, and fields that no cluster decides.
 local function with_known(kind, status, known)
   for _, kept in ipairs(kind.kept) do
     local parent = value_at(status, kept.path, #kept.path - 1)
@@ -518,8 +518,8 @@ local function as_condition(condition, name)
   return found
 end
 
--- The conditions of the outcome that a merged status may show: its announcement, and its end once all parts have ended.
--- An announced outcome comes before a failure, and a failure before any other one.
+-- The conditions of the outcome: its announcement, and its end once all clusters have ended. An announced outcome
+-- precedes a failure, and a failure any other outcome.
 local function outcome_of(kind, reported, before, is_over)
   local announced, failed, ended = nil, nil, nil
   for _, outcome in ipairs(kind.outcomes) do
@@ -537,8 +537,8 @@ local function outcome_of(kind, reported, before, is_over)
   return conditions
 end
 
--- The merged status with its outcome; only with the end of one it has the time of an end.
-local function concluded(kind, merged, before, is_over)
+-- The merged status with the conditions of its outcome, and without an end time before the end.
+local function with_outcome(kind, merged, before, is_over)
   local reported, is_of_outcome, conditions = true_conditions(merged), {}, {}
   local outcome, has_come = outcome_of(kind, reported, true_conditions(before), is_over), false
   for _, each_outcome in ipairs(kind.outcomes) do
@@ -560,7 +560,7 @@ local function concluded(kind, merged, before, is_over)
   return merged
 end
 
--- Whether the template has all values that suspend it.
+-- Whether the template has all the values that suspend it.
 local function has_values(template, actions)
   local has_place = false
   for _, action in ipairs(actions) do
@@ -574,7 +574,7 @@ local function has_values(template, actions)
   return has_place
 end
 
--- API servers reject a Job whose start moves unless it is suspended, and one that ends before it starts.
+-- Keeps start times, and no end before them: API servers reject a running Job whose start time changes.
 local function with_starts(kind, status, known, template)
   local starts = {}
   for key, value in pairs(known) do
@@ -612,7 +612,7 @@ local function aggregated(kind, template, items)
     for i, report in ipairs(reports) do parts_of_status[i] = {report = report, value = report.status} end
     merged = merged_value(kind, "status", "status", parts_of_status) or {}
   end
-  if kind.outcomes then merged = concluded(kind, merged, before, is_over) end -- with outcomes
+  if kind.outcomes then merged = with_outcome(kind, merged, before, is_over) end -- with outcomes
   local known = is_object(before) and before or {}
   merged.observedGeneration = generation or known.observedGeneration
   if kind.outcomes then with_starts(kind, merged, known, template) end -- with outcomes

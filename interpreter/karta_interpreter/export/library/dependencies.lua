@@ -3,7 +3,7 @@ local function add_reference(found, api_version, kind, namespace, name)
   found[#found + 1] = {apiVersion = api_version, kind = kind, namespace = namespace, name = name}
 end
 
--- The objects that a pod names, and the claims of devices; `without` has the names of volumes that do not count.
+-- Appends the objects that a pod refers to, device claims too; volumes named in `without` are left out.
 local function add_pod_dependencies(found, spec, namespace, without)
   local naming = {
     serviceAccountName = spec.serviceAccountName,
@@ -34,18 +34,18 @@ local function add_pod_dependencies(found, spec, namespace, without)
   end
 end
 
--- The texts among some values; null and empty text are none.
+-- The values that are not null or empty; all must be text.
 local function texts(values)
   local found = {}
   for _, value in ipairs(limited(values)) do
-    value = present(value)
-    if value ~= nil and type(value) ~= "string" then error("the annotation dependencies must give names", 0) end
+    value = non_null(value)
+    if value ~= nil and type(value) ~= "string" then error("names of dependencies must be text", 0) end
     if value and value ~= "" then found[#found + 1] = value end
   end
   return found
 end
 
--- Adds what the pods of all instances name; neither their ids nor their counts have to be right.
+-- Appends the objects that the pods of all instances refer to.
 local function add_dependencies(found, component, obj, namespace, without)
   local size = component.ids and #limited(component.ids(obj)) or 1
   for _, spec in pairs(pod_specs(component, obj, size)) do

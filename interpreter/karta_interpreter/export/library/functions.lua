@@ -40,7 +40,7 @@ end
 local function to_entries(value)
   local found = {}
   for _, key in ipairs(keys_of(value)) do
-    found[#found + 1] = {key = key, value = some(item(value, key))}
+    found[#found + 1] = {key = key, value = or_null(item(value, key))}
   end
   return found
 end
@@ -51,12 +51,12 @@ local function from_entries(value)
     local key = get(entry, "key") or get(entry, "Key") or get(entry, "name") or get(entry, "Name")
     local content = get(entry, "value")
     if entry.value == nil then content = get(entry, "Value") end
-    found[key_of(key)] = some(content)
+    found[key_of(key)] = or_null(content)
   end
   return found
 end
 
--- The sum of all values; null where there are none.
+-- The sum of all elements; nil without any.
 local function total(value)
   local found = nil
   for _, part in elements(value) do
@@ -65,7 +65,7 @@ local function total(value)
   return found
 end
 
--- The least element of a list, or with `sign` 1 the largest one; all are of one type.
+-- The smallest element of a list, with `sign` 1 the largest; all must be of one type.
 local function extreme(value, sign)
   local found, known = nil, nil
   for i, element in ipairs(list_of(value)) do
@@ -81,7 +81,7 @@ local function extreme(value, sign)
   return found
 end
 
--- The indices of the elements in the order of their keys; equal ones keep their order.
+-- The indices of the elements, sorted by their keys; the sort is stable.
 local function order_by(values, key)
   local keys, order = {}, {}
   for i, value in ipairs(values) do
@@ -192,7 +192,7 @@ local function to_number(value)
     digits = string.match(value, "^[+-]?(%d+%.?%d*[eE][+-]?%d+)$") or string.match(value, "^[+-]?(%.%d+[eE][+-]?%d+)$")
   end
   if not digits then error("a text cannot be read as a number") end
-  -- Karmada's tonumber knows exponents only behind a fraction.
+  -- Karmada's tonumber reads an exponent only after a fraction.
   local whole, exponent = string.match(digits, "^(%d+)([eE].*)$")
   if whole then digits = whole .. ".0" .. exponent end
   local found = finite(tonumber(digits))

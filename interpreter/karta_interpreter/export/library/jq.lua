@@ -1,7 +1,7 @@
--- Stands for null in a list and in an object that an expression makes.
+-- The null of lists and of objects that an expression makes.
 local null = {}
 
--- The value at the keys; null inside of null.
+-- The value at a path of keys; nil at the end of an incomplete path.
 local function get(value, ...)
   for _, key in ipairs({...}) do
     if value == nil then return nil end
@@ -14,7 +14,7 @@ local function get(value, ...)
   return value
 end
 
--- As get, and null where that fails.
+-- As get; nil where a value on the path is not an object.
 local function peek(value, ...)
   for _, key in ipairs({...}) do
     if type(value) ~= "table" or value[1] ~= nil then return nil end
@@ -43,7 +43,7 @@ local function sorted_keys(value)
   return keys
 end
 
--- Goes through a list, or through an object in the order of its keys; null has no elements.
+-- Iterates over a list, or over an object in the order of its keys; nil has no elements.
 local function each(value)
   if value == nil then value = {} end
   if type(value) ~= "table" then error("cannot iterate over a " .. type(value)) end
@@ -61,13 +61,13 @@ local function each(value)
   end
 end
 
--- As each, for functions that do not take null for a list.
+-- As each, for functions that fail for null.
 local function elements(value)
   if value == nil then error("cannot iterate over null") end
   return each(value)
 end
 
--- A list, in which null keeps its place.
+-- A list with `null` in the place of nil.
 local function list(...)
   local found = {}
   for i = 1, select("#", ...) do
@@ -78,13 +78,13 @@ local function list(...)
   return found
 end
 
--- A value as a field of an object, in which null has its place.
-local function some(value)
+-- The value of a field: `null` in the place of nil.
+local function or_null(value)
   if value == nil then return null end
   return value
 end
 
--- A result without its nulls; one that stands for an amount is nothing of it.
+-- A result without nulls; a null amount of `requests` or `limits` becomes 0.
 local function cleaned(value, name)
   if type(value) ~= "table" or value == null then return value end
   local found = {}
@@ -114,7 +114,7 @@ local function append(found, value)
   found[#found + 1] = value
 end
 
--- Fails where an expression gives more results than a Karta may use.
+-- An expression of a Karta has at most 999 results.
 local function limited(found)
   if #found > 999 then error("more than 999 results") end
   return found
@@ -143,7 +143,7 @@ local function collect_values(found, value, steps, first, default)
   append(found, value)
 end
 
--- A function that gives the values at a path; `default` stands for null and false.
+-- A function that returns the values at a path; `default` replaces null and false.
 local function values_at(path, default)
   local steps = steps_of(path)
   return function(obj)
@@ -153,13 +153,13 @@ local function values_at(path, default)
   end
 end
 
--- The value of an element, in which null has its place.
-local function present(value)
+-- The value of an element: nil in the place of `null`.
+local function non_null(value)
   if value == null then return nil end
   return value
 end
 
--- The element of a list; a negative index counts from its end.
+-- The element of a list by an index from 0, or by a negative index from the end; the field of an object by a key.
 local function item(value, index)
   if value == nil then return nil end
   if type(index) == "string" then return get(value, index) end
@@ -178,7 +178,7 @@ local function rank(value)
   return type(value) == "number" and 3 or 4
 end
 
--- -1, 0 or 1 where a value comes before another one, is equal to it, or comes behind it.
+-- Compares two values by that order: -1, 0 or 1.
 local function compare(a, b)
   local left, right = rank(a), rank(b)
   if left ~= right then a, b = left, right end
@@ -190,7 +190,7 @@ local function compare(a, b)
     local order = compare(keys, others)
     if order ~= 0 then return order end
   end
-  for i = 1, math.min(#keys, #others) do
+  for i = 1, #keys < #others and #keys or #others do
     local key = left == 6 and keys[i] or i
     local order = compare(a[key], b[key])
     if order ~= 0 then return order end
@@ -202,13 +202,13 @@ local function less(a, b)
   return compare(a, b) < 0
 end
 
--- Whether a value comes behind a number in jq's order, which has texts, lists and objects there.
+-- value > number in jq's order: strings, lists and objects are greater than numbers.
 local function is_above(value, number)
   if type(value) == "number" then return value > number end
   return type(value) == "string" or type(value) == "table"
 end
 
--- Whether a value comes before a number, as null, false and true do.
+-- value < number in jq's order: null, false and true are less than numbers.
 local function is_below(value, number)
   if type(value) == "number" then return value < number end
   return value == nil or type(value) == "boolean"
@@ -251,7 +251,7 @@ local function joined(a, b)
   return found
 end
 
-local function united_fields(a, b)
+local function merged_fields(a, b)
   local found = {}
   for key, value in pairs(a) do found[key] = value end
   for key, value in pairs(b) do found[key] = value end
@@ -264,7 +264,7 @@ local function add(a, b)
   if type(a) == "number" and type(b) == "number" then return finite(a + b) end
   if type(a) == "string" and type(b) == "string" then return a .. b end
   if is_list(a) and is_list(b) then return joined(a, b) end
-  if is_object(a) and is_object(b) then return united_fields(a, b) end
+  if is_object(a) and is_object(b) then return merged_fields(a, b) end
   error("a " .. type(a) .. " and a " .. type(b) .. " cannot be added")
 end
 
@@ -287,7 +287,7 @@ end
 
 local function merge(a, b)
   if not (is_object(a) and is_object(b)) then return multiply(a, b) end
-  local found = united_fields(a, b)
+  local found = merged_fields(a, b)
   for key, value in pairs(b) do
     if is_object(a[key]) and is_object(value) then found[key] = merge(a[key], value) end
   end
@@ -339,18 +339,18 @@ local function negate(value)
   return -number(value)
 end
 
--- A number as jq writes it; one that Lua would write otherwise is an error.
+-- A number as jq prints it; an error where Lua prints another text.
 local function number_text(value)
   if value == math.floor(value) and math.abs(value) < 2 ^ 53 then
     return string.format("%d", value)
   end
   local text = tostring(value)
-  if string.find(text, "e", 1, true) or tonumber(text) ~= value then error("a number that Lua writes otherwise") end
+  if string.find(text, "e", 1, true) or tonumber(text) ~= value then error("Lua and jq print this number differently") end
   return text
 end
 
 local function json_text(value)
-  if string.find(value, "[%c\127]") then error("a text that Lua writes otherwise") end
+  if string.find(value, "[%c\127]") then error("Lua and jq print this text differently") end
   local found = {}
   for character in string.gmatch(value, ".") do
     if character == '"' or character == "\\" then character = "\\" .. character end
@@ -381,18 +381,19 @@ local function key_of(value)
   return value
 end
 
--- The outputs of a function up to its first error.
+-- The outputs before the first error.
 local function tried(fill)
   local found = {}
   pcall(fill, found)
   return found
 end
 
-local function optional_elements(value)
+-- As each; a value that is no list and no object has no elements.
+local function try_each(value)
   return each(type(value) == "table" and value or nil)
 end
 
--- The part of a list or a text from `start` up to `stop`, counted from 0 or from the end; nil for an open end.
+-- The elements or characters from `start` to before `stop`: from 0, or from the end if negative; nil for an open end.
 local function slice(value, start, stop)
   if value == nil then return nil end
   local parts = value

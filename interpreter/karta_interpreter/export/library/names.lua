@@ -46,7 +46,7 @@ local function digest(text)
   return string.format("%04x%04x", math.floor(state[1] / 65536), state[1] % 65536)
 end
 
--- A name of more than the 32 characters that Karmada allows has its beginning and a digest, and so has one with a source.
+-- A name of at most the 32 characters that Karmada allows: a longer name, or one with a `source`, ends with a digest.
 local function shortened(name, source)
   local size, last = 0, #name
   for i = 1, #name do
@@ -60,7 +60,7 @@ local function shortened(name, source)
   return string.sub(name, 1, last) .. "-" .. digest(source or name)
 end
 
--- Components by names: each is called like its instance, else its component; like both where that alone is not unique.
+-- The components: the name is that of the instance, else of the component, or both if one name alone is not unique.
 local function components_of(sets)
   local names, found = {}, {}
   for round = 1, 3 do -- with computed_names

@@ -1,17 +1,18 @@
--- A place that a value is read from. The value is min(cap, max(floor, place * factor)), with a default for none.
+-- The path that a value is read from, for writing it back: the value is min(cap, max(floor, field * factor)), and
+-- `default` the value of an unset field.
 local function at(...)
   return {path = {...}, factor = 1}
 end
 
--- The origins of the elements of a list.
+-- The origins of the elements of a list; an origin is a place or has the origins of its parts.
 local function parts(size, ...)
   local found = {}
   for i = 1, size do found[i] = (select(i, ...)) end
   return {parts = found}
 end
 
--- Another element of a list, with its origin.
-local function keep(found, value, origins, origin)
+-- Appends an element and its origin.
+local function append_from(found, value, origins, origin)
   append(found, value)
   origins[#found] = origin
 end
@@ -29,11 +30,11 @@ local function is_plain(place)
 end
 
 local function changed(place, fields)
-  local found = united_fields(place, fields)
+  local found = merged_fields(place, fields)
   return found
 end
 
--- The origin of a value, which is at some keys of another one.
+-- The origin of the value at some keys of another value.
 local function inside(origin, value, ...)
   local first, size = 1, select("#", ...)
   while origin ~= nil and origin.parts and first <= size do
@@ -66,23 +67,23 @@ local function entry_origins(origin, whole)
   return {parts = found}
 end
 
--- The origin of `left // right` where the left side is null or false: writing there makes it true.
-local function instead(missing, origin, left, right)
+-- The origin of `left // right` where the left side is null or false: a written value goes to the left side.
+local function default_origin(missing, origin, left, right)
   if not is_place(missing) or not is_plain(missing) or (origin and not is_place(origin)) then return origin end
   if is_place(origin) and origin.default == nil then return origin end
   if right == nil and left ~= nil then return origin end
   return changed(missing, {default = right})
 end
 
--- `left // right` with its origin.
+-- The value and the origin of `left // right`.
 local function either(left, missing, right, origin)
   if left then return left, missing end
-  return right, instead(missing, origin, left, right)
+  return right, default_origin(missing, origin, left, right)
 end
 
-local function alone(missing, which)
+local function only_element(missing, which)
   if #missing ~= 1 then return nil end
-  return present(missing[1][which])
+  return non_null(missing[1][which])
 end
 
 local function times(origin, factor)
@@ -95,12 +96,12 @@ local function times(origin, factor)
   })
 end
 
--- The origin of the least or the largest of some values: that of the first one that has a place; others limit it.
+-- The origin of a minimum or maximum: the place of the first value that has one, limited by the other values.
 local function limited_by(origins, values, is_least)
   local first, limit = nil, nil
   for i = 1, #values do
     local origin = origins and origins.parts and origins.parts[i]
-    local value = present(values[i])
+    local value = non_null(values[i])
     if not first and is_place(origin) then
       first = origin
     elseif value ~= nil or is_least then
@@ -135,10 +136,10 @@ local function collect_places(found, origins, value, steps, first, path, default
   end
   local origin = {path = path, factor = 1}
   if default ~= nil then value, origin = either(value, origin, default) end
-  keep(found, value, origins, origin)
+  append_from(found, value, origins, origin)
 end
 
--- As values_at, with the place of each value.
+-- As values_at, with the origin of each value.
 local function places_at(path, default)
   local steps = steps_of(path)
   return function(obj)
@@ -148,20 +149,20 @@ local function places_at(path, default)
   end
 end
 
--- A function that gives what several functions give.
-local function together(...)
+-- A function that returns the results of several functions.
+local function joined_results(...)
   local finders = {...}
   return function(obj)
     local found, origins = {}, {}
     for _, find in ipairs(finders) do
       local values, places_of_values = find(obj)
-      for i, value in ipairs(values) do keep(found, value, origins, places_of_values.parts[i]) end
+      for i, value in ipairs(values) do append_from(found, value, origins, places_of_values.parts[i]) end
     end
     return found, {parts = origins}
   end
 end
 
--- The value at a path; nil where there is none.
+-- The value at a path of keys and indices from 1; nil where the path does not exist.
 local function value_at(obj, path, size)
   for i = 1, size or #path do
     if type(obj) ~= "table" or (type(path[i]) == "number") ~= (obj[1] ~= nil) then return nil end
@@ -170,13 +171,13 @@ local function value_at(obj, path, size)
   return obj
 end
 
--- Writes a value at a path; missing parents become objects.
+-- Writes a value at a path; creates missing objects on the way.
 local function write_at(obj, path, value)
   for i = 1, #path - 1 do
     if obj[path[i]] == nil and type(path[i]) == "string" then obj[path[i]] = {} end
     obj = obj[path[i]]
     local is_there = type(obj) == "table" and (type(path[i + 1]) == "number") == (obj[1] ~= nil)
-    if not is_there then error("cannot write " .. tostring(path[#path]), 0) end
+    if not is_there then error("cannot write the field " .. tostring(path[#path]), 0) end
   end
   obj[path[#path]] = value
 end

@@ -1,11 +1,11 @@
--- The ids of the instances of a component; a single one without a name where it has none.
+-- The instance ids of a component; an empty one for a component without instances.
 local function instance_ids(component, obj)
   if not component.ids then return {""} end
   local ids, seen = component.ids(obj), {}
   if #ids > 999 then error("more than 999 results") end
   for _, id in ipairs(ids) do
     if type(id) ~= "string" or id == "" then
-      error(component.name .. ": an instance id is a string that is not empty", 0)
+      error(component.name .. ": an instance id must be a string that is not empty", 0)
     end
     if seen[id] then error(component.name .. ": two instances have the id " .. id, 0) end
     seen[id] = true
@@ -13,38 +13,38 @@ local function instance_ids(component, obj)
   return ids
 end
 
--- Results and instances are paired by position.
+-- The result for each instance, by position.
 local function aligned(component, values, size, may_lack)
   if #values == size or (may_lack and #values == 0) then return values end
-  error(component.name .. ": gives " .. #values .. " results for " .. size .. " instances", 0)
+  error(component.name .. ": " .. #values .. " results for " .. size .. " instances", 0)
 end
 
 local function check_object(component, value)
   if value ~= nil and (type(value) ~= "table" or value[1] ~= nil) then
-    error(component .. ": gives a " .. type(value) .. " where an object belongs", 0)
+    error(component .. ": an object is needed, not a " .. type(value), 0)
   end
   return value
 end
 
--- The pod spec of each instance, nil where its pods do not exist.
+-- The pod spec of each instance; nil for an instance without pods.
 local function pod_specs(component, obj, size)
   local found = {}
   local values = aligned(component, component.pods(obj), size, not component.ids)
   local metadata = component.metadata and aligned(component, component.metadata(obj), size, true) or {} -- with metadata
   for i = 1, size do
-    local value = check_object(component.name, present(values[i]))
-    check_object(component.name, present(metadata[i])) -- with metadata
+    local value = check_object(component.name, non_null(values[i]))
+    check_object(component.name, non_null(metadata[i])) -- with metadata
     found[i] = value and not component.is_spec and check_object(component.name, value.spec) or nil
     if component.is_spec then found[i] = value end -- with is_spec
   end
   return found
 end
 
--- A number of pods; nil for null.
+-- A number of pods, also from a text of digits; nil for null.
 local function count(component, value)
   local number = type(value) == "string" and tonumber(string.match(value, "^[+-]?%d+$") or "") or value
   if number ~= nil and (type(number) ~= "number" or number % 1 ~= 0 or number < 0 or number > 2147483647) then
-    error(component .. ": gives what is no number of replicas", 0)
+    error(component .. ": the replicas must be an integer from 0 to 2147483647", 0)
   end
   return number
 end
@@ -53,23 +53,23 @@ local function counts(component, values, size, may_lack)
   local found = {}
   if not values then return found end
   values = aligned(component, values, size, may_lack)
-  for i = 1, size do found[i] = count(component.name, present(values[i])) end
+  for i = 1, size do found[i] = count(component.name, non_null(values[i])) end
   return found
 end
 
--- Containers that the operator adds come last.
+-- The pod spec with the containers that the operator adds at the end.
 local function with_added(component, spec, lists)
   if not check_object(component, lists) then return spec end
-  local whole = united_fields(spec, {})
+  local whole = merged_fields(spec, {})
   for field, containers in pairs(lists) do
-    if field ~= "containers" and field ~= "initContainers" then error(component .. ": adds " .. field, 0) end
-    if containers[1] == nil and next(containers) ~= nil then error(component .. ": " .. field .. " are a list", 0) end
+    if field ~= "containers" and field ~= "initContainers" then error(component .. ": cannot add " .. field, 0) end
+    if containers[1] == nil and next(containers) ~= nil then error(component .. ": " .. field .. " must be a list", 0) end
     whole[field] = joined(spec[field] or {}, containers)
   end
   return whole
 end
 
--- Adds the pod sets of a component that exist: component, instance, number of replicas and pod spec.
+-- Appends a pod set for each instance of a component that has pods.
 local function add_pod_sets(sets, component, obj)
   local ids = {""} -- without ids
   local ids = instance_ids(component, obj) -- with ids
@@ -115,7 +115,7 @@ local function requirements(spec)
     containers[i] = demand_of(container, named)
   end
   if waiting == nil then waiting = {} end
-  if waiting[1] == nil and next(waiting) ~= nil then error("initContainers are a list", 0) end
+  if waiting[1] == nil and next(waiting) ~= nil then error("initContainers must be a list", 0) end
   for _, container in ipairs(waiting) do
     local demand = demand_of(container, named)
     if container.restartPolicy == "Always" then
@@ -143,7 +143,7 @@ local function requirements(spec)
     end
     containers, init = {{name = "c", resources = {requests = totals}}}, {}
   end
-  -- In parentheses: a tail call of kube gives no result at all for nil.
+  -- The parentheses keep a nil result: a tail call of a kube function would drop it.
   return (kube.accuratePodRequirements({
     spec = {
       containers = containers,
@@ -157,8 +157,8 @@ local function requirements(spec)
   }))
 end
 
--- The sum of the counts, and what is enough for a pod of any of the sets: of each resource the largest amount, and a
--- node claim that all have.
+-- The sum of the replicas and the requirements that fit a pod of any set: the largest amount of each resource, and the
+-- node claim if it is the same for all.
 local function replicas_and_requirements(sets)
   if #sets == 1 then return sets[1].replicas, requirements(sets[1].spec) end
   local sum, running, all, claim, agreed = 0, {}, {}, nil, true

@@ -4,7 +4,7 @@ local function starts_of(path, size)
   return found
 end
 
--- The elements of lists that are instances: the list, the instance's id and its index.
+-- The list elements that are instances: path of the list, instance id and index.
 local function named_elements(finder, obj)
   local found = {}
   local ids, origins = finder.ids(obj)
@@ -29,7 +29,7 @@ local function named_elements(finder, obj)
   return found
 end
 
--- Which elements of the member's lists are which of the template's, by the ids of instances.
+-- Matches the elements of the member's lists to those of the template by their instance ids.
 local function matched_instances(finders, desired, observed)
   local taken, moves, is_known = {}, {}, {}
   for _, finder in ipairs(finders) do
@@ -49,15 +49,15 @@ local function matched_instances(finders, desired, observed)
   return {taken = taken, moves = moves, is_known = is_known}
 end
 
--- A template and the member's object, and how their lists match.
+-- The template, the member's object, and the matched elements of their lists.
 local function pairing_of(finders, desired, observed)
   local is_right, instances = true, {taken = {}, moves = {}, is_known = {}}
   is_right, instances = pcall(matched_instances, finders, desired, observed) -- with instances
   return {desired = desired, observed = observed, is_right = is_right, instances = instances}
 end
 
--- The results of an expression for the template, which has no status; conditions about it are asked of the member's.
-local function asked(pairing, find)
+-- The results of an expression for the template, with the member's status in the place of the template's.
+local function template_results(pairing, find)
   local desired = pairing.desired
   local before = desired.status
   desired.status = pairing.observed.status
@@ -68,11 +68,11 @@ end
 
 local function plain_path(origin, is_strict)
   if is_plain(origin) then return origin.path end
-  if is_strict then error("an expression gives more than the value at a place", 0) end
+  if is_strict then error("an expression changes the value that it reads", 0) end
   return nil
 end
 
--- The template's index for an element of the member.
+-- The template's index for an element of the member's list; nil without a counterpart.
 local function index_of(pairing, path, depth, place)
   if not pairing.is_right then error(pairing.instances, 0) end
   local key = path_key(starts_of(path, depth - 1)) .. "\1" .. path[depth]
@@ -91,7 +91,7 @@ local function index_of(pairing, path, depth, place)
   return path[depth]
 end
 
--- The template's place for one of the member; nil where the template does not have it.
+-- The template's path for a path of the member; nil without a counterpart.
 local function moved_path(pairing, path)
   local place = {}
   for depth, key in ipairs(path) do
@@ -103,20 +103,20 @@ local function moved_path(pairing, path)
   return place
 end
 
--- What an expression names in both objects: the template's places and the member's values.
+-- The fields of an expression that both objects have: the template's paths and the member's values.
 local function shared_places(pairing, find, absent, drops, is_strict)
   local values, origins = find(pairing.observed)
   local has_value = absent ~= nil or drops
   for i = 1, #values do has_value = has_value or values[i] ~= null end
   if not has_value then return {} end
   local ours, found = {}, {}
-  local template_values, template_origins = asked(pairing, find)
+  local template_values, template_origins = template_results(pairing, find)
   for i = 1, #template_values do
     local path = plain_path(template_origins.parts[i], is_strict)
     if path then ours[path_key(path)] = true end
   end
   for i = 1, #values do
-    local path, value = plain_path(origins.parts[i], is_strict), present(values[i])
+    local path, value = plain_path(origins.parts[i], is_strict), non_null(values[i])
     local kept = value
     if value == nil then kept = absent end
     local place = path and (kept ~= nil or drops) and moved_path(pairing, path)
@@ -127,7 +127,7 @@ local function shared_places(pairing, find, absent, drops, is_strict)
   return found
 end
 
--- As shared_places, for paths without lists, which are the same in both objects.
+-- As shared_places, for paths without lists, which are equal in both objects.
 local function shared_paths(pairing, paths, absent, drops)
   local found = {}
   for _, path in ipairs(paths) do
@@ -142,7 +142,7 @@ local function shared_paths(pairing, paths, absent, drops)
   return found
 end
 
--- Switches that the template leaves unset stay as the member has them; their paths have no lists.
+-- Keeps the member's suspend switches that the template leaves unset, at paths without lists.
 local function keep_unset_paths(pairing, paths)
   for _, path in ipairs(paths) do
     if get(pairing.desired, unpack(path)) == nil then
@@ -152,11 +152,11 @@ local function keep_unset_paths(pairing, paths)
   end
 end
 
--- Switches that the template leaves unset stay as the member has them.
+-- Keeps the member's suspend switches that the template leaves unset.
 local function keep_unset_switches(pairing, finders)
   for _, find in ipairs(finders) do
     local is_unset = false
-    local values = asked(pairing, find)
+    local values = template_results(pairing, find)
     for i = 1, #values do is_unset = is_unset or values[i] == null end
     for _, shared in ipairs(is_unset and shared_places(pairing, find, nil, false, true) or {}) do
       if value_at(pairing.desired, shared.path) == nil then write_at(pairing.desired, shared.path, shared.value) end
@@ -181,8 +181,8 @@ local function is_counted(components, obj, key)
   return false
 end
 
--- The member's count at the place of one, where the label leaves it to the member or the template leaves it unset.
-local function keep_count(components, pairing, place, source, is_left, is_count)
+-- Keeps the member's count where the label says so, or where the template leaves it unset.
+local function keep_count(components, pairing, place, source, retains, is_count)
   if not place or not source then return end
   local target = counterpart(place.path, source.path)
   local is_same = path_key(target) == path_key(place.path)
@@ -190,18 +190,18 @@ local function keep_count(components, pairing, place, source, is_left, is_count)
   local is_unset = is_count and value_at(pairing.desired, place.path) == nil and before == nil
     and value_at(pairing.desired, target, #target - 1) ~= nil
   local value = value_at(pairing.observed, source.path)
-  if not (is_left and is_same or is_unset) or value == nil then return end
+  if not (retains and is_same or is_unset) or value == nil then return end
   write_at(pairing.desired, target, copy(value))
   if not is_same and not is_counted(components, pairing.desired, path_key(target)) then
     write_at(pairing.desired, target, before)
   end
 end
 
--- Counts that the label leaves to the member, and those that the template leaves unset.
+-- Keeps the member's counts if Karmada's label says so, and those that the template leaves unset.
 local function keep_counts(components, pairing)
   local desired, theirs = pairing.desired, nil
-  local leaves = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
-  if not leaves and not leaves_count_unset(components, desired) then return end
+  local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
+  if not retains and not leaves_count_unset(components, desired) then return end
   for _, scale in ipairs(scales_of(components, desired)) do
     if not theirs then
       theirs = {}
@@ -210,19 +210,19 @@ local function keep_counts(components, pairing)
       end
     end
     local other = theirs[scale.component.name .. "\0" .. scale.instance] or {}
-    keep_count(components, pairing, scale.replicas_place, other.replicas_place, leaves, true)
+    keep_count(components, pairing, scale.replicas_place, other.replicas_place, retains, true)
     if not scale.replicas_place then -- with bounds
-      keep_count(components, pairing, scale.minimum_place, other.minimum_place, leaves, true)
-      keep_count(components, pairing, scale.maximum_place, other.maximum_place, leaves, false)
+      keep_count(components, pairing, scale.minimum_place, other.minimum_place, retains, true)
+      keep_count(components, pairing, scale.maximum_place, other.maximum_place, retains, false)
     end
   end
 end
 
--- As keep_counts, for counts at paths without lists; `pods_of` gives the components whose pods exist.
+-- As keep_counts, for paths without lists; `pods_of` returns the components that have pods.
 local function keep_counts_at(paths, pods_of, pairing)
   local desired, observed = pairing.desired, pairing.observed
-  local leaves = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
-  local is_asked = leaves
+  local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
+  local is_asked = retains
   for name, path in pairs(paths) do
     if not is_asked and value_at(desired, path) == nil and pods_of(desired, name)[name] then is_asked = true end
   end
@@ -232,11 +232,11 @@ local function keep_counts_at(paths, pods_of, pairing)
   for name, path in pairs(paths) do
     local value = value_at(observed, path)
     local is_unset = value_at(desired, path) == nil and value_at(desired, path, #path - 1) ~= nil
-    if ours[name] and theirs[name] and value ~= nil and (leaves or is_unset) then write_at(desired, path, copy(value)) end
+    if ours[name] and theirs[name] and value ~= nil and (retains or is_unset) then write_at(desired, path, copy(value)) end
   end
 end
 
--- The template's value; the member's where the template has none.
+-- The template's value, with the member's value for each field that the template leaves unset.
 local function filled(ours, theirs)
   if is_object(ours) and is_object(theirs) then
     local found = copy(theirs)
@@ -247,7 +247,7 @@ local function filled(ours, theirs)
   return ours
 end
 
--- A text that only equal values have.
+-- A text that is the same for equal values only.
 local function identity_of(value)
   if type(value) ~= "table" or value == null then return type(value) .. ":" .. tostring(value) end
   local found = {}
@@ -257,10 +257,10 @@ local function identity_of(value)
   return "{" .. table.concat(found, "\0") .. "}"
 end
 
--- The elements of both lists, those with the same key filled: first the member's, then what is new.
-local function united(ours, theirs, key, is_kept)
+-- The elements of both lists, matched by key and filled: in the member's order, then the template's other elements.
+local function merged_elements(ours, theirs, key, is_kept)
   if not is_list(theirs) or not (ours == nil or is_list(ours)) then return filled(ours, theirs) end
-  local waiting, used_ones, found = {}, {}, {}
+  local waiting, taken, found = {}, {}, {}
   ours = ours or {}
   for i, element in ipairs(ours) do
     local name = key(element)
@@ -269,7 +269,7 @@ local function united(ours, theirs, key, is_kept)
   end
   for _, element in ipairs(theirs) do
     local index = table.remove(waiting[key(element)] or {}, 1)
-    if index then used_ones[index] = true end
+    if index then taken[index] = true end
     if not is_kept or is_kept(element) then
       found[#found + 1] = filled(index and ours[index], element)
     elseif index then
@@ -277,7 +277,7 @@ local function united(ours, theirs, key, is_kept)
     end
   end
   for i, element in ipairs(ours) do
-    if not used_ones[i] then found[#found + 1] = element end
+    if not taken[i] then found[#found + 1] = element end
   end
   return found
 end
@@ -292,7 +292,7 @@ local function is_same_amount(a, b)
   return kube.resourceAdd(a, negative) == "0"
 end
 
--- The template's value with the member's spelling of equal quantities.
+-- The template's value, with the member's notation of equal quantities.
 local function respelled(ours, theirs)
   if is_object(ours) and is_object(theirs) then
     local found = {}
@@ -313,7 +313,7 @@ local function remove_at(obj, path)
   if type(key) == "number" then table.remove(parent, key) else parent[key] = nil end
 end
 
--- A place that belongs to the member; true where something is written.
+-- Keeps the member's values of fields; returns whether the template is changed.
 local function keep_place(pairing, find, absent, drops)
   local shared = shared_places(pairing, find, absent, drops, true) -- with lists
   local shared = shared_paths(pairing, find, absent, drops) -- without lists
@@ -327,7 +327,7 @@ local function keep_place(pairing, find, absent, drops)
   return #shared > 0
 end
 
--- A place of which the template's value is completed.
+-- Completes the template's values of fields from the member's; returns whether the template is changed.
 local function adapt_place(pairing, find, adapted)
   local is_changed = false
   local all = shared_places(pairing, find, nil, false, true) -- with lists
@@ -351,7 +351,7 @@ local function is_queued(obj, labels)
   return false
 end
 
--- The member's switch, whatever the template has; a member without the field means the value that resumes.
+-- Keeps the member's suspend switches; a member without the field has the value that resumes.
 local function keep_switches(pairing, switches)
   for _, switch in ipairs(switches) do
     local all = shared_places(pairing, switch.find, switch.resumed, false, true) -- with lists
@@ -365,7 +365,7 @@ end
 local function is_switched_off(obj, actions)
   for _, action in ipairs(actions) do
     for _, value in ipairs((action.find(obj))) do -- with lists
-      if not equal(present(value), action.value) then return false end
+      if not equal(non_null(value), action.value) then return false end
     end
     for _, path in ipairs(action.find) do -- without lists
       if not equal(get(obj, unpack(path)), action.value) then return false end
@@ -374,7 +374,7 @@ local function is_switched_off(obj, actions)
   return true
 end
 
--- What a queue has added to the pods of a workload that it admits.
+-- Keeps the fields that a queue adds to the pods of an admitted workload.
 local function keep_added_fields(pairing, find, missing)
   local all = shared_places(pairing, find, nil, false, false) -- with lists
   local all = shared_paths(pairing, find) -- without lists
@@ -382,7 +382,7 @@ local function keep_added_fields(pairing, find, missing)
     if is_object(value_at(pairing.desired, shared.path, #shared.path - missing)) then
       local ours, theirs = value_at(pairing.desired, shared.path), shared.value
       local is_many = is_list(theirs) and theirs[1] ~= nil
-      local kept = is_many and united(ours, theirs, identity_of) or filled(ours, theirs)
+      local kept = is_many and merged_elements(ours, theirs, identity_of) or filled(ours, theirs)
       write_at(pairing.desired, shared.path, kept)
     end
   end

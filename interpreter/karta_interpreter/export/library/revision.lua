@@ -1,6 +1,6 @@
 local unbounded = 2147483647
 
--- What an expression gives for the value at its place.
+-- The value that an expression computes from the field at its place.
 local function read_place(place, obj)
   local value = value_at(obj, place.path)
   if not value and place.default ~= nil then value = place.default end
@@ -18,7 +18,7 @@ local function set_place(place, obj, value)
   write_at(obj, path, value)
 end
 
--- Writes a number so that the expression gives it.
+-- Writes the field so that the expression has a number as its value.
 local function write_place(place, obj, number)
   local value = read_place(place, obj)
   if value == number or value == number_text(number) then return end
@@ -48,20 +48,20 @@ local function places(find, obj)
   return found
 end
 
--- The numbers that an expression gives for each instance, and the places that they are read from.
+-- The number of each instance, and the place that it is read from.
 local function counts_and_places(component, find, obj, size, may_lack)
   local numbers, found = {}, {}
   if not find then return numbers, found end
   local values, origins = find(obj)
   aligned(component, values, size, may_lack)
   for i = 1, size do
-    numbers[i] = count(component.name, present(values[i]))
+    numbers[i] = count(component.name, non_null(values[i]))
     if is_place(origins.parts[i]) then found[i] = origins.parts[i] end
   end
   return numbers, found
 end
 
--- The counts of each pod set, and where they are written.
+-- The pod sets with their counts, and the places where these are written.
 local function scales_of(components, obj)
   local scales = {}
   for _, component in ipairs(components) do
@@ -128,8 +128,8 @@ local function sum_of_pods(scales)
   return sum
 end
 
--- The pod sets whose count may change: those of the elastic components; without any a lone one, else those with bounds,
--- else those of more than one.
+-- Marks the pod sets whose count may change: those of the elastic components, if the definition names them; else the
+-- only pod set, those with bounds, or those with more than one pod.
 local function mark_elastic(scales, elastic)
   local has_bounds = false
   for _, scale in ipairs(scales) do
@@ -178,7 +178,7 @@ local function target_of(sharing)
   return target
 end
 
--- The places that move at least one elastic pod set; pod sets that share a place move together.
+-- The places that scale an elastic pod set; pod sets with the same place are scaled together.
 local function targets_of(scales)
   local groups, order, targets = {}, {}, {}
   for _, scale in ipairs(scales) do
@@ -209,11 +209,11 @@ local function common_multiple(a, b)
 end
 
 local function exact(value)
-  if value >= 2 ^ 53 then error("numbers that are too large to be divided here", 0) end
+  if value >= 2 ^ 53 then error("the numbers of pods are too large to be divided", 0) end
   return value
 end
 
--- The proportional units of some targets, as parts of which a unit has `unit`.
+-- The proportional share of each target, in fractions of which `unit` make a whole.
 local function proportional(rest, targets)
   local weights, sum, step = {}, 0, 1
   for i, target in ipairs(targets) do
@@ -236,7 +236,7 @@ local function bound_of(amount, unit, target)
   return nil
 end
 
--- A share beyond a bound stops there, and the rest is shared anew.
+-- The proportional shares within the bounds: a share beyond a bound is set to it, and the rest is divided again.
 local function ideal_shares(total_pods, targets)
   local pinned = {}
   while true do
@@ -273,7 +273,7 @@ local function ideal_shares(total_pods, targets)
   end
 end
 
--- Rounds down, then gives one more where the remainder is largest; nil when steps do not add up.
+-- Rounds down, then adds one where the remainder is largest; nil if the shares do not add up to the total.
 local function rounded_shares(total_pods, targets, ideals, unit)
   local units, order, left = {}, {}, total_pods
   for i, target in ipairs(targets) do
@@ -303,8 +303,8 @@ local function is_before(numbers, others)
   return false
 end
 
--- The units of each class of targets with the same step: the cheapest way to the total near the ideals.
-local function settled(total_pods, classes, unit)
+-- The units of each class of targets with the same step: those that add up to the total, closest to the ideal shares.
+local function closest_units(total_pods, classes, unit)
   local reach = ({[2] = 1024, [3] = 128})[#classes] or 16
   local best = {{pods = 0, cost = 0, units = {}}}
   for number = 1, #classes - 1 do
@@ -344,7 +344,7 @@ local function settled(total_pods, classes, unit)
   return chosen and chosen.units
 end
 
--- The units of several targets; `share` divides what targets with the same step have together.
+-- The units of several targets; `share` divides the units of targets with the same step.
 local function divided(total_pods, targets, share)
   local ideals, unit = ideal_shares(total_pods, targets)
   local found = rounded_shares(total_pods, targets, ideals, unit)
@@ -361,7 +361,7 @@ local function divided(total_pods, targets, share)
     class.least, class.most = class.least + target.least, class.most + target.most
     class.members[#class.members + 1] = i
   end
-  local units_of = settled(total_pods, classes, unit)
+  local units_of = closest_units(total_pods, classes, unit)
   if not units_of then return nil end
   local units = {}
   for number, class in ipairs(classes) do
@@ -376,7 +376,7 @@ local function divided(total_pods, targets, share)
   return units
 end
 
--- The units of each target, so that their pods add up to the total; nil when nothing does.
+-- The units of each target so that their pods add up to the total; nil if that is not possible.
 local function shares_of(total_pods, targets)
   local least, most = 0, 0
   for _, target in ipairs(targets) do
@@ -403,9 +403,9 @@ local function write_target(target, obj, units)
   end
 end
 
--- The object with a total of some pods: the elastic pod sets share what the others leave.
+-- The object with a total number of pods: the elastic pod sets share what the other ones leave.
 local function revised(components, elastic, obj, replicas)
-  if replicas < 0 then error("replicas must be a number from 0 up", 0) end
+  if replicas < 0 then error("the replicas must be a number from 0 up", 0) end
   local scales = scales_of(components, obj)
   local is_reached = sum_of_pods(scales) == replicas
   if is_reached and not leaves_count_unset(components, obj) then return obj end
@@ -432,9 +432,9 @@ local function revised(components, elastic, obj, replicas)
   return obj
 end
 
--- The object with a number of pods, which is at a path without lists; `default` stands for none there.
+-- The object with a number of pods at a path without lists; `default` is the value of an unset field.
 local function with_pods(obj, replicas, pods, path, default)
-  if replicas < 0 then error("replicas must be a number from 0 up", 0) end
+  if replicas < 0 then error("the replicas must be a number from 0 up", 0) end
   local known = path and value_at(obj, path)
   if (pods or 0) == replicas then
     local is_unset = pods and default and known == nil and value_at(obj, path, #path - 1) ~= nil

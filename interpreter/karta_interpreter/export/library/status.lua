@@ -1,9 +1,9 @@
--- Whether the first result of an expression is there and, as text, the expected one.
+-- Whether an expression has a first result, which is the expected one as text.
 local function is_text(expected, value, is_there)
   return is_there and to_text(value) == expected
 end
 
--- As is_text, for a boolean, and for a text that is no JSON.
+-- As is_text, for a boolean and for a text that is not JSON.
 local function is_answer(expected, value, is_there)
   return is_there and (value == expected or value == tostring(expected))
 end
@@ -12,13 +12,13 @@ local function text_or_nil(value)
   return type(value) == "string" and value or nil
 end
 
--- The conditions by their types, or a field of these; of two with the same type the last one counts.
+-- The conditions, or a field of each, by type; the last one counts if a type occurs twice.
 local function conditions_of(conditions, type_field, field)
   local found = {}
   if conditions == nil then return found end
-  if conditions[1] == nil and next(conditions) ~= nil then error("conditions are a list", 0) end
+  if conditions[1] == nil and next(conditions) ~= nil then error("conditions must be a list", 0) end
   for _, condition in ipairs(conditions) do
-    if type(condition) ~= "table" or condition[1] ~= nil then error("a condition is no object", 0) end
+    if type(condition) ~= "table" or condition[1] ~= nil then error("a condition must be an object", 0) end
     local name = condition[type_field]
     if type(name) == "string" then found[name] = field and condition[field] or condition end
   end
@@ -29,23 +29,23 @@ end
 local function conditions_by_type(lists, type_field, field)
   local found = {}
   for _, conditions in ipairs(limited(lists)) do
-    found = united_fields(found, conditions_of(present(conditions), type_field, field))
+    found = merged_fields(found, conditions_of(non_null(conditions), type_field, field))
   end
   return found
 end
 
--- The phase; an empty text for null.
+-- The phase; an empty text without one.
 local function phase_of(value)
-  if value ~= nil and type(value) ~= "string" then error("a phase is a string", 0) end
+  if value ~= nil and type(value) ~= "string" then error("the phase must be a string", 0) end
   return value or ""
 end
 
 local function first_phase(phases)
   for _, phase in ipairs(limited(phases)) do
-    if phase ~= null and type(phase) ~= "string" then error("a phase is a string", 0) end
+    if phase ~= null and type(phase) ~= "string" then error("the phase must be a string", 0) end
   end
   if #phases == 0 then return nil end
-  return present(phases[1]) or ""
+  return non_null(phases[1]) or ""
 end
 
 -- The number of a text of digits; nil for another text.
@@ -73,12 +73,14 @@ local function generation_of(obj)
   return is_integer(generation) and generation or nil
 end
 
--- Whether a status is of an older generation, which some controllers write as a text of digits.
+-- Whether a status is of an older generation, which some controllers write as a text of digits. Argo CD opens no string
+-- library; between two digits, tonumber rejects signs and spaces.
 local function is_stale(obj)
   local status, metadata = obj.status, obj.metadata
   if type(status) ~= "table" or type(metadata) ~= "table" then return false end
   local observed, current = status.observedGeneration, metadata.generation
-  if type(observed) == "string" and string.find(observed, "^%d+$") then observed = tonumber(observed, 10) end
+  local digits = type(observed) == "string" and tonumber("1" .. observed .. "1", 10)
+  if digits then observed = digits % 10 == 1 and tonumber(observed) end
   return type(observed) == "number" and type(current) == "number"
     and observed % 1 == 0 and current % 1 == 0 and observed < current
 end
@@ -90,7 +92,7 @@ local function has_any(statuses, names)
   return false
 end
 
--- The annotation in which Karmada tells a member's object the generation of its template.
+-- The generation of the template, which Karmada writes into an annotation of the member's object.
 local function template_generation(obj)
   local text = peek(obj, "metadata", "annotations", "resourcetemplate.karmada.io/generation")
   if type(text) ~= "string" then return nil end
@@ -105,7 +107,7 @@ local function status_of(obj)
   return status or {}
 end
 
--- The status; one with observedGeneration also has what shows whether it is of the present generation.
+-- The status; with observedGeneration, also the generations that show whether the status is current.
 local function reflected_status(obj)
   local status = status_of(obj)
   if status.observedGeneration ~= nil then
