@@ -142,7 +142,6 @@ def _indented(text: str) -> str:
 
 
 def test_a_variable_does_not_bring_the_function_of_its_name() -> None:
-    assert "local function digits_of(" not in used("count(value)")
     assert "local function number(" not in used("count(value)")
     assert "local function number(" in used("subtract(a, b)")
 

@@ -90,8 +90,8 @@ def script_of(definition: Definition, operation: Operation, text: str = "") -> s
         return own
     names = sorted(set(_ASKED.findall(own)))
     library = _compiled(definition, [FUNCTIONS[name] for name in names], comments)
-    lent = [*library.splitlines(), "", *(f"karta.{name} = lent({SLOTS[FUNCTIONS[name]].function})" for name in names)]
-    block = "\n".join(["do", *(f"  {line}".rstrip() for line in lent), "end"])
+    answers = [f"karta.{name} = with_copies({SLOTS[FUNCTIONS[name]].function})" for name in names]
+    block = "\n".join(["do", *(f"  {line}".rstrip() for line in [*library.splitlines(), "", *answers]), "end"])
     return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{own}")
 
 
@@ -140,7 +140,7 @@ _TRACED: Final = frozenset({Operation.REVISE_REPLICA, Operation.RETAIN})
 _DIGITS: Final = 16
 _REQUIRED: Final = re.compile(r"""require\s*\(?\s*["']karta["']""")
 _ASKED: Final = re.compile(r"\bkarta\.(\w+)")
-_KARTA: Final = """-- What the script below asks of the definition.
+_KARTA: Final = """-- The functions of the definition that the script below calls; they get and return copies.
 local karta = {}
 
 local function copied(value, ...)
@@ -153,8 +153,8 @@ local function copied(value, ...)
   return found, copied(...)
 end
 
-local function lent(own)
-  return function(...) return own(copied(...)) end
+local function with_copies(answer)
+  return function(...) return answer(copied(...)) end
 end"""
 _REQUIRE: Final = """local required = require
 

@@ -452,10 +452,6 @@ local function emptied(kind, status)
   return left
 end
 
-local function integer(value)
-  return type(value) == "number" and value % 1 == 0 and value or nil
-end
-
 -- The template's generation if all members have observed it, as text if a member writes it so.
 local function agreed_generation(items, template)
   local current, is_text = integer(is_object(template.metadata) and template.metadata.generation), false

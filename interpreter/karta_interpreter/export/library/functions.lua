@@ -9,10 +9,6 @@ local function list_of(value)
   return value
 end
 
-local function list_or_none(value)
-  return value == nil and {} or list_of(value)
-end
-
 local function length(value)
   if value == nil then return 0 end
   if type(value) == "string" then return #characters(value) end

@@ -48,29 +48,12 @@ local function first_phase(phases)
   return non_null(phases[1]) or ""
 end
 
--- The number of a text of digits; nil for another text.
-local function digits_of(text)
-  local found = #text <= 19 and tonumber(text, 10) or nil
-  if not found or found < 0 then return nil end
-  local written = tostring(found)
-  while #written < #text do written = "0" .. written end
-  return written == text and found or nil
-end
-
-local function is_integer(value)
-  return type(value) == "number" and value % 1 == 0
-end
-
--- The generation that a status was written for.
-local function observed_generation(status)
-  local observed = is_object(status) and status.observedGeneration or nil
-  if type(observed) == "string" then return digits_of(observed) end
-  return is_integer(observed) and observed or nil
+local function integer(value)
+  return type(value) == "number" and value % 1 == 0 and value or nil
 end
 
 local function generation_of(obj)
-  local generation = peek(obj, "metadata", "generation")
-  return is_integer(generation) and generation or nil
+  return integer(peek(obj, "metadata", "generation"))
 end
 
 -- Whether a status is of an older generation, which some controllers write as a text of digits. Argo CD opens no string
