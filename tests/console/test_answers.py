@@ -208,12 +208,12 @@ def test_a_body_of_another_shape_is_rejected(body: Any) -> None:
 
 
 def cases(snapshot: Snapshot) -> Iterator[tuple[Entry, dict[str, Any]]]:
-    """Some cases of each operation of each definition; all with many EXAMPLES."""
+    """A case of each operation of each definition; all cases with EXAMPLES=1000."""
     for entry in snapshot.entries.values():
         taken = Counter[str]()
         for example in examples(entry.definition.gvk):
             taken[example["operation"]] += 1
-            if taken[example["operation"]] <= EXAMPLES // 15:
+            if taken[example["operation"]] <= EXAMPLES // 30:
                 yield entry, dict(example)
 
 
@@ -231,7 +231,7 @@ def test_examples_of_the_catalogue_have_the_answers_of_their_definitions(snapsho
         if "results" in found and "patch" not in found and found["results"] != expected(entry, example):
             differing.append((entry.definition.name, example["name"]))
     assert seen.keys() == set(Operation)
-    assert min(seen.values()) > 40
+    assert min(seen.values()) >= 40
     assert differing == []
 
 

@@ -2,10 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from karta_interpreter.console.questions import QuestionError, Questions
 from karta_interpreter.sandbox.awaiting import Exchange
@@ -19,12 +20,12 @@ def body(**question: Any) -> bytes:
     return json.dumps(question).encode()
 
 
-@pytest.fixture(scope="module")
-def questions() -> Iterator[Questions]:
-    """Processes for all texts, each of which leaves one that answers the next."""
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def questions() -> AsyncIterator[Questions]:
+    """Processes for all hostile texts, which leave them as they are or end them."""
     questions = Questions(60.0)
     yield questions
-    asyncio.run(questions.close())
+    await questions.close()
 
 
 async def test_an_answer_that_takes_too_long_is_stopped() -> None:
@@ -56,6 +57,7 @@ async def test_a_question_that_is_given_up_ends_its_process(monkeypatch: pytest.
         await questions.close()
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     "question",
     [

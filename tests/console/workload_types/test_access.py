@@ -9,7 +9,7 @@ from karta_interpreter.console.workload_types.problems import ApiError
 from karta_interpreter.errors import ServeError
 from karta_interpreter.sources.api_server import ApiServer
 from tests.console.workload_types.karta_api import ACCESS_REVIEWS, USER_REVIEWS, KartaApi
-from tests.console.workload_types.types_server import TOKEN, in_thread, running, workload_type
+from tests.console.workload_types.types_server import TOKEN, TypesServer, in_thread, workload_type
 from tests.sources.scripted_api import serving, status, write_kubeconfig
 
 OLD, NEW = "the-old-token-of-ada", "the-new-token-of-ada"
@@ -32,21 +32,23 @@ def test_a_token_is_rotated_without_a_restart(tmp_path: Path) -> None:
         assert server.get(token=NEW).status == 503
 
 
-def test_the_audit_names_who_what_and_outcome_and_no_token(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
-        server.get(token=None)
-        server.get()
-        server.post(workload_type())
-        server.post(workload_type(priorityId="none"))
-        line = server.logged("workload types audit", outcome=422)
-        audit = [each for each in server.seen if each["message"] == "workload types audit"]
-        assert [(each["who"], each["what"], each["outcome"]) for each in audit] == [
-            ("unknown", "GET /api/v1/workload-types", 401),
-            ("ada", "POST /api/v1/workload-types", 201),
-            ("ada", "POST /api/v1/workload-types", 422),
-        ]
-        assert line["workload_type"] == "GrainMill.mill.example.org"
-        assert TOKEN not in str(server.seen)
+def test_the_audit_names_who_what_and_outcome_and_no_token(server: TypesServer) -> None:
+    server.post(workload_type("BeforeMill", priorityId="none"))
+    server.logged("workload types audit", workload_type="BeforeMill.mill.example.org")
+    server.seen.clear()  # of other tests
+    server.get(token=None)
+    server.get()
+    server.post(workload_type("AuditMill"))
+    server.post(workload_type("AuditMill", priorityId="none"))
+    line = server.logged("workload types audit", outcome=422)
+    audit = [each for each in server.seen if each["message"] == "workload types audit"]
+    assert [(each["who"], each["what"], each["outcome"]) for each in audit] == [
+        ("unknown", "GET /api/v1/workload-types", 401),
+        ("ada", "POST /api/v1/workload-types", 201),
+        ("ada", "POST /api/v1/workload-types", 422),
+    ]
+    assert line["workload_type"] == "AuditMill.mill.example.org"
+    assert TOKEN not in str(server.seen)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from karta_interpreter.console.workload_types.folder_storage import FolderStorag
 from karta_interpreter.console.workload_types.problems import ApiError
 from karta_interpreter.console.workload_types.records import StoredType
 from karta_interpreter.sources.store import Store
-from tests.console.workload_types.types_server import TYPES, karta, running, workload_type
+from tests.console.workload_types.types_server import TYPES, in_thread, karta, running, workload_type
 from tests.waiting import HANG
 
 KILLED = """
@@ -33,24 +33,27 @@ def counted(call):
         return call(*arguments, **named)
     return act
 
-path, content, seen = Path(sys.argv[1]), sys.argv[2], []
-for step in itertools.count():
-    path.write_text("what was there")
-    if not (child := os.fork()):
-        calls = step
-        for owner, names in ((os, ("fsync", "open")), (Path, ("open", "replace", "unlink"))):
-            for name in names:
-                setattr(owner, name, counted(getattr(owner, name)))
-        if content == "delete":
-            folder_storage.delete_file(path)
-        else:
-            folder_storage.replace_file(path, content.encode())
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    seen.append(path.read_text() if path.exists() else "delete")
-    if status == 0:
-        break
-print(json.dumps(seen))
+def contents_seen(path, content):
+    for step in itertools.count():
+        path.write_text("what was there")
+        if not (child := os.fork()):
+            global calls
+            calls = step
+            for owner, names in ((os, ("fsync", "open")), (Path, ("open", "replace", "unlink"))):
+                for name in names:
+                    setattr(owner, name, counted(getattr(owner, name)))
+            if content == "delete":
+                folder_storage.delete_file(path)
+            else:
+                folder_storage.replace_file(path, content.encode())
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        yield path.read_text() if path.exists() else "delete"
+        if status == 0:
+            return
+
+path, *contents = sys.argv[1:]
+print(json.dumps([[*contents_seen(Path(path), content)] for content in contents]))
 """
 """Changes a file in processes that are killed before their first, second, ... step, until one comes to its end."""
 
@@ -64,16 +67,15 @@ async def stored(root: Path) -> StoredType | None:
     return await FolderStorage(root, Store((root,), catalogue=False)).read("mill.example.org", "GrainMill")
 
 
-@pytest.mark.parametrize("content", ["a new content", "delete"])
-def test_a_process_that_is_killed_leaves_the_file_as_it_was_or_as_it_is_wanted(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "GrainMill.example.org.json"
-    command = [sys.executable, "-c", KILLED, str(path), content]
+def test_a_process_that_is_killed_leaves_the_file_as_it_was_or_as_it_is_wanted(tmp_path: Path) -> None:
+    path, contents = tmp_path / "GrainMill.example.org.json", ["a new content", "delete"]
+    command = [sys.executable, "-c", KILLED, str(path), *contents]
     printed = subprocess.run(command, capture_output=True, timeout=HANG, check=True).stdout
-    seen = json.loads(printed)
-    assert (seen[0], seen[-1]) == ("what was there", content)
-    assert set(seen) == {"what was there", content}
-    assert len(seen) > 2
-    assert [each.name for each in tmp_path.iterdir() if each.name[0] != "."] in ([path.name], [])
+    for content, seen in zip(contents, json.loads(printed), strict=True):
+        assert (seen[0], seen[-1]) == ("what was there", content)
+        assert set(seen) == {"what was there", content}
+        assert len(seen) > 2
+    assert [each.name for each in tmp_path.iterdir() if each.name[0] != "."] == []
 
 
 async def test_what_a_killed_process_leaves_beside_a_file_is_no_type(tmp_path: Path) -> None:
@@ -155,7 +157,7 @@ def test_every_answered_registration_outlives_a_server_that_is_killed(tmp_path: 
         assert enough.wait(HANG)
         os.kill(server.child.pid, signal.SIGKILL)
         client.join()
-    with running(tmp_path) as server:
-        found = {f"{TYPES}/{each['id']}" for each in server.get(f"{TYPES}?limit=200").json["types"]}
+    with in_thread(tmp_path) as after:
+        found = {f"{TYPES}/{each['id']}" for each in after.get(f"{TYPES}?limit=200").json["types"]}
         assert set(done) <= found
         assert len(found) <= len(done) + 1
