@@ -5,6 +5,7 @@ environment, folder and open files. Tests of how a program starts or ends use a 
 """
 
 import contextlib
+import gc
 import inspect
 import json
 import os
@@ -62,6 +63,7 @@ def forking(folder: Path, *modules: str) -> Iterator[str]:
 
 def _serve(address: str, *modules: str) -> None:
     """Fork programs until standard input is closed, also by the end of the process at the other end."""
+    gc.disable()  # the programs are short, and many of them import much
     for name in modules:
         import_module(name)
     with socket.socket(socket.AF_UNIX) as listener:
