@@ -1,12 +1,12 @@
 """Calls from the arguments of a command, and their outcomes."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import click
 
-from karta_interpreter.cli.definitions import Interpreter
+from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.errors import InterpretationError, LuaError
 from karta_interpreter.findings import escaped
@@ -92,6 +92,15 @@ class Arguments:
     def _call(self, operation: Operation) -> Call:
         given = [obj for obj in (self.desired, self.observed) if obj is not None]
         return Call.of(operation, given[0], given[-1], self.replicas, self.items or ())
+
+
+def calls_for(
+    arguments: Arguments, operation: str | None, filenames: Sequence[str], overrides: Sequence[str]
+) -> tuple[Interpreter, list[Call]]:
+    """What answers about the object, and the call of the named operation, or of all that it should answer."""
+    calls = [arguments.call(operation_named(operation))] if operation else arguments.calls()
+    interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
+    return interpreter, [call for call in calls if operation or interpreter.is_asked(call.operation)]
 
 
 @dataclass(frozen=True, slots=True)

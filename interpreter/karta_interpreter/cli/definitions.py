@@ -30,7 +30,7 @@ class NoDefinition(Problem):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DefinitionFiles:
     """The Kartas and customizations of a path, and the files that they were read from."""
 
     layer: Layer
@@ -57,16 +57,14 @@ class Interpreter:
         return "rule is not enabled"
 
 
-def read_given(path: str) -> Given:
+def read_definition_files(path: str) -> DefinitionFiles:
     """The Kartas and the customizations in a file, a folder, standard input or at a URL."""
     check_path(path)
     folder = Folder(Path(path), DefinitionFile)
-    if path == STDIN:
-        file = DefinitionFile(Path("stdin")).holding(read_stdin())
-        folder = replace(folder, files={file.path: file})
-    elif is_url(path):
+    if path == STDIN or is_url(path):
         # A path cannot have the two slashes of a scheme.
-        file = DefinitionFile(Path(path.partition("://")[2])).holding(read_url(path))
+        name, content = ("stdin", read_stdin()) if path == STDIN else (path.partition("://")[2], read_url(path))
+        file = DefinitionFile(Path(name)).holding(content)
         folder = replace(folder, files={file.path: file})
     else:
         folder = folder.read()
@@ -78,7 +76,7 @@ def read_given(path: str) -> Given:
         for each in layer.quarantined
         if places.isdisjoint((found.rule, found.source, found.line) for found in each.findings)
     )
-    return Given(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()))
+    return DefinitionFiles(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()))
 
 
 def read_customizations(path: str) -> list[LoadedCustomization]:
@@ -99,10 +97,10 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
     stderr.
     """
-    given = [read_given(path) for path in paths]
+    given = [read_definition_files(path) for path in paths]
     if not paths:
         entry = find_in_catalogue(gvk)
-        given = [Given(Layer((entry,) if entry else ()))]
+        given = [DefinitionFiles(Layer((entry,) if entry else ()))]
     weaker = _about(gvk, (found for each in given for found in each.customizations))
     stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
     only = Selection((f"{gvk.api_version}/{gvk.kind}",))
@@ -130,7 +128,7 @@ def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
     return Overrides(merged.scripts, (*merged.findings, *errors))
 
 
-def _kinds(given: Given) -> Iterator[GVK]:
+def _kinds(given: DefinitionFiles) -> Iterator[GVK]:
     yield from (entry.definition.gvk for entry in given.layer.entries)
     yield from (found.gvk for found in given.customizations if found.gvk)
 
@@ -145,7 +143,7 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
 
 
 def _usable(paths: Sequence[str]) -> list[Entry]:
-    snapshot = combine(read_given(path).layer for path in paths)
+    snapshot = combine(read_definition_files(path).layer for path in paths)
     findings = [finding for each in snapshot.quarantined for finding in each.findings]
     click.echo(findings_text([*snapshot.findings, *findings]), err=True, nl=False)
     if snapshot.quarantined or not snapshot.entries:
@@ -207,7 +205,7 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
 
 def snapshot_of(paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[Layer] = ()) -> Snapshot:
     """The snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
-    given = [read_given(path) for path in paths]
+    given = [read_definition_files(path) for path in paths]
     scripts = scripts_of([found for each in given for found in each.customizations])
     layers = (*(selection.layer(each.layer) for each in given), *below)
     known = {entry.definition.gvk for each in given for entry in each.layer.entries} | scripts.scripts.keys()

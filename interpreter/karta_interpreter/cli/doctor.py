@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -105,14 +106,12 @@ def _rows(result: Result) -> Iterator[Sequence[str]]:
 
 def _document(results: Sequence[Result]) -> JSON:
     found = [{**asdict(result), "level": str(result.level)} for result in results]
-    return {"results": found, "summary": {str(level): _number(results, level) for level in Level}}
+    number = Counter(result.level for result in results)
+    return {"results": found, "summary": {str(level): number[level] for level in Level}}
 
 
 def summary(results: Sequence[Result]) -> str:
     """The number of results of each level."""
-    counts = (count(_number(results, level), level) for level in (Level.WARNING, Level.PROBLEM))
-    return ", ".join([f"{_number(results, Level.OK)} ok", *counts])
-
-
-def _number(results: Sequence[Result], level: Level) -> int:
-    return sum(result.level is level for result in results)
+    number = Counter(result.level for result in results)
+    others = (count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))
+    return ", ".join([f"{number[Level.OK]} ok", *others])

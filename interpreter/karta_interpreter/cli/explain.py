@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.calls import Arguments, operation_named, print_line
-from karta_interpreter.cli.definitions import Interpreter, definitions_named, interpreter_for
+from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
+from karta_interpreter.cli.definitions import Interpreter, definitions_named
 from karta_interpreter.cli.explanations import explanations_markdown, explanations_text, width
 from karta_interpreter.cli.files import STDIN, check_stdin, is_url, read_items, read_object, read_objects
 from karta_interpreter.cli.options import (
@@ -22,7 +22,6 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, written
 from karta_interpreter.explain import Explanation, Fact, explain, outline
-from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
@@ -89,12 +88,9 @@ def command(
     observed = read_object(given["observed_file"]) if given["observed_file"] else None
     items = read_items(given["status_file"]) if given["status_file"] else None
     arguments = Arguments(read_object(file), observed, items, given["desired_replica"])
-    calls = [arguments.call(asked)] if asked else arguments.calls()
-    interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
-    calls = [each for each in calls if asked or interpreter.is_asked(each.operation)]
-    show(
-        interpreter, calls, [each for path in given["references"] for each in read_objects(path)], output, strict=strict
-    )
+    interpreter, calls = calls_for(arguments, operation, filenames, overrides)
+    references = [each for path in given["references"] for each in read_objects(path)]
+    show(interpreter, calls, references, output, strict=strict)
 
 
 def _is_path(target: str) -> bool:

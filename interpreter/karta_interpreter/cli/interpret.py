@@ -7,8 +7,8 @@ from typing import Final, Unpack
 import click
 
 from karta_interpreter.cli.answers import outcomes_table
-from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, operation_named
-from karta_interpreter.cli.definitions import interpreter_for, read_customizations
+from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, calls_for
+from karta_interpreter.cli.definitions import read_customizations
 from karta_interpreter.cli.explain import STRICT, exit_if_strict
 from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.explanations import warnings_text
@@ -19,7 +19,6 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
 from karta_interpreter.explain import Fact, warnings_about
 from karta_interpreter.findings import Severity, escaped
-from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.definition import Definition
@@ -95,7 +94,6 @@ def command(
     RESOURCE/NAME is an object on the API server of the kubeconfig, such as rayjob/demo. Without --operation, every
     operation that the given files allow is asked and shown in one table.
     """
-    asked = operation_named(operation) if operation else None
     filenames += old_spelling("--karta", "-f", given["kartas"])
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["reference_file"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
@@ -105,21 +103,19 @@ def command(
         check_scripts([*filenames, *overrides])
         return
     arguments = _read(given)
-    calls = [arguments.call(asked)] if asked else arguments.calls()
-    interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
+    interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [obj for path in given["reference_file"] for obj in read_objects(path)]
-    calls = [call for call in calls if asked or interpreter.is_asked(call.operation)]
     if explain:
         show_explanations(interpreter, calls, references, output or "table", strict=strict)
         return
     outcomes = [ask(interpreter, call, references) for call in calls]
-    if asked and output is None:
+    if operation and output is None:
         _print_blocks(outcomes[0])
     elif output in ("yaml", "json"):
         click.echo(written(_document(interpreter.entry, calls[0].object, outcomes), output), nl=False)
     else:
         click.echo(_title(interpreter.entry, calls[0].object) + outcomes_table(outcomes), nl=False)
-    if not asked:
+    if not operation:
         for each in Operation:
             reason = arguments.missing(each) if interpreter.is_asked(each) else interpreter.why_not
             if reason:

@@ -255,7 +255,8 @@ def _run(cases: Sequence[Case], filenames: tuple[str, ...], *, explains: bool) -
         if isinstance(interpreter, str):
             yield Outcome(case, (interpreter,))
             continue
-        outcome = _outcome(interpreter, case)
+        answered = ask(interpreter, case.call, case.references)
+        outcome = judge(case, answered.results, answered.error)
         yield outcome if outcome.passed else replace(outcome, notes=_notes(interpreter, case, explains=explains))
 
 
@@ -264,11 +265,6 @@ def _interpreter(filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
         return interpreter_for(gvk, filenames, [])
     except Problem as problem:
         return problem.message
-
-
-def _outcome(interpreter: Interpreter, case: Case) -> Outcome:
-    answered = ask(interpreter, case.call, case.references)
-    return judge(case, answered.results, answered.error)
 
 
 def _notes(interpreter: Interpreter, case: Case, *, explains: bool) -> tuple[str, ...]:

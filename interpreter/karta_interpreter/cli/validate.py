@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.definitions import Given, read_given
+from karta_interpreter.cli.definitions import DefinitionFiles, read_definition_files
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -67,7 +67,7 @@ def command(
     crds = read_crds(crd) if crd else []
     if kubeconfig or context:
         crds += asyncio.run(_crds_of(kubeconfig, context))
-    given = {path: read_given(path) for path in paths}
+    given = {path: read_definition_files(path) for path in paths}
     findings = [finding for path, each in given.items() for finding in _findings(path, each)]
     findings += combine(each.layer for each in given.values()).findings
     findings += merge(found for each in given.values() for found in each.customizations).findings
@@ -91,7 +91,7 @@ async def _crds_of(kubeconfig: Path | None, context: str | None) -> Sequence[Obj
         return await api.list(CRDS)
 
 
-def _findings(path: str, given: Given) -> Iterator[Finding]:
+def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
     layer = given.layer
     if not (layer.entries or layer.quarantined or given.customizations):
         yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", source=path)
@@ -103,7 +103,7 @@ def _findings(path: str, given: Given) -> Iterator[Finding]:
         yield from customization.findings
 
 
-def _document(given: Sequence[Given], findings: Sequence[Finding]) -> Object:
+def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding]) -> Object:
     definitions, customizations = (
         sorted(found, key=lambda each: (each["source"], each["name"]))
         for found in ([each for one in given for each in read(one)] for read in (_definitions, _customizations))
@@ -123,7 +123,7 @@ def _document(given: Sequence[Given], findings: Sequence[Finding]) -> Object:
     }
 
 
-def _definitions(given: Given) -> Iterator[Object]:
+def _definitions(given: DefinitionFiles) -> Iterator[Object]:
     found: list[Definition | Quarantined] = [entry.definition for entry in given.layer.entries]
     found += [each for each in given.layer.quarantined if all(finding.rule != UNREADABLE for finding in each.findings)]
     for each in found:
@@ -131,7 +131,7 @@ def _definitions(given: Given) -> Iterator[Object]:
         yield {"source": each.source, "name": each.name, "defines": defines, "valid": isinstance(each, Definition)}
 
 
-def _customizations(given: Given) -> Iterator[Object]:
+def _customizations(given: DefinitionFiles) -> Iterator[Object]:
     for found in given.customizations:
         operations = {**dict.fromkeys(found.scripts.operations, True), **dict.fromkeys(found.broken, False)}
         yield {"source": found.source, "name": found.name, "customizes": _kind(found.gvk), "operations": operations}
@@ -153,7 +153,7 @@ _MOST_KINDS = 20
 _ROOT_KIND = ("spec", "structureDefinition", "rootComponent", "kind")
 
 
-def crd_findings(given: Iterable[Given], crds: Sequence[Object]) -> Iterator[Finding]:
+def crd_findings(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:
     """Yield what the CRDs contradict in all readable Kartas of files, each finding with its place.
 
     Several CRDs of one kind are releases of it: only what all of them contradict is a finding.

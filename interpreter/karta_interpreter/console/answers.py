@@ -71,7 +71,7 @@ _TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "referenc
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _Inputs:
     """What the texts of the page hold; ``problems`` has the reason for each text that holds nothing."""
 
     object: Place | None
@@ -87,16 +87,16 @@ def answer(question: Question) -> dict[str, JSON]:
     Nothing is raised for what a user can write. ``answers`` is empty where no definition fits the object.
     """
     kartas = _kartas(question.karta)
-    given = _given(question)
+    inputs = _inputs(question)
     findings = [finding.to_json() for loaded, _ in kartas for finding in loaded.findings]
-    page: dict[str, JSON] = {"findings": findings, "problems": given.problems, "answers": []}
-    if given.object is None:
+    page: dict[str, JSON] = {"findings": findings, "problems": inputs.problems, "answers": []}
+    if inputs.object is None:
         return page
-    gvk = GVK.of(given.object.value)
+    gvk = GVK.of(inputs.object.value)
     page |= {"apiVersion": gvk.api_version, "kind": gvk.kind}
     for loaded, place in kartas:
         if loaded.definition and place and loaded.gvk == gvk:
-            return page | _Asked(loaded.definition, place, given, question).document()
+            return page | _Answers(loaded.definition, place, inputs, question).document()
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
         f"the Karta is for {defined}, the object is {gvk}" if defined else "there is no Karta that can be used"
@@ -110,7 +110,7 @@ def _kartas(text: str) -> tuple[tuple[Loaded, Lines | None], ...]:
     return tuple(load_placed(text, ""))
 
 
-def _given(question: Question) -> _Given:
+def _inputs(question: Question) -> _Inputs:
     problems: dict[str, JSON] = {}
 
     def read(name: str, reader: Callable[[str], _Read], nothing: _Read) -> _Read:
@@ -120,7 +120,7 @@ def _given(question: Question) -> _Given:
             problems[name] = error.to_json()
             return nothing
 
-    return _Given(
+    return _Inputs(
         read("object", read_object, None),
         read("observed", read_object, None),
         tuple(read("items", read_items, [])),
@@ -129,20 +129,20 @@ def _given(question: Question) -> _Given:
     )
 
 
-class _Asked:
+class _Answers:
     """One definition and what it is asked about."""
 
-    def __init__(self, definition: Definition, place: Lines, given: _Given, question: Question) -> None:
-        if given.object is None:
+    def __init__(self, definition: Definition, place: Lines, inputs: _Inputs, question: Question) -> None:
+        if inputs.object is None:
             raise ValueError("there is no object")
         chosen = dict(question.options)
-        self._definition, self._place, self._given = definition, place, given
-        self._object = given.object
+        self._definition, self._place, self._inputs = definition, place, inputs
+        self._object = inputs.object
         self._options = Options(
             bool(chosen.get("resourceQuotaEstimate")),
             Counting.KARMADA if chosen.get("podRequests") == "karmada" else Counting.SCHEDULER,
         )
-        self._known = Known.of(given.references)
+        self._known = Known.of(inputs.references)
         self._replicas = self._present() + 1 if question.replicas is None else question.replicas
 
     def document(self) -> dict[str, JSON]:
@@ -152,7 +152,7 @@ class _Asked:
             "references": [f"{each.gvk} as ${each.name}" for each in self._definition.references],
             "replicas": self._replicas,
             "answers": [self._answer(operation) for operation in ORDER],
-            "tree": tree(self._definition, self._object.value, self._given.references),
+            "tree": tree(self._definition, self._object.value, self._inputs.references),
         }
 
     def _present(self) -> int:
@@ -166,8 +166,8 @@ class _Asked:
         if why := self._missing(operation):
             return {"operation": str(operation), "missing": why, "facts": [], "layers": []}
         printed: list[str] = []
-        observed = self._given.observed or self._object
-        items = tuple(item for _, item in self._given.items)
+        observed = self._inputs.observed or self._object
+        items = tuple(item for _, item in self._inputs.items)
         call = Call.of(operation, self._object.value, observed.value, self._replicas, items)
         found = explain(self._definition, call, self._options, reader=self._known, on_print=printed.append)
         changes = {} if found.results is None else self._changes(operation, call.object, found.results)
@@ -177,9 +177,9 @@ class _Asked:
     def _missing(self, operation: Operation) -> str:
         if not self._definition.answers(operation):
             return "the definition does not answer it"
-        if operation is Operation.RETAIN and self._given.observed is None:
+        if operation is Operation.RETAIN and self._inputs.observed is None:
             return "observed"
-        return "items" if operation is Operation.AGGREGATE_STATUS and not self._given.items else ""
+        return "items" if operation is Operation.AGGREGATE_STATUS and not self._inputs.items else ""
 
     @staticmethod
     def _changes(operation: Operation, before: JSON, results: Mapping[str, JSON]) -> Object:
@@ -207,9 +207,9 @@ class _Asked:
     def _located(self, source: str, cluster: str, path: Path, operation: Operation) -> tuple[str, Position | None]:
         """The text of the page that has a place, and where in it."""
         if cluster:
-            item = next((place for place, item in self._given.items if item.cluster == cluster), None)
+            item = next((place for place, item in self._inputs.items if item.cluster == cluster), None)
             return "items", item.position(("status", *path)) if item else None
-        observed = self._given.observed
+        observed = self._inputs.observed
         if observed and (source == OBSERVED or operation in LIVE):
             return "observed", observed.position(path)
         return "object", self._object.position(path)

@@ -63,15 +63,6 @@ def owned(owner: str, what: str) -> ApiError:
 
 def invalid(findings: Sequence[FindingOutput], what: str = "the workload type cannot be stored") -> ApiError:
     """The error for a body with errors among its findings; each of them is named."""
-    errors = [
-        ProblemError(
-            pointer=each.pointer,
-            detail=each.detail,
-            rule=each.rule,
-            severity=each.severity,
-            hint=each.hint or None,
-        )
-        for each in findings
-    ]
+    errors = [ProblemError(**each.model_dump() | {"hint": each.hint or None}) for each in findings]
     count = sum(each.severity == "error" for each in findings)
     return ApiError(422, f"{what}: {count} error{'s' if count != 1 else ''}", errors=errors)
