@@ -27,7 +27,7 @@ _BRANCHES = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
 
 _Lacks = Mapping[tuple[str, str], str]
-"""What is to say about an instance with a count and no pods, by component and instance."""
+"""The warning about an instance with a count and no pods, by component and instance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ _TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "referenc
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """What the texts of the page hold; ``problems`` has the reason for each text that holds nothing."""
+    """The values of the texts of the page; ``problems`` has the reason for each text without one."""
 
     object: Place | None
     observed: Place | None
@@ -96,7 +96,7 @@ def answer(question: Question) -> dict[str, JSON]:
     page |= {"apiVersion": gvk.api_version, "kind": gvk.kind}
     for loaded, place in kartas:
         if loaded.definition and place and loaded.gvk == gvk:
-            return page | _Answers(loaded.definition, place, inputs, question).document()
+            return page | _Answers(loaded.definition, place, inputs.object, inputs, question).document()
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
         f"the Karta is for {defined}, the object is {gvk}" if defined else "there is no Karta that can be used"
@@ -130,14 +130,11 @@ def _inputs(question: Question) -> _Inputs:
 
 
 class _Answers:
-    """One definition and what it is asked about."""
+    """The answers of one definition about one object."""
 
-    def __init__(self, definition: Definition, place: Lines, inputs: _Inputs, question: Question) -> None:
-        if inputs.object is None:
-            raise ValueError("there is no object")
-        chosen = dict(question.options)
-        self._definition, self._place, self._inputs = definition, place, inputs
-        self._object = inputs.object
+    def __init__(self, definition: Definition, place: Lines, obj: Place, inputs: _Inputs, question: Question) -> None:
+        chosen = question.options
+        self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options = Options(
             bool(chosen.get("resourceQuotaEstimate")),
             Counting.KARMADA if chosen.get("podRequests") == "karmada" else Counting.SCHEDULER,

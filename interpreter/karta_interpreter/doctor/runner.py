@@ -51,7 +51,7 @@ _NO_KARMADA = (
 _BY_REASON = {
     "NoKubeconfig": "give the kubeconfig of karmada-apiserver with --kubeconfig",
     "NoContext": f"give a context that the kubeconfig has with --context; {_CONTEXTS}",
-    "Configuration": "mend the kubeconfig, or give another one with --kubeconfig",
+    "Configuration": "correct the kubeconfig, or give another one with --kubeconfig",
     "UnknownHost": (
         "names such as karmada-apiserver.karmada-system.svc exist inside the host cluster only: run doctor in a pod "
         "there, or give a kubeconfig whose server has a name that is known here"

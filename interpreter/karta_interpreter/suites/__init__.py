@@ -47,7 +47,7 @@ def judge(case: Case, results: Results | None, error: str = "") -> Outcome:
 
     As in Karmada's harness, every expected result must be there, and others do not count.
     """
-    expects_error = f'expected an error that says "{case.error}", got '
+    expects_error = f'expected an error with the text "{case.error}", got '
     if results is None:
         failure = f"error: {error}" if case.error is None else f"{expects_error}the error: {error}"
         return Outcome(case, () if case.error is not None and case.error in error else (failure,))

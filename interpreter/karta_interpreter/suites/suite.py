@@ -193,7 +193,7 @@ def _references(fields: Object) -> tuple[Object, ...]:
 
 
 def _typed(fields: Object, key: str, expected: type, default: JSON = None) -> JSON:
-    """The value of a key; null is as good as none."""
+    """The value of a key; null counts as no value."""
     value = fields.get(key)
     if value is not None and type(value) is not expected:
         raise InterpretationError(f"{key} must be {type_name(expected())}, but is {type_name(value)}")

@@ -57,7 +57,7 @@ def unauthenticated(detail: str) -> ApiError:
 class TokenFile:
     """Tokens from a file, one on each line, with the name of its user behind it; all users may do everything.
 
-    The file is read for every request: a new token is taken, and an old one refused, as soon as the file says so.
+    The file is read for every request, so that a change of it takes effect at once.
     Raises ServeError when it cannot be used at the start.
     """
 

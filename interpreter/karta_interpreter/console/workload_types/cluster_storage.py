@@ -141,7 +141,7 @@ class ClusterStorage:
 
 
 def _failed(error: ClusterError) -> ApiError:
-    """What a client of this API is told about an answer of the API server."""
+    """The error for a client of this API after an error of the API server."""
     if error.status in _REJECTED:
         return ApiError(422, f"the API server does not take the Karta: {error}")
     return ApiError(503, f"the API server cannot be used: {error}", headers=_LATER)

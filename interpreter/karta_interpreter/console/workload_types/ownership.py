@@ -1,4 +1,4 @@
-"""Names the owner of a Karta that somebody other than this API changes."""
+"""Names the owner of a Karta that is not stored by this API."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 
 
 def controller_of(obj: Object) -> str | None:
-    """The tool or object that writes an object again when somebody changes it, None where nothing names one."""
+    """The tool or object that reverts changes of an object by others, None where nothing names one."""
     return next(_controllers(obj), None)
 
 

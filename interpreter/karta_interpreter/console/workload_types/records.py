@@ -127,7 +127,7 @@ def label(manifest: Object, name: str) -> str | None:
 
 
 def content(manifest: Object) -> Object:
-    """The part of a Karta that its author writes; a ResourceInterface becomes the Karta that says the same.
+    """The part of a Karta that its author writes; a ResourceInterface becomes the equal Karta.
 
     What an API server adds is left out, and the labels of this API, which fields of the type stand for.
     """
