@@ -1,17 +1,18 @@
 """A server in a process of its own, as users run it."""
 
 import json
+import os
 import queue
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import IO, Any
 
+from tests.forked import forked
 from tests.server.client import Client, as_karmada, trusting
 from tests.waiting import HANG
 
@@ -22,9 +23,10 @@ import json, sys
 from pathlib import Path
 from karta_interpreter.lua.machine import worker
 
+from karta_interpreter.server import Settings, isolated_calls, isolated_child, run
+
 options = json.loads(sys.argv[1])
-worker.SECONDS = options.pop("script_seconds", worker.SECONDS)  # before others take it
-from karta_interpreter.server import Settings, isolated_child, run
+worker.SECONDS = isolated_calls.SECONDS = options.pop("script_seconds", worker.SECONDS)
 
 def started(server):
     authority = server.certificate.authority.decode() if server.certificate else ""
@@ -39,7 +41,7 @@ run(Settings(**places, catalogue=False, **options), started=started)
 
 @dataclass
 class Process:
-    child: subprocess.Popen[bytes]
+    child: ForkServerProcess
     lines: "queue.SimpleQueue[bytes]"
     port: int
     authority: bytes
@@ -48,7 +50,8 @@ class Process:
         return await Client.connect(self.port, trusting(self.authority) if self.authority else None, spell)
 
     def signal(self, number: signal.Signals) -> None:
-        self.child.send_signal(number)
+        assert self.child.is_alive()
+        os.kill(self.child.pid or 0, number)
 
     def logged(self, message: str) -> dict[str, Any]:
         """Wait for the next line of the log with that message, and return it."""
@@ -59,7 +62,9 @@ class Process:
 
     def ended(self) -> int:
         """Wait for the end, and return the exit code."""
-        return self.child.wait(timeout=HANG)
+        self.child.join(HANG)
+        assert self.child.exitcode is not None, "the server goes on"
+        return self.child.exitcode
 
 
 @contextmanager
@@ -72,15 +77,12 @@ def running(folder: Path = KARTAS, **options: Any) -> Iterator[Process]:
     limits = ("call_limit", "header_timeout", "exchange_timeout", "script_seconds")
     patience = {"connection_age": 0, **dict.fromkeys(limits, HANG)}
     settings = json.dumps({"folder": str(folder), "port": 0, "grace_period": 0.0} | patience | options)
-    command = [sys.executable, "-c", PROGRAM, settings]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        assert child.stderr is not None
+    with forked(PROGRAM, settings) as (child, stdout, stderr):
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        reader = threading.Thread(target=_collect, args=(child.stderr, lines))
+        reader = threading.Thread(target=_collect, args=(stderr, lines))
         reader.start()
         try:
-            first = child.stdout.readline()
+            first = stdout.readline()
             assert first, f"the server did not start: {lines.get(timeout=HANG)!r}"
             started = json.loads(first)
             yield Process(child, lines, started["port"], started["authority"].encode())
