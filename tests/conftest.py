@@ -6,9 +6,11 @@
 import gc
 import os
 from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from karta_interpreter.jq import bounded
@@ -47,6 +49,21 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are processors: some tests wait for a moment to pass, or for another process."""
     return (os.cpu_count() or 1) + 1
+
+
+class Doctests:
+    """Has pytest look for doctests in modules that have some; it would import all others for nothing."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        found = yield
+        has_doctests = file_path.suffix != ".py" or b">>> " in file_path.read_bytes()
+        return found if has_doctests else [each for each in found if not isinstance(each, DoctestModule)]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A hook of this file itself is only called for files below its folder.
+    config.pluginmanager.register(Doctests())
 
 
 def pytest_collection() -> None:
