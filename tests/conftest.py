@@ -5,8 +5,7 @@
 
 import gc
 import os
-from collections.abc import Iterator
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
