@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator
 from importlib import import_module
@@ -45,20 +46,21 @@ def write_program(path: Path, address: str, code: str) -> None:
 
 
 @contextlib.contextmanager
-def forking(folder: Path, *modules: str) -> Iterator[str]:
+def forking(*modules: str) -> Iterator[str]:
     """The address of a process that has imported modules; it ends with the block, and its programs with it."""
-    address = str(folder / "socket")
-    command = [sys.executable, __file__, address, *modules]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen(
-        command, env=environment, start_new_session=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        try:
-            assert process.stdout
-            assert process.stdout.readline() == b"ready\n"
-            yield address
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
+    with tempfile.TemporaryDirectory() as folder:  # the path of a socket must be short
+        address = f"{folder}/socket"
+        command = [sys.executable, __file__, address, *modules]
+        with subprocess.Popen(
+            command, env=environment, start_new_session=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as process:
+            try:
+                assert process.stdout
+                assert process.stdout.readline() == b"ready\n"
+                yield address
+            finally:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _serve(address: str, *modules: str) -> None:

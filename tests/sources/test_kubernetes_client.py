@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         assert status == 0, printed
         return printed.split()
 
-    with forking(folder, *LIBRARIES) as address:
+    with forking(*LIBRARIES) as address:
         yield run_lines
 
 
