@@ -46,12 +46,17 @@ class Process:
     port: int
     authority: bytes
 
+    @property
+    def pid(self) -> int:
+        assert self.child.pid is not None
+        return self.child.pid
+
     async def connect(self, spell: Callable[[bytes], bytes] = as_karmada) -> Client:
         return await Client.connect(self.port, trusting(self.authority) if self.authority else None, spell)
 
     def signal(self, number: signal.Signals) -> None:
         assert self.child.is_alive()
-        os.kill(self.child.pid or 0, number)
+        os.kill(self.pid, number)
 
     def logged(self, message: str) -> dict[str, Any]:
         """Wait for the next line of the log with that message, and return it."""

@@ -102,7 +102,7 @@ async def test_a_large_call_gets_its_answer_and_nobody_waits_for_it(
 
 def memory(server: Process, field: str) -> int:
     """Return a size of the server's process in MiB."""
-    found = re.search(rf"{field}:\s+(\d+) kB", Path(f"/proc/{server.child.pid}/status").read_text())
+    found = re.search(rf"{field}:\s+(\d+) kB", Path(f"/proc/{server.pid}/status").read_text())
     assert found
     return int(found[1]) // 1024
 

@@ -32,7 +32,7 @@ async def test_no_process_outlives_the_server(number: signal.Signals) -> None:
         other = await server.connect()
         if number == signal.SIGKILL:
             await other.send(SLOW)
-        pids = descendants(server.child.pid)
+        pids = descendants(server.pid)
         assert pids, "there is a process of the large calls"
         server.signal(number)
         assert server.ended() == (-number if number == signal.SIGKILL else 0)
