@@ -116,7 +116,10 @@ def _beside_bundled(
         return None
     for case in bundled.cases:
         ways = [case.question, replace(case.question, scripts=(script,))]
-        if case.question.operation == operation and all(each.results is not None for each in peer.ask(ways)):
+        if case.question.operation != operation:
+            continue
+        outcomes = list(peer.ask(ways))  # all of them: an unread answer would be taken for the next one
+        if all(each.results is not None for each in outcomes):
             theirs, here = _in_turns(peer, ways)
             return bundled.gvk.kind, theirs, here
     return None
