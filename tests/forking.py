@@ -1,7 +1,8 @@
-"""Programs of tests, each forked from a process that has imported most of what they need.
+"""Commands of shells, each forked from a process that has imported most of what they need.
 
-To start Python and to import takes longer than such a program runs. A forked program has its own arguments,
-environment, folder and open files. Tests of how a program starts or ends use a real one.
+To start Python and to import takes longer than such a command runs. A forked command has its own arguments,
+environment, folder and open files. Tests of how a program starts or ends use a real one; servers that get signals are
+forked by `tests.server.forked`.
 """
 
 import contextlib

@@ -12,8 +12,8 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import IO, Any
 
-from tests.forked import forked
 from tests.server.client import Client, as_karmada, trusting
+from tests.server.forked import forked
 from tests.waiting import HANG
 
 KARTAS = Path(__file__).parent / "testdata" / "kartas"

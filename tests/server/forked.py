@@ -1,6 +1,6 @@
-"""Programs in processes that are forked from one that has imported the server: they start in a tenth of the time.
+"""Servers in processes that are forked from one that has imported the server: they start in a tenth of the time.
 
-For tests that need a server in a process of its own. A test of how a process begins or ends starts a new Python.
+A test of how a process begins or ends starts a new Python. Commands of a shell are forked by `tests.forking`.
 """
 
 import atexit
