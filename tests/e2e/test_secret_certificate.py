@@ -200,7 +200,7 @@ def test_a_broken_and_a_deleted_secret_are_mended(installed: Installed, host: Ho
     say(f"  {observer.connections} new connections, and the log says:")
     for line in replica.logged():
         if line["message"].startswith(("the Secret", "the content")):
-            say(f"  {line['message']}: {line.get('reason') or ', '.join(line['changes'])}")
+            say(f"  {line['message']}: {line.get('reason') or ', '.join(line['authorities_until'])}")
     assert observer.failures == []
     assert first in host.content()["ca.crt"]
     (broken,) = [line for line in replica.logged() if line["level"] == "error"]
