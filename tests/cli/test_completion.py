@@ -33,7 +33,7 @@ _ROWS = [
 
 
 @pytest.mark.parametrize(("words", "completed"), _ROWS)
-def test_bash_completes(run: Run, words: list[str], completed: list[str], tmp_path: Path) -> None:
+def test_bash_completes(run: Run, words: list[str], completed: list[str], tmp_path: Path, commands: Path) -> None:
     script = tmp_path / "completion.bash"
     script.write_text(run("completion", "bash").stdout)
     line = ["karta-interpreter", *words]
@@ -45,7 +45,7 @@ def test_bash_completes(run: Run, words: list[str], completed: list[str], tmp_pa
         [ "$is_file" ] && COMPREPLY=("{words[-1]}$is_file")
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{commands}{os.pathsep}{os.environ['PATH']}"
 
     shell = subprocess.run(
         ["bash", "-c", asked], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True

@@ -1,15 +1,19 @@
 """Commands without the extras of the package: what needs none works, the others name theirs."""
 
 import json
-import subprocess
-import sys
+import os
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from karta_interpreter.cli.program import COMMANDS, EXTRAS
+from tests.forking import ask, forking
 from tests.sources.scripted_api import write_kubeconfig
+
+RunForked = Callable[..., tuple[int, str, str]]
+Without = Callable[..., list[tuple[int, str, str]]]
 
 ROOT = Path(__file__).parents[2]
 KARTA = str(ROOT / "docs" / "examples" / "trainjob.yaml")
@@ -60,11 +64,35 @@ FAILING = {
 """Command lines and the first library that each of them misses."""
 
 
-def without(libraries: list[str], *lines: list[str]) -> list[tuple[int, str, str]]:
+BASE = ("click.testing", "jq", "lupa", "orjson", "pydantic", "yaml")
+"""Libraries of the base install, which all commands here have."""
+
+
+@pytest.fixture(scope="module")
+def run_forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunForked]:
+    """Run code as a program, in a process that has imported the base install; return its status, stdout and stderr."""
+    with forking(*BASE) as address:
+
+        def run(code: str, *arguments: str) -> tuple[int, str, str]:
+            folder = tmp_path_factory.mktemp("run")
+            with (folder / "stdout").open("w+") as stdout, (folder / "stderr").open("w+") as stderr:
+                files = [stdout.fileno(), stdout.fileno(), stderr.fileno()]
+                status = ask(address, code, ["-c", *arguments], files, dict(os.environ))
+            return status, (folder / "stdout").read_text(), (folder / "stderr").read_text()
+
+        yield run
+
+
+@pytest.fixture
+def without(run_forked: RunForked) -> Without:
     """The exit code, stderr and exception of each command line in a process that lacks some libraries."""
-    command = [sys.executable, "-c", PROGRAM, json.dumps(libraries), json.dumps(lines)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [tuple(each) for each in json.loads(ran.stdout)]
+
+    def run(libraries: list[str], *lines: list[str]) -> list[tuple[int, str, str]]:
+        status, stdout, stderr = run_forked(PROGRAM, json.dumps(libraries), json.dumps(lines))
+        assert (status, stderr) == (0, "")
+        return [tuple(each) for each in json.loads(stdout)]
+
+    return run
 
 
 def test_the_extras_are_those_of_the_package() -> None:
@@ -78,7 +106,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_commands_on_files_need_no_extra() -> None:
+def test_commands_on_files_need_no_extra(without: Without) -> None:
     assert {line[0] for line in WORKING} | {"serve", "doctor", "console"} == COMMANDS.keys()
 
     results = without([*EXTRAS["server"]], *WORKING)
@@ -87,7 +115,7 @@ def test_commands_on_files_need_no_extra() -> None:
     assert not failed
 
 
-def test_a_command_names_the_extra_that_it_needs(files: Path) -> None:
+def test_a_command_names_the_extra_that_it_needs(files: Path, without: Without) -> None:
     write_kubeconfig(files / "config", "http://127.0.0.1:1")
     (files / "ca.pem").write_text("hello")
 
@@ -99,7 +127,7 @@ def test_a_command_names_the_extra_that_it_needs(files: Path) -> None:
     ]
 
 
-def test_the_console_has_an_extra_of_its_own() -> None:
+def test_the_console_has_an_extra_of_its_own(without: Without) -> None:
     others = {*EXTRAS["server"]} - {*EXTRAS["console"]}
     ((code, stderr, _),) = without([*EXTRAS["server"]], ["console"])
     ((works, _, _),) = without([*others], ["console", "--help"])
@@ -108,7 +136,7 @@ def test_the_console_has_an_extra_of_its_own() -> None:
     assert (code, stderr, works) == (2, f"error: console needs aiohttp, of the extra [console]: {pip}\n", 0)
 
 
-def test_a_cluster_needs_more_than_the_console(files: Path) -> None:
+def test_a_cluster_needs_more_than_the_console(files: Path, without: Without) -> None:
     write_kubeconfig(files / "config", "http://127.0.0.1:1")
 
     ((code, stderr, _),) = without(["kubernetes_asyncio"], ["unregister", "--kubeconfig", "config"])
@@ -119,7 +147,7 @@ def test_a_cluster_needs_more_than_the_console(files: Path) -> None:
     )
 
 
-def test_any_other_module_that_is_missing_is_a_defect(files: Path) -> None:
+def test_any_other_module_that_is_missing_is_a_defect(files: Path, without: Without) -> None:
     ((code, _, exception),) = without(["karta_interpreter.cli.tree"], ["tree", "--object", str(files / "job.yaml")])
 
     assert code == 1
@@ -127,7 +155,7 @@ def test_any_other_module_that_is_missing_is_a_defect(files: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["serve", "doctor"])
-def test_completion_of_a_command_without_its_extra_is_empty(command: str) -> None:
+def test_completion_of_a_command_without_its_extra_is_empty(command: str, run_forked: RunForked) -> None:
     program = f"""
 import json, sys
 sys.modules.update(dict.fromkeys({EXTRAS["server"]}))
@@ -135,6 +163,6 @@ sys.argv[1:] = ["{command}", "--"]
 from karta_interpreter.cli import kubectl_complete
 kubectl_complete()
 """
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    status, _, stderr = run_forked(program)
 
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (status, stderr) == (0, "")
