@@ -164,17 +164,25 @@ def test_wrong_usage(run: Run, arguments: list[str]) -> None:
     assert result.stderr
 
 
-@pytest.mark.parametrize("command", [["doctor"], ["unregister"], ["serve", "--cluster", "--plain-http"]])
-def test_a_kubeconfig_that_is_missing(command: list[str]) -> None:
+NO_KUBECONFIG = "the kubeconfig nowhere cannot be used: there is no such file"
+
+
+@pytest.mark.parametrize("command", ["doctor", "unregister"])
+def test_a_kubeconfig_that_is_missing(run: Run, command: str) -> None:
+    result = run(command, "--kubeconfig", "nowhere")
+
+    assert result.exit_code == 1
+    assert NO_KUBECONFIG in result.output
+
+
+def test_a_server_without_its_kubeconfig_does_not_start() -> None:
+    arguments = ["serve", "--cluster", "--plain-http", "--kubeconfig", "nowhere"]
     ran = subprocess.run(
-        [sys.executable, "-m", "karta_interpreter", *command, "--kubeconfig", "nowhere"],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-m", "karta_interpreter", *arguments], capture_output=True, text=True, check=False
     )
 
     assert ran.returncode == 1
-    assert "the kubeconfig nowhere cannot be used: there is no such file" in ran.stdout + ran.stderr
+    assert NO_KUBECONFIG in ran.stderr
 
 
 def advice(result: Result) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -48,11 +48,25 @@ def review(obj: Mapping[str, Any]) -> bytes:
     return json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}).encode()
 
 
+@pytest.fixture(scope="module")
+def shared() -> Iterator[IsolatedCalls]:
+    made = IsolatedCalls()
+    yield made
+    made.pool.close()
+
+
 @pytest.fixture
-async def calls() -> AsyncIterator[IsolatedCalls]:
-    calls = IsolatedCalls()
-    yield calls
-    calls.pool.close()
+def new_calls() -> Iterator[IsolatedCalls]:
+    made = IsolatedCalls()
+    yield made
+    made.pool.close()
+
+
+@pytest.fixture
+async def calls(shared: IsolatedCalls) -> IsolatedCalls:
+    """Calls with one process at most, which waits for its next request: it takes a while to start."""
+    await until(lambda: len(shared.pool._idle) == len(shared.pool.processes) < 2)  # noqa: SLF001 - nothing else shows it
+    return shared
 
 
 @pytest.fixture
@@ -106,22 +120,22 @@ async def test_an_object_that_is_nested_without_end_is_denied(calls: IsolatedCal
 
 
 async def test_a_body_that_needs_too_much_memory_ends_its_process_and_costs_this_one_nothing(
-    calls: IsolatedCalls, monkeypatch: pytest.MonkeyPatch
+    new_calls: IsolatedCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is lower than in production, where the largest review does not reach it."""
-    await calls.review(review(karta()), HANG, {})
-    [pid] = calls.pool.processes
+    await new_calls.review(review(karta()), HANG, {})
+    [pid] = new_calls.pool.processes
     limit = size(pid)[0] + 80 * 2**20
-    calls.pool.close()
+    new_calls.pool.close()
     monkeypatch.setattr(isolated_child, "MEMORY", limit)
     body = review(karta() | {"spec": "@"}).replace(b'"@"', b'{"a":[%b{}]}' % (b'{"a":{}},' * 330_000))
     before = size(os.getpid())[1]
     with pytest.raises(RequestError, match="MiB of memory") as caught:
-        await calls.review(body, HANG, {})
+        await new_calls.review(body, HANG, {})
     assert caught.value.status == 413
     assert size(os.getpid())[1] - before < 64 * 2**20
-    await until(lambda: not calls.pool.processes)
-    assert json.loads(await calls.review(review(karta()), HANG, {}))["response"]["allowed"]
+    await until(lambda: not new_calls.pool.processes)
+    assert json.loads(await new_calls.review(review(karta()), HANG, {}))["response"]["allowed"]
 
 
 def size(pid: int) -> list[int]:
