@@ -13,7 +13,13 @@ _CHECKOUT = Path(__file__).parents[2]
 
 _BUILD = """
 import os, sys, tarfile
+from functools import cached_property
 from hatchling.build import build_sdist, build_wheel
+from hatchling.builders.config import BuilderConfig
+
+# Hatchling compiles these patterns anew for each file of the checkout.
+BuilderConfig.artifact_spec = cached_property(BuilderConfig.artifact_spec.fget)
+BuilderConfig.artifact_spec.__set_name__(BuilderConfig, "artifact_spec")
 
 checkout, folder = sys.argv[1:]
 os.chdir(checkout)
