@@ -1,6 +1,7 @@
 """The folders of the catalogue, read once: definitions, and the cases of their suites."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,7 @@ _KARTAS = Path(__file__).parents[2] / "kartas"
 class Entry(NamedTuple):
     """One folder of the catalogue; ``definition`` is None when the Karta in it has errors.
 
-    ``objects`` are those of the cases and others of the same shape, and so are the ``reported`` statuses.
+    ``objects`` are those of the cases, each once, and others of the same shape, and so are the ``reported`` statuses.
     """
 
     folder: Path
@@ -65,9 +66,9 @@ def _entry(path: Path) -> Entry:
     if loaded.definition:
         remember(loaded.definition, cases)
     calls = [case.call for case in cases]
-    objects = [obj for call in calls for obj in (call.object, call.observed) if obj is not None]
+    objects = _distinct(obj for call in calls for obj in (call.object, call.observed) if obj is not None)
     statuses = [*(item.status for call in calls for item in call.items), *(obj.get("status") for obj in objects)]
-    reported = [status for status in statuses if status]
+    reported = _distinct(status for status in statuses if status)
     return Entry(
         path.parent.relative_to(_KARTAS),
         text,
@@ -77,3 +78,8 @@ def _entry(path: Path) -> Entry:
         [*objects, *made(objects, _MADE, path.parent.name)],
         [*reported, *made(reported, _MADE, path.parent.name)],
     )
+
+
+def _distinct(objects: Iterable[Object]) -> list[Object]:
+    """Return the objects without repetitions: many cases ask about the same one."""
+    return list({json.dumps(obj): obj for obj in objects}.values())
