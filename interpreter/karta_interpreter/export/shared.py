@@ -23,10 +23,12 @@ def repeated(roots: Iterable[Node]) -> frozenset[Node]:
     waiting = list(roots)
     while waiting:
         node = waiting.pop()
-        counts[node] += 1
-        if counts[node] == 1 or not _is_large(node):
-            waiting += children(node)
-    return frozenset(node for node, count in counts.items() if count > 1 and _is_large(node))
+        if _is_large(node):
+            counts[node] += 1
+            if counts[node] > 1:
+                continue
+        waiting += children(node)
+    return frozenset(node for node, count in counts.items() if count > 1)
 
 
 def _is_large(node: Node) -> bool:
