@@ -9,7 +9,7 @@ from karta_interpreter.export.fields import field_of
 from karta_interpreter.export.functions import Functions
 from karta_interpreter.export.library import LIBRARY, words_of
 from karta_interpreter.export.paths import Path, paths_of
-from karta_interpreter.export.shared import name_of, repeated
+from karta_interpreter.export.shared import is_large, name_of, repeated
 from karta_interpreter.export.traits import is_boolean
 from karta_interpreter.export.writer import Sink, Value, bare, flattened, lua_name
 from karta_interpreter.jq import Query
@@ -210,7 +210,7 @@ class Expressions:
         """An emitter that calls the functions of repeated parts, except for the part that it writes itself."""
 
         def share(node: Node, traced: bool) -> str | None:
-            if node is own or node not in self._repeated:
+            if node is own or not is_large(node) or node not in self._repeated:
                 return None
             key = node, traced
             if key not in self._shared:

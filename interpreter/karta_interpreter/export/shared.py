@@ -1,8 +1,8 @@
 """Parts of expressions that a script has more than once: each becomes one local function."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from karta_interpreter.export.traits import hint_of, is_boolean
@@ -19,22 +19,27 @@ _LONGEST_NAME: Final = 30
 
 def repeated(roots: Iterable[Node]) -> frozenset[Node]:
     """Return the parts that occur more than once in some expressions; what such a part has inside counts once."""
-    counts: Counter[Node] = Counter()
+    seen: set[Node] = set()
+    found: set[Node] = set()
     waiting = list(roots)
     while waiting:
         node = waiting.pop()
-        if _is_large(node):
-            counts[node] += 1
-            if counts[node] > 1:
-                continue
-        waiting += children(node)
-    return frozenset(node for node, count in counts.items() if count > 1)
+        if not is_large(node):
+            waiting += children(node)
+        elif node in seen:
+            found.add(node)
+        else:
+            seen.add(node)
+            waiting += children(node)
+    return frozenset(found)
 
 
-def _is_large(node: Node) -> bool:
+def is_large(node: Node) -> bool:
+    """Return whether a part is worth a function; this takes less time than its hash."""
     if isinstance(node, _SMALL):
         return False
-    return sum(not isinstance(part, _SMALL) for part in _parts(node)) >= _LEAST
+    large = (part for part in _parts(node) if not isinstance(part, _SMALL))
+    return len([*islice(large, _LEAST)]) == _LEAST
 
 
 def _parts(node: Node) -> Iterator[Node]:
