@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ class Rig:
         self.endpoint = Endpoint.of_url("https://interpreter.example")
         self.lines = lines
         self.store = Store([folder], catalogue=False)
+        self.refresh: Callable[[], None] = lambda: None
 
     def define(self, gvk: GVK, text: str | None = None) -> None:
         self.folder.joinpath(f"{gvk.kind}.yaml").write_text(text or json.dumps(karta(gvk, ONE)))
@@ -38,12 +39,16 @@ class Rig:
     @asynccontextmanager
     async def registrar(self, **settings: Any) -> AsyncIterator[Registrar]:
         ready = settings.pop("ready", lambda: True)
+
+        async def refresh() -> None:
+            self.refresh()
+
         registrar = Registrar(
             self.api,
             self.store,
             lambda: self.endpoint if ready() else None,
             Registration(**settings),
-            refresh=lambda: asyncio.sleep(0),
+            refresh=refresh,
         )
         task = asyncio.create_task(registrar.run())
         try:

@@ -41,6 +41,22 @@ async def test_changes_by_others_are_put_back(rig: Rig) -> None:
     assert len(plane.applied) == 3
 
 
+async def test_a_write_that_was_overtaken_is_left_to_its_writer(rig: Rig, clock: Clock) -> None:
+    plane = rig.plane
+    async with rig.registrar() as registrar:
+        await until(lambda: plane.operations("Toy"))
+        registered = plane.configuration
+        # Another replica notices by itself that its write came too late.
+        rig.refresh = lambda: plane.write(CONFIGURATIONS, NAME, registered, manager=NAME)
+        plane.write(CONFIGURATIONS, NAME, {**registered, "webhooks": []}, manager=NAME)
+        await until(lambda: plane.operations("Toy"))
+        await clock.passes(SOON)
+        assert registrar.in_step
+
+    assert len(plane.applied) == 1
+    assert rig.said("warning") == []
+
+
 async def test_one_that_insists_is_noticed(rig: Rig, clock: Clock) -> None:
     plane = rig.plane
 

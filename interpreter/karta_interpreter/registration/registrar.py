@@ -63,9 +63,10 @@ class Registrar:
 
     Every replica does so, identically: there is no leader. What another writer changes is put back, but only so
     often. Nothing is applied before the store has definitions and ``endpoint`` returns one; call `wake` when it returns
-    another. ``refresh`` is awaited before something is put back: another replica may know of a new CA a moment before
-    this one does. ``in_step``: the configuration was as it should be when it was last read. Admission webhooks of the
-    same name get the CA, too.
+    another. Before something is put back, ``refresh`` is awaited, because another replica may know of a new CA a moment
+    before this one does, and the difference has to last: the slow write of another replica may have been overtaken, and
+    is followed by another write. ``in_step``: the configuration was as it should be when it was last read. Admission
+    webhooks of the same name get the CA, too.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Registrar:
         self._admission = AdmissionCA(api, self._authority, registration.name)
         self._applied: Object | None = None
         self._became: JSON = None
+        self._differed = False
         self._started = 0.0
         self._failures = 0
         self._rate_limit = RateLimit(burst=5, seconds=60.0)
@@ -144,10 +146,12 @@ class Registrar:
         expected = self._became if desired == self._applied else _essence(desired)
         self.in_step = present is not None and _essence(present) == expected
         if self.in_step:
+            self._differed = False
             return None
         if desired == self._applied and not self._failures:
+            differed, self._differed = self._differed, True
             await self._refresh()
-            if self._endpoint() != endpoint:
+            if self._endpoint() != endpoint or not differed:
                 return _DEBOUNCE
             if seconds := self._put_back(present, desired):
                 return seconds
