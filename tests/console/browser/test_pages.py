@@ -117,6 +117,7 @@ def test_calls_of_a_server_show_up(open_page: Open) -> None:
         assert posted(f"http://127.0.0.1:{port}/interpret", REVIEW, {"Content-Type": "application/json"}) == 200
         page = open_page("/server", address=address)
         page.get_by_role("rowheader", name="batch/v1/Job").wait_for()
+        page.close()  # it asks the server again and again
 
 
 @pytest.mark.skipif(not os.environ.get("PICTURES"), reason="PICTURES=1 writes docs/console")
