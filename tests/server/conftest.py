@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
+from karta_interpreter.server.isolated_calls import IsolatedCalls
 from tests.server.client import Client, as_karmada, as_others
 from tests.server.process import Process, running
 
@@ -15,6 +16,14 @@ def server() -> Iterator[Process]:
     """A real process for all tests that leave it as it was."""
     with running() as process:
         yield process
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[IsolatedCalls]:
+    """Calls in processes of their own, which the tests of a module share: a process takes a while to start."""
+    made = IsolatedCalls()
+    yield made
+    made.pool.close()
 
 
 @pytest.fixture(params=[as_karmada, as_others])

@@ -31,13 +31,6 @@ MIB = 2**20
 SECONDS = HANG
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[IsolatedCalls]:
-    made = IsolatedCalls()
-    yield made
-    made.pool.close()
-
-
 @pytest.fixture
 async def calls(shared: IsolatedCalls) -> IsolatedCalls:
     """Calls with one process at most, which has answered others: it takes a while to start."""

@@ -48,13 +48,6 @@ def review(obj: Mapping[str, Any]) -> bytes:
     return json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}).encode()
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[IsolatedCalls]:
-    made = IsolatedCalls()
-    yield made
-    made.pool.close()
-
-
 @pytest.fixture
 def new_calls() -> Iterator[IsolatedCalls]:
     made = IsolatedCalls()
