@@ -181,7 +181,7 @@ local function is_counted(components, obj, key)
   return false
 end
 
--- Keeps the member's count where the label says so, or where the template leaves it unset.
+-- Keeps the member's count where the template has the label for it, or where the template leaves it unset.
 local function keep_count(components, pairing, place, source, retains, is_count)
   if not place or not source then return end
   local target = counterpart(place.path, source.path)
@@ -197,7 +197,7 @@ local function keep_count(components, pairing, place, source, retains, is_count)
   end
 end
 
--- Keeps the member's counts if Karmada's label says so, and those that the template leaves unset.
+-- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset.
 local function keep_counts(components, pairing)
   local desired, theirs = pairing.desired, nil
   local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
