@@ -1,6 +1,6 @@
 """Objects of a chosen size, as Karmada sends them: with managedFields, annotations and a status."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import orjson
@@ -18,6 +18,31 @@ UID: Final = "5f0c8f3e-2b1a-4a52-9f4e-3f6a35c1d111"
 """Stands in each body; the load generator writes another one over it for each request."""
 _MOST_GROUPS: Final = 200
 _CLUSTERS: Final = ("member1", "member2", "member3")
+
+_SERVER_METADATA: Final = {
+    "uid": "b1281059-13a8-4dd5-9dc8-11405a0323c6",
+    "resourceVersion": "396312",
+    "creationTimestamp": "2026-11-02T08:15:40Z",
+}
+_POLICY_LABELS: Final = {"propagationpolicy.karmada.io/permanent-id": "291731c8-47e7-4a50-a662-f8918bc204d9"}
+_POLICY_ANNOTATIONS: Final = {
+    "propagationpolicy.karmada.io/name": "training",
+    "propagationpolicy.karmada.io/namespace": "research",
+}
+_WORK_LABELS: Final = {
+    "karmada.io/managed": "true",
+    "resourcebinding.karmada.io/permanent-id": "8c974a9f-406b-40e3-adf9-42932be63649",
+    "work.karmada.io/permanent-id": "e7a0504b-9c1a-4770-a8c2-4876ec84f195",
+}
+_WORK_ANNOTATIONS: Final = {
+    "resourcebinding.karmada.io/name": "training",
+    "resourcebinding.karmada.io/namespace": "research",
+    "resourcetemplate.karmada.io/generation": "4",
+    "resourcetemplate.karmada.io/uid": "b1281059-13a8-4dd5-9dc8-11405a0323c6",
+    "work.karmada.io/conflict-resolution": "abort",
+    "work.karmada.io/name": "training-69969d9995",
+    "work.karmada.io/namespace": "karmada-es-member1",
+}
 
 Make = Callable[[int], dict[str, Any]]
 """Makes an object of a number of parts."""
@@ -220,7 +245,7 @@ def _object(api_version: str, kind: str, spec: dict[str, Any], status: dict[str,
             "resourceVersion": "396312",
             "labels": {"team": "research", "propagationpolicy.karmada.io/permanent-id": "291731c8-47e7-4a50-a662"},
             "annotations": {"propagationpolicy.karmada.io/name": "training"},
-            "managedFields": [_managed_fields(api_version, spec)],
+            "managedFields": [_entry(api_version, {"spec": spec})],
         },
         "spec": spec,
         "status": status,
@@ -262,21 +287,43 @@ def _template(role: str) -> dict[str, Any]:
     }
 
 
-def _managed_fields(api_version: str, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry of one manager that owns every field, as the API server writes it."""
+def as_stored(obj: Mapping[str, Any], *, in_member: bool) -> dict[str, Any]:
+    """Return an object as karmada-apiserver has it, or the API server of a member after Karmada has applied it there.
+
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "one"}, "spec": {"suspend": True}}
+    >>> as_stored(job, in_member=True)["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]
+    {'f:suspend': {}}
+    """
+    labels = {**(obj["metadata"].get("labels") or {}), **_POLICY_LABELS}
+    annotations = {**(obj["metadata"].get("annotations") or {}), **_POLICY_ANNOTATIONS}
+    if in_member:
+        labels |= _WORK_LABELS
+        annotations |= _WORK_ANNOTATIONS
+        annotations["resourcetemplate.karmada.io/managed-labels"] = ",".join(sorted(labels))
+        annotations["resourcetemplate.karmada.io/managed-annotations"] = ",".join(sorted(annotations))
+    metadata = {**obj["metadata"], **_SERVER_METADATA, "labels": labels, "annotations": annotations}
+    parts = {"metadata": {"labels": labels, "annotations": annotations}, "spec": obj.get("spec")}
+    entries = [_entry(obj["apiVersion"], {key: part for key, part in parts.items() if part is not None})]
+    if obj.get("status") is not None:
+        entries.append(_entry(obj["apiVersion"], {"status": obj["status"]}) | {"subresource": "status"})
+    return {**obj, "metadata": {**metadata, "managedFields": entries}}
+
+
+def _entry(api_version: str, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of one manager that owns every field of some parts, as the API server writes it."""
     return {
         "manager": "kubectl",
         "operation": "Apply",
         "apiVersion": api_version,
         "fieldsType": "FieldsV1",
         "time": "2026-11-02T08:15:42Z",
-        "fieldsV1": {"f:spec": _owned(spec)},
+        "fieldsV1": _owned(parts),
     }
 
 
 def _owned(value: Any) -> dict[str, Any]:
     """Return the set of owned fields below a value: lists of named objects by name, other lists as a whole."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {f"f:{key}": _owned(below) for key, below in value.items()}
     if isinstance(value, list) and all(isinstance(element, dict) and "name" in element for element in value):
         return {f'k:{{"name":"{element["name"]}"}}': {".": {}, **_owned(element)} for element in value}
