@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import ManifestError
-from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.manifest import read_documents, read_objects
 from karta_interpreter.k8s.values import JSON, Path
 
 MANIFEST = """\
@@ -145,6 +145,17 @@ def test_what_cannot_be_read_is_refused_with_its_place(text: str, place: tuple[i
     with pytest.raises(ManifestError, match=message) as caught:
         read_documents(text, "bad.yaml")
     assert (caught.value.line, caught.value.column) == place
+
+
+@pytest.mark.parametrize("kind", ["List", "JobList"])
+def test_lists_hold_no_more_objects_than_documents(kind: str) -> None:
+    text = f"kind: First\n---\nkind: {kind}\nitems: [{'1, ' * 10_000}]\n"
+
+    with pytest.raises(ManifestError, match="more than 10000 objects") as caught:
+        read_objects(text, "many.yaml", "Job")
+
+    assert caught.value.line == 3
+    assert len(read_objects(text.replace("1, ", "", 1), "many.yaml", "Job")) == 10_000
 
 
 @pytest.mark.parametrize(

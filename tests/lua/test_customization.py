@@ -245,6 +245,7 @@ def test_json_is_read() -> None:
     ("text", "expected"),
     [
         pytest.param("a: [", "error unreadable", id="text that is no YAML"),
+        pytest.param(f"kind: List\nitems: [{'1, ' * 10_001}]", "error unreadable", id="a list that is too long"),
         pytest.param("{apiVersion: v1, kind: Pod}", "error not-a-customization", id="another object"),
         pytest.param("[1]", "error not-a-customization", id="no object"),
     ],

@@ -11,13 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from karta_interpreter.cli.definitions import DEFINITIONS, Interpreter, NoDefinition, interpreter_for
-from karta_interpreter.cli.files import STDIN, is_url, read_texts
+from karta_interpreter.cli.files import STDIN, is_url, manifest_errors, read_texts
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
-from karta_interpreter.errors import InterpretationError, ManifestError, SuiteError
+from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import Document, read_documents
+from karta_interpreter.k8s.manifest import read_objects
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.loading import CORE
 from karta_interpreter.operations import Call, Operation, StatusItem
@@ -66,39 +66,37 @@ def _suites(path: str) -> Iterator[str]:
 
 def _read(text: str, source: str, replicas: Callable[[Object], int]) -> Iterable[Question]:
     try:
-        documents = read_documents(text, source)
-        if any(_is_case(document.value) for document in documents):
+        with manifest_errors(source):
+            objects = read_objects(text, source)
+        if any(_is_case(value) for _, _, value in objects):
             return [
                 Question(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
                 for case in read_suite(text, source)
             ]
-    except ManifestError as error:
-        raise Problem(f"error: {source}:{error.line}:{error.column}: {error}") from error
     except (SuiteError, InterpretationError) as error:
         raise Problem(f"error: {error}") from error
-    return [question for document in documents for question in _of_document(document, replicas)]
+    return [
+        question
+        for document, _, value in objects
+        if edit.get(value, ("kind",)) not in DEFINITIONS
+        for question in _of_object(value, source, document.line, replicas)
+    ]
 
 
 def _is_case(value: JSON) -> bool:
     return isinstance(value, dict) and "operation" in value and "kind" not in value
 
 
-def _of_document(document: Document, replicas: Callable[[Object], int]) -> Iterator[Question]:
-    value = document.value
-    if edit.get(value, ("kind",)) in DEFINITIONS:
-        return
-    items = edit.get(value, ("items",))
-    for obj in items if edit.get(value, ("kind",)) == "List" and isinstance(items, list) else [value]:
-        try:
-            gvk = GVK.of(obj if isinstance(obj, dict) else {})
-        except InterpretationError as error:
-            raise Problem(f"error: {document.source}:{document.line}: {error}") from error
-        # The object is the template, and what two members report and run.
-        template = {field: content for field, content in obj.items() if field != "status"}
-        items = tuple(StatusItem(member, obj["status"]) for member in _MEMBERS) if "status" in obj else ()
-        for operation in Operation:
-            call = Call.of(operation, template, obj, replicas(obj), items)
-            yield Question(gvk, call, document.source, document.line)
+def _of_object(obj: JSON, source: str, line: int, replicas: Callable[[Object], int]) -> Iterator[Question]:
+    try:
+        gvk = GVK.of(obj if isinstance(obj, dict) else {})
+    except InterpretationError as error:
+        raise Problem(f"error: {source}:{line}: {error}") from error
+    # The object is the template, and what two members report and run.
+    template = {field: content for field, content in obj.items() if field != "status"}
+    items = tuple(StatusItem(member, obj["status"]) for member in _MEMBERS) if "status" in obj else ()
+    for operation in Operation:
+        yield Question(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
 
 
 CATALOGUE = "catalogue"

@@ -1,17 +1,20 @@
 """The input of commands: objects in files, in folders, at URLs and on standard input."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http.client import HTTPException
+from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.errors import InterpretationError, ManifestError
-from karta_interpreter.k8s import edit
+from karta_interpreter.k8s import edit, manifest
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import StatusItem
@@ -20,9 +23,9 @@ from karta_interpreter.sources.file_scan import list_files
 from karta_interpreter.sources.files import decode
 
 STDIN = "-"
+_Read = TypeVar("_Read")
 _SECONDS = 30.0
 """The time that a server has for each part of an answer."""
-_LISTS = ("List", f"{CRD}List")
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
@@ -40,10 +43,10 @@ def check_path(path: str) -> None:
 
 def read_object(path: str) -> Object:
     """The one object in a file, a folder or standard input."""
-    found = [(value, document) for document in _documents(path) for value in _items(document)]
+    found = list(_values(path))
     if not found:
         raise UsageProblem(f"error: {path}: it has no object")
-    obj, document = _object(*found[0]), found[0][1]
+    obj, document = _object(*found[0]), found[0][0]
     if len(found) > 1:
         name = f"{obj.get('kind', 'one without a kind')} {full_name(obj.get('metadata'))}".rstrip()
         place = f"line {document.line}" if document.source in (path, "stdin") else f"{document.source}:{document.line}"
@@ -53,12 +56,12 @@ def read_object(path: str) -> Object:
 
 def read_objects(path: str) -> list[Object]:
     """All objects in a file, a folder or standard input; those of a ``List`` one by one, as kubectl takes them."""
-    return [_object(value, document) for document in _documents(path) for value in _items(document)]
+    return list(starmap(_object, _values(path)))
 
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
     """The status of each member cluster: one ``AggregatedStatusItem`` per document."""
-    return tuple(map(_item, _documents(path)))
+    return tuple(map(_item, _read(path, read_documents)))
 
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
@@ -104,12 +107,25 @@ def read_stdin() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _documents(path: str) -> Iterable[Document]:
+@contextmanager
+def manifest_errors(source: str) -> Iterator[None]:
+    """Make a Problem of text that is no manifest."""
+    try:
+        yield
+    except ManifestError as error:
+        raise Problem(f"error: {source}:{error.line}:{error.column}: {error}") from error
+
+
+def _read(path: str, reader: Callable[[str, str], Iterable[_Read]]) -> Iterator[_Read]:
     for source, text in read_texts(path):
-        try:
-            yield from read_documents(text, source)
-        except ManifestError as error:
-            raise Problem(f"error: {source}:{error.line}:{error.column}: {error}") from error
+        with manifest_errors(source):
+            yield from reader(text, source)
+
+
+def _values(path: str) -> Iterator[tuple[Document, JSON]]:
+    """Yield each value that stands for an object, with its document."""
+    found = _read(path, lambda text, source: manifest.read_objects(text, source, CRD))
+    return ((document, value) for document, _, value in found)
 
 
 def _text(content: bytes, source: str) -> str:
@@ -119,12 +135,7 @@ def _text(content: bytes, source: str) -> str:
     return text
 
 
-def _items(document: Document) -> list[JSON]:
-    items = edit.get(document.value, ("items",)) if edit.get(document.value, ("kind",)) in _LISTS else None
-    return items if isinstance(items, list) else [document.value]
-
-
-def _object(value: JSON, document: Document) -> Object:
+def _object(document: Document, value: JSON) -> Object:
     if not isinstance(value, dict):
         raise Problem(f"error: {document.source}:{document.line}: this is not an object")
     return value
@@ -146,8 +157,7 @@ def _item(document: Document) -> StatusItem:
 
 def read_crds(paths: Sequence[str]) -> list[Object]:
     """Every CRD in files, folders and standard input; other objects in them are ignored."""
-    found = [value for path in paths for document in _documents(path) for value in _items(document)]
-    crds = [value for value in found if edit.get(value, ("kind",)) == CRD]
+    crds = [value for path in paths for _, value in _values(path) if edit.get(value, ("kind",)) == CRD]
     if not crds:
         raise UsageProblem(f"error: {', '.join(paths)}: there is no {CRD} in it")
     return crds

@@ -18,9 +18,10 @@ from karta_interpreter.errors import DefinitionError, ManifestError
 from karta_interpreter.findings import Finding, Severity, count, error, warning
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.manifest import read_objects
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import objects_in
+from karta_interpreter.karta.loading import KINDS
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.scaffold import CustomKind
 from karta_interpreter.karta.schema import gvk_of, read_karta
@@ -167,7 +168,7 @@ def crd_findings(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> It
 def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[Finding]:
     """Yield what the CRDs contradict in the readable Kartas of a text."""
     try:
-        objects = objects_in(text, source)
+        objects = read_objects(text, source, *KINDS)
     except ManifestError:  # a finding of its own
         return
     for document, at, value in objects:

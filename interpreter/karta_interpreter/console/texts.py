@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, InterpreterError, ManifestError
+from karta_interpreter.k8s import manifest
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document
 from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta.loading import objects_in
+from karta_interpreter.karta.loading import KINDS
 from karta_interpreter.operations import StatusItem
 
 Position: TypeAlias = list[int]
@@ -100,7 +101,7 @@ def _values(text: str) -> Iterator[Place]:
 
 def _documents(text: str) -> Iterator[Place]:
     try:
-        found = objects_in(text, "")
+        found = manifest.read_objects(text, "", *KINDS)
     except ManifestError as error:
         raise TextError(str(error), error.line, error.column) from error
     return (Place(document, at, value) for document, at, value in found)

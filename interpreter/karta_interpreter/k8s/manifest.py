@@ -14,8 +14,7 @@ from karta_interpreter.k8s.assembly import Assembly, Mark
 from karta_interpreter.k8s.values import JSON, Path
 
 MOST_DOCUMENTS = 10_000
-"""How many objects a text may hold: nobody writes more, and each takes a kilobyte or more of memory."""
-_TOO_MANY = f"more than {MOST_DOCUMENTS} documents in one text"
+"""How many documents, and how many objects in lists, a text may hold: each takes a kilobyte or more of memory."""
 _BYTE_ORDER_MARK = "\ufeff"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
@@ -45,13 +44,6 @@ class Document:
             mark = mark.parts[step]
         return mark.line, mark.column
 
-    def objects(self, *lists: str) -> list[tuple[Path, JSON]]:
-        """The items of a list of one of these kinds, each with its path; the value itself if it is no such list."""
-        value = self.value
-        if isinstance(value, dict) and value.get("kind") in lists and isinstance(value.get("items"), list):
-            return [(("items", index), item) for index, item in enumerate(value["items"])]
-        return [((), value)]
-
 
 def read_documents(text: str, source: str) -> list[Document]:
     r"""The documents of a manifest in their order, the empty ones left out.
@@ -70,10 +62,32 @@ def read_documents(text: str, source: str) -> list[Document]:
             continue  # the start or the end of the text, or the end of a document
         value, mark = Assembly(events).read(next(events))
         if len(documents) == MOST_DOCUMENTS:
-            raise ManifestError(_TOO_MANY, line=mark.line, column=mark.column)
+            raise ManifestError(f"more than {MOST_DOCUMENTS} documents in one text", line=mark.line, column=mark.column)
         if value is not None:
             documents.append(Document(value, source, len(documents), mark.line, mark))
     return documents
+
+
+def read_objects(text: str, source: str, *kinds: str) -> list[tuple[Document, Path, JSON]]:
+    r"""Return every object of a manifest with its document and its path in that.
+
+    The items of a ``List``, and of the lists of these ``kinds``, are returned one by one. Raises ManifestError as
+    `read_documents`, and for more than 10,000 objects.
+
+    >>> [(path, value) for _, path, value in read_objects("kind: JobList\nitems: [{kind: Job}]", "-", "Job")]
+    [(('items', 0), {'kind': 'Job'})]
+    """
+    lists = {"List", *(f"{kind}List" for kind in kinds)}
+    found: list[tuple[Document, Path, JSON]] = []
+    for document in read_documents(text, source):
+        value = document.value
+        if isinstance(value, dict) and value.get("kind") in lists and isinstance(value.get("items"), list):
+            found += [(document, ("items", index), item) for index, item in enumerate(value["items"])]
+        else:
+            found.append((document, (), value))
+        if len(found) > MOST_DOCUMENTS:
+            raise ManifestError(f"more than {MOST_DOCUMENTS} objects in one text", line=document.line, column=1)
+    return found
 
 
 def _events(text: str) -> Iterator[yaml.Event]:

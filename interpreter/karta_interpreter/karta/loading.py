@@ -8,8 +8,8 @@ from karta_interpreter.findings import Finding, Severity, error
 from karta_interpreter.jq import forget_many
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import MOST_DOCUMENTS, Document, read_documents
-from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.k8s.manifest import read_objects
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotation_records import parse_annotations
 from karta_interpreter.karta.annotations import PREFIX, unquoted_path
 from karta_interpreter.karta.compile import compile_definition
@@ -28,7 +28,7 @@ _CUSTOMIZATION = (
     "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
     "customizations are served from the folders that --overrides names",
 )
-_LISTS = ("List", "KartaList", "ResourceInterfaceList")
+KINDS = ("Karta", "ResourceInterface")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def load_documents(text: str, source: str) -> list[Loaded]:
 def load_placed(text: str, source: str) -> list[tuple[Loaded, Place | None]]:
     """The results of `load_documents`, each with the place of the object in the text; None for unreadable text."""
     try:
-        found = objects_in(text, source)
+        found = read_objects(text, source, *KINDS)
     except ManifestError as err:
         unreadable = error("unreadable", (), str(err), unquoted_path(text, err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
@@ -80,17 +80,6 @@ def load_placed(text: str, source: str) -> list[tuple[Loaded, Place | None]]:
 def load_definition(value: Object, source: str = "") -> Definition:
     """The definition of one Karta object; raises DefinitionError, which carries the findings."""
     return load_object(value, source).usable()
-
-
-def objects_in(text: str, source: str) -> list[tuple[Document, Path, JSON]]:
-    """Every object of a manifest, those of a `List` one by one, with its document and its path in that.
-
-    Raises ManifestError for text that cannot be read.
-    """
-    found = [(document, *item) for document in read_documents(text, source) for item in document.objects(*_LISTS)]
-    if len(found) > MOST_DOCUMENTS:
-        raise ManifestError(f"more than {MOST_DOCUMENTS} objects in one text")
-    return found
 
 
 def load_object(value: JSON, source: str) -> Loaded:

@@ -12,7 +12,7 @@ from karta_interpreter.errors import InterpretationError, ManifestError
 from karta_interpreter.findings import Finding, Severity, error, escaped, warning
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.manifest import read_objects
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.lua.script import SLOTS, Script, Scripts
@@ -22,7 +22,6 @@ API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"
 
 _ALL_RUN = "InterpretDependency"
-_LISTS = ("List", f"{KIND}List")
 _TARGET = ("spec", "target")
 _CUSTOMIZATIONS = ("spec", "customizations")
 _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
@@ -72,14 +71,12 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     finding, and so does a document that is something else; nothing is raised.
     """
     try:
-        documents = read_documents(text, source)
+        objects = read_objects(text, source, KIND)
     except ManifestError as err:
         finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
         return [LoadedCustomization("", None, Scripts(), (finding,), source)]
     lines = split_lines(text)
-    return [
-        _load(value, Place(document, at, lines)) for document in documents for at, value in document.objects(*_LISTS)
-    ]
+    return [_load(value, Place(document, at, lines)) for document, at, value in objects]
 
 
 @dataclass(frozen=True, slots=True)
