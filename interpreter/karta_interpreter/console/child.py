@@ -17,10 +17,9 @@ import orjson
 from karta_interpreter.console.answers import Question, answer
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.explain import explain
-from karta_interpreter.explain.explanation import pointer_to
 from karta_interpreter.findings import Finding
 from karta_interpreter.k8s.requirements import Counting
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import JSON, Object, json_pointer
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_object, unpack, unpack_known
 from karta_interpreter.karta.reference_resolver import Known
@@ -102,7 +101,7 @@ def _findings(index: int, karta: Object, group: str, kind: str) -> Iterator[Obje
                 yield {
                     "severity": "error",
                     "rule": "other-kind",
-                    "pointer": pointer_to(("resourceInterfaces", index, *_ROOT_KIND, field)),
+                    "pointer": json_pointer(("resourceInterfaces", index, *_ROOT_KIND, field)),
                     "detail": f'the Karta defines the {field} "{found}", but the workload type is for "{wanted}"',
                     "hint": "",
                 }
@@ -113,7 +112,7 @@ def finding_json(index: int, finding: Finding) -> Object:
     return {
         "severity": str(finding.severity),
         "rule": finding.rule,
-        "pointer": pointer_to(("resourceInterfaces", index, *finding.path)),
+        "pointer": json_pointer(("resourceInterfaces", index, *finding.path)),
         "detail": finding.message,
         "hint": finding.hint,
     }

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.explain.explanation import Fact, Place, pointer_to
+from karta_interpreter.explain.explanation import Fact, Place
 from karta_interpreter.explain.reading import annotation_field
 from karta_interpreter.explain.retention import changed
 from karta_interpreter.k8s.edit import get
-from karta_interpreter.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.k8s.values import JSON, Object, Path, field_path, json_pointer
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Options, Results
@@ -119,7 +119,7 @@ def _place(report: Report, path: Path, value: JSON) -> Place:
 
 
 def _answer(path: Path) -> str:
-    return f"/aggregatedStatus{pointer_to(path)}"
+    return f"/aggregatedStatus{json_pointer(path)}"
 
 
 def _short(value: JSON) -> str:

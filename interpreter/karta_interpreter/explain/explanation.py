@@ -7,7 +7,7 @@ from typing import Final
 
 from karta_interpreter.findings import Severity
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.k8s.values import JSON, Path, json_pointer
 from karta_interpreter.operations import Call, Results
 
 OBJECT: Final = "object"
@@ -36,7 +36,7 @@ class Place:
         >>> Place(("metadata", "labels", "example.com/queue")).pointer
         '/metadata/labels/example.com~1queue'
         """
-        return pointer_to(self.path)
+        return json_pointer(self.path)
 
     def to_json(self) -> dict[str, JSON]:
         """Return the place as JSON, without a value that is long."""
@@ -129,8 +129,3 @@ class Explanation:
             **answer,
             "facts": [fact.to_json() for fact in self.facts],
         }
-
-
-def pointer_to(path: Path) -> str:
-    """Return a path as a JSON Pointer, "" for the whole document."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)

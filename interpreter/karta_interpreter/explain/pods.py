@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from karta_interpreter.explain.explanation import Fact, Place, pointer_to
+from karta_interpreter.explain.explanation import Fact, Place
 from karta_interpreter.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
 from karta_interpreter.findings import count
 from karta_interpreter.jq import Location, Query
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.requirements import pod_requirements
-from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.k8s.values import JSON, Object, Path, json_pointer
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
 from karta_interpreter.karta.evaluation import instance_ids
 from karta_interpreter.karta.pods import PodSet, ScaleLocation, pod_sets, scale_locations
@@ -174,7 +174,7 @@ class _View:
         note = f"{pods.name}: {resource} {amount} a pod, named by {', '.join(dict.fromkeys(notes))}"
         return self.fact(
             pods, field, None, rule="request", note=note, value=amount, places=tuple(places),
-            answer=f"{answer}{pointer_to((resource,))}",
+            answer=f"{answer}{json_pointer((resource,))}",
         )  # fmt: skip
 
 

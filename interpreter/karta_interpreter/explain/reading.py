@@ -11,13 +11,13 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from karta_interpreter.errors import QueryError
-from karta_interpreter.explain.explanation import OBJECT, Fact, Place, pointer_to
+from karta_interpreter.explain.explanation import OBJECT, Fact, Place
 from karta_interpreter.jq import Location, Query
 from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.jq.inprocess.values import truthy
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
-from karta_interpreter.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.k8s.values import JSON, Object, Path, field_path, json_pointer
 from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.definition import Component, Definition, Fragments
 
@@ -44,7 +44,7 @@ class Reading(NamedTuple):
     @property
     def writes(self) -> tuple[str, ...]:
         """The JSON Pointer at which another value is written."""
-        return () if self.location is None else (pointer_to(self.location.path),)
+        return () if self.location is None else (json_pointer(self.location.path),)
 
     @property
     def source(self) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from karta_interpreter.explain.explanation import Fact, Place, pointer_to
+from karta_interpreter.explain.explanation import Fact, Place
 from karta_interpreter.explain.reading import about, annotation_field, place_at, readings
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.values import to_text
-from karta_interpreter.k8s.values import Object, Path
+from karta_interpreter.k8s.values import Object, Path, json_pointer
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.status import Condition, StatusReader, match_status
 from karta_interpreter.karta.status_rules import ConditionMatcher, Matcher, Status, StatusRules
@@ -141,7 +141,7 @@ def status_facts(_definition: Definition, call: Call, _options: Options, results
             own = field == BOOKKEEPING[0]
             path = ("metadata", "generation") if own else ("metadata", "annotations", TEMPLATE_GENERATION)
             note = "added for AggregateStatus: the generation of the " + ("member's object" if own else "template")
-        answer = pointer_to(("status", field))
+        answer = json_pointer(("status", field))
         yield Fact("status", f"{field}: {note}", value, answer, places=(place_at(path, call.object),))
     observed = place_at(_OBSERVED_GENERATION, call.object)
     if observed.exists and "observedGeneration" not in reflected:

@@ -5,7 +5,7 @@ Nothing in here recurses, so that no document is too deep for it.
 
 from typing import TypeAlias
 
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import JSON, Object, pointer_step
 
 Operation: TypeAlias = dict[str, JSON]
 """One operation of a patch, ``{"op": "add", "path": "/spec/replicas", "value": 3}``."""
@@ -55,8 +55,8 @@ def _diff_objects(place: str, old: Object, new: Object) -> tuple[list[Operation]
     changes: list[Operation] = []
     if old.keys() != new.keys():
         gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
-        changes += [{"op": "remove", "path": place + _escape(key)} for key in gone]
-        changes += [{"op": "add", "path": place + _escape(key), "value": new[key]} for key in come]
+        changes += [{"op": "remove", "path": place + pointer_step(key)} for key in gone]
+        changes += [{"op": "add", "path": place + pointer_step(key), "value": new[key]} for key in come]
     changed = sorted(
         [
             key
@@ -64,7 +64,7 @@ def _diff_objects(place: str, old: Object, new: Object) -> tuple[list[Operation]
             if key in new and value is not new[key] and not (type(value) is str and value == new[key])
         ]
     )
-    return changes, [(place + _escape(key), old[key], new[key]) for key in changed]
+    return changes, [(place + pointer_step(key), old[key], new[key]) for key in changed]
 
 
 def _diff_lists(place: str, old: list[JSON], new: list[JSON]) -> tuple[list[Operation], list[_Pair]]:
@@ -109,7 +109,3 @@ def _same(left: JSON, right: JSON) -> bool:
         elif one != other or isinstance(one, bool) != isinstance(other, bool):
             return False
     return True
-
-
-def _escape(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1") if "~" in step or "/" in step else step

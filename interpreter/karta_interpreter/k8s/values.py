@@ -30,6 +30,20 @@ def field_path(path: Path) -> str:
     return text.removeprefix(".") or "."
 
 
+def json_pointer(path: Path) -> str:
+    """Return a path as a JSON Pointer (RFC 6901), "" for the whole document.
+
+    >>> json_pointer(("metadata", "labels", "example.com/a", 0))
+    '/metadata/labels/example.com~1a/0'
+    """
+    return "".join([f"/{pointer_step(str(step))}" for step in path])
+
+
+def pointer_step(key: str) -> str:
+    """Return a key as a part of a JSON Pointer."""
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
+
+
 def type_name(value: JSON) -> str:
     """The JSON type of a value with its article, for messages.
 

@@ -19,7 +19,6 @@ from karta_interpreter import admission
 from karta_interpreter.errors import (
     InterpretationError,
     InterpreterError,
-    LuaLimitError,
     RequestError,
     SandboxError,
     StopCause,
@@ -30,7 +29,7 @@ from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import pack, pack_known
 from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.lua.machine.worker import CALL, GRACE_SECONDS, SECONDS, WORKERS, Job
+from karta_interpreter.lua.machine.worker import GRACE_SECONDS, QUESTIONS, SECONDS, WORKERS, Job, script_limits
 from karta_interpreter.operations import Call, Options, Results
 from karta_interpreter.operations.interpretation import script_errors, script_jobs, script_results
 from karta_interpreter.sandbox import Pool, Process, Program
@@ -197,17 +196,13 @@ class ScriptCalls:
         return script_results(call, answers)
 
     async def _run(self, job: Job, seconds: float) -> JSON:
-        if seconds <= 0:
-            raise LuaLimitError("there is no time left")
+        """Run a job as `run_in` does, without a thread that waits for the script."""
         request = job.encoded()
-        try:
+        with script_limits(seconds):
             async with self._pool.process(job.owner, seconds) as (process, left):
                 await process.send(b"Q", request, left, grace=GRACE_SECONDS)
-                letter, payload = await process.receive()
-                while letter == CALL:
+                while (message := await process.receive())[0] in QUESTIONS:
                     # In a thread: the script decides how much there is to read.
-                    await process.send(b"A", await asyncio.to_thread(job.reply, payload))
-                    letter, payload = await process.receive()
-        except SandboxError as err:
-            raise LuaLimitError(str(err)) from err
-        return job.result(letter, payload)
+                    if reply := await asyncio.to_thread(job.reply, *message):
+                        await process.send(b"A", reply)
+        return job.result(*message)

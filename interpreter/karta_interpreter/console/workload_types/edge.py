@@ -18,7 +18,7 @@ from karta_interpreter.console.workload_types.access import Access, bearer_token
 from karta_interpreter.console.workload_types.models import ProblemError
 from karta_interpreter.console.workload_types.problems import CONTENT_TYPE, ApiError
 from karta_interpreter.errors import RequestError
-from karta_interpreter.explain.explanation import pointer_to
+from karta_interpreter.k8s.values import json_pointer
 from karta_interpreter.registration.conflicts import RateLimit
 from karta_interpreter.server.application import read_body
 from karta_interpreter.server.health import Readiness
@@ -163,7 +163,7 @@ async def read(asked: Asked, model: type[_M], limit: int) -> _M:
         return model.model_validate(value)
     except ValidationError as error:
         errors = [
-            ProblemError(pointer=pointer_to(each["loc"]), detail=each["msg"], rule=each["type"], severity="error")
+            ProblemError(pointer=json_pointer(each["loc"]), detail=each["msg"], rule=each["type"], severity="error")
             for each in error.errors(include_url=False, include_context=False, include_input=False)
         ]
         raise ApiError(422, "the body is not as openapi.json describes it", errors=errors) from error

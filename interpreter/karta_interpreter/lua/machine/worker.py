@@ -1,6 +1,7 @@
 """Processes that run scripts and lint them: a script never runs in this process."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -32,6 +33,7 @@ GRACE_SECONDS: Final = 0.05
 """How long after its time a script is stopped."""
 
 CALL, PRINT = b"C", b"P"
+QUESTIONS: Final = (CALL, PRINT)
 """The messages before the last one: the script calls a function of the Karta, or prints."""
 
 _NONE: Final[Own] = MappingProxyType({})
@@ -54,9 +56,13 @@ class Job(NamedTuple):
         """The bytes of the request; raises LuaRunError for an object that is no JSON."""
         return _json(self.request)
 
-    def reply(self, question: bytes) -> bytes:
-        """The reply to a script that asks for the Karta's own answer."""
-        name, arguments = orjson.loads(question)
+    def reply(self, letter: bytes, payload: bytes) -> bytes:
+        """Return the reply to a script that asks for the Karta's own answer, b"" to one that prints."""
+        if letter == PRINT:
+            if self.on_print:
+                self.on_print(orjson.loads(payload))
+            return b""
+        name, arguments = orjson.loads(payload)
         try:
             return _json([True, self.own[name](*arguments)])
         except InterpreterError as err:
@@ -88,28 +94,29 @@ def script_job(
 
 def run_job(job: Job) -> JSON:
     """Return the result of a job; raises LuaSyntaxError, LuaRunError, and LuaLimitError for one that was stopped."""
-    seconds = remaining(LINT_SECONDS if job.is_lint else SECONDS)
-    if not seconds:
-        raise LuaLimitError("there is no time left")
-    return run_in(WORKERS, job, seconds)
+    return run_in(WORKERS, job, remaining(LINT_SECONDS if job.is_lint else SECONDS))
 
 
 def run_in(pool: Pool, job: Job, seconds: float) -> JSON:
     """Return the result of a job from a process of a pool; raises as `run_job`."""
     request = job.encoded()
+    with script_limits(seconds), pool.process(job.owner, seconds) as (process, left):
+        process.send(b"Q", request, left, grace=GRACE_SECONDS)
+        while (message := process.receive())[0] in QUESTIONS:
+            if reply := job.reply(*message):
+                process.send(b"A", reply)
+    return job.result(*message)
+
+
+@contextmanager
+def script_limits(seconds: float) -> Iterator[None]:
+    """Raise LuaLimitError for a script that is stopped, or that has no time left."""
+    if seconds <= 0:
+        raise LuaLimitError("there is no time left")
     try:
-        with pool.process(job.owner, seconds) as (process, left):
-            process.send(b"Q", request, left, grace=GRACE_SECONDS)
-            letter, payload = process.receive()
-            while letter in (CALL, PRINT):
-                if letter == CALL:
-                    process.send(b"A", job.reply(payload))
-                elif job.on_print:
-                    job.on_print(orjson.loads(payload))
-                letter, payload = process.receive()
+        yield
     except SandboxError as err:
         raise LuaLimitError(str(err)) from err
-    return job.result(letter, payload)
 
 
 def start() -> Process:

@@ -7,7 +7,6 @@ else. Source: `pkg/instructions/pod.go` of the Karta project.
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 
 from karta_interpreter.errors import ComponentNotFoundError, QueryError, WorkloadError
 from karta_interpreter.jq.inprocess.values import normal
@@ -18,6 +17,7 @@ from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.evaluation import UNNAMED, instance_ids
 from karta_interpreter.karta.schema_types import PodQuery
+from karta_interpreter.lua.go_numbers import shortest
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +172,6 @@ def _failure(component: Component, field: str, path: PodQuery, pod: Object, reas
     return WorkloadError(f"{component}, {field} `{quoted(path.text)}`, pod {pod_name(pod)}: {reason}")
 
 
-_FIXED = range(-4, 6)
-"""The powers of ten of the first digit for which Go writes no exponent (`%g` with the shortest digits)."""
-
-
 def go_text(value: str | bool | float, *, of_object: bool = True) -> str:
     """A text, boolean or number as Go writes it.
 
@@ -189,8 +185,4 @@ def go_text(value: str | bool | float, *, of_object: bool = True) -> str:
         return "true" if value else "false"
     if isinstance(value, str) or (isinstance(value, int) and not of_object):
         return str(value)
-    number = Decimal(repr(float(normal(value)))).normalize()
-    if number.adjusted() in _FIXED:
-        return f"{number:f}"
-    mantissa, exponent = f"{number:e}".split("e")
-    return f"{mantissa}e{int(exponent):+03d}"
+    return shortest(normal(value))
