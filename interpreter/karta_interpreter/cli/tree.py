@@ -118,8 +118,7 @@ def _bounds(scale: Scale) -> str:
 
 
 def _each(node: InstanceNode) -> str:
-    request = ((node.requirements and node.requirements.to_json()) or {}).get("resourceRequest") or {}
-    return ", ".join(f"{name} {amount}" for name, amount in request.items())
+    return ", ".join(f"{name} {amount}" for name, amount in node.requests.items())
 
 
 def _there(branch: _Branch) -> str:

@@ -1,14 +1,13 @@
 """All answers of a definition about an object, with explanations and their places in the texts of the page."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from karta_interpreter.console.texts import Place, Position, TextError, path_of, read_items, read_object, read_objects
-from karta_interpreter.console.tree import tree
-from karta_interpreter.errors import InterpretationError
+from karta_interpreter.errors import InterpretationError, WorkloadError
 from karta_interpreter.explain import Explanation, Fact, explain
 from karta_interpreter.explain.explanation import OBSERVED
 from karta_interpreter.k8s import edit, patch
@@ -21,6 +20,8 @@ from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.lua.source_map import Place as Lines
 from karta_interpreter.operations import Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.operations.call import LIVE
+from karta_interpreter.workload import Karta, Workload, WorkloadTree
+from karta_interpreter.workload.tree import ComponentNode, InstanceNode
 
 ORDER: Final = (
     Operation.INTERPRET_REPLICA,
@@ -93,7 +94,7 @@ def answer(question: Question) -> dict[str, JSON]:
     if inputs.object is None:
         return page
     gvk = GVK.of(inputs.object.value)
-    page |= {"apiVersion": gvk.api_version, "kind": gvk.kind}
+    page |= gvk.type_meta
     for loaded, place in kartas:
         if loaded.definition and place and loaded.gvk == gvk:
             return page | _Answers(loaded.definition, place, inputs.object, inputs, question).document()
@@ -149,7 +150,7 @@ class _Answers:
             "references": [f"{each.gvk} as ${each.name}" for each in self._definition.references],
             "replicas": self._replicas,
             "answers": [self._answer(operation) for operation in ORDER],
-            "tree": tree(self._definition, self._object.value, self._inputs.references),
+            "tree": _tree(self._definition, self._object.value, self._inputs.references),
         }
 
     def _present(self) -> int:
@@ -237,3 +238,38 @@ def _path(pointer: str, document: JSON) -> Path:
         path.append(int(key) if isinstance(document, list) and key.isdecimal() else key)
         document = edit.get(document, (path[-1],))
     return tuple(path)
+
+
+def _tree(definition: Definition, obj: Object, references: Sequence[Object] = ()) -> Object:
+    """The tree of a workload from its root down, or the error that came instead."""
+    if not definition.has_karta:
+        return {"error": "scripts do not describe components"}
+    workload = Workload(Karta(definition), obj)
+    try:
+        found = WorkloadTree.build(workload.with_references(references) if references else workload)
+    except WorkloadError as error:
+        return {"error": str(error)}
+    status = list(map(str, found.status.matched)) if found.status else []
+    return {"status": status, "replicas": found.replicas, "root": _component(found.root)}
+
+
+def _component(node: ComponentNode) -> Object:
+    return {
+        "name": node.name,
+        "kind": node.kind.kind if node.kind else "",
+        "hasPods": node.has_pods,
+        "instances": [_instance(each) for each in node.instances],
+        "children": [_component(child) for child in node.children],
+    }
+
+
+def _instance(node: InstanceNode) -> Object:
+    scale = node.instance.scale
+    bounds = {} if scale is None else {"minimum": scale.minimum, "maximum": scale.maximum}
+    return {
+        "id": node.instance.id,
+        "hasPods": node.instance.has_pods,
+        "replicas": node.instance.replicas,
+        "requests": node.requests,
+        **bounds,
+    }

@@ -7,8 +7,7 @@ from typing import Final
 from karta_interpreter.crd.expected import BOOLEAN, EXPECTED, LIST, OBJECT, TEXT, Expected, hint
 from karta_interpreter.crd.operators import listed_values
 from karta_interpreter.crd.outputs import outputs
-from karta_interpreter.crd.scope import Scope
-from karta_interpreter.crd.shape import NULL, POD, Shape, Shapes, literal
+from karta_interpreter.crd.shape import NULL, POD, Scope, Shape, Shapes, literal
 from karta_interpreter.errors import QuerySyntaxError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import parse

@@ -4,8 +4,21 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Final
 
-from karta_interpreter.crd.scope import WRONG_TYPE, Contradiction, Scope
-from karta_interpreter.crd.shape import ANY, BOOLEAN, NULL, NUMBER, TEXT, Shape, Shapes, list_of, literal, unique
+from karta_interpreter.crd.shape import (
+    ANY,
+    BOOLEAN,
+    NULL,
+    NUMBER,
+    TEXT,
+    WRONG_TYPE,
+    Contradiction,
+    Scope,
+    Shape,
+    Shapes,
+    list_of,
+    literal,
+    unique,
+)
 from karta_interpreter.findings import Severity
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node

@@ -5,13 +5,15 @@ from dataclasses import replace
 from typing import Final
 
 from karta_interpreter.crd.operators import check_default, operation
-from karta_interpreter.crd.scope import WRONG_TYPE, Contradiction, Scope
 from karta_interpreter.crd.shape import (
     ANY,
     BOOLEAN,
     NULL,
     NUMBER,
     TEXT,
+    WRONG_TYPE,
+    Contradiction,
+    Scope,
     Shape,
     Shapes,
     list_of,

@@ -6,8 +6,7 @@ from typing import Final, TypeAlias
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.explain.aggregation import aggregation_facts
 from karta_interpreter.explain.dependencies import dependency_facts
-from karta_interpreter.explain.explanation import Explanation, Fact
-from karta_interpreter.explain.layers import layers_of
+from karta_interpreter.explain.explanation import Explanation, Fact, Layer
 from karta_interpreter.explain.missing import warnings_about
 from karta_interpreter.explain.pods import component_facts, replica_facts, revision_facts
 from karta_interpreter.explain.reading import about, annotation_field
@@ -22,6 +21,7 @@ from karta_interpreter.karta.schema_types import expressions
 from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
 from karta_interpreter.operations.interpret_health import healthy_statuses
 from karta_interpreter.operations.interpretation import OnPrint
+from karta_interpreter.operations.native_interpreters import CARRIED, NATIVE
 
 _Facts: TypeAlias = Callable[[Definition, Call, Options, Results], Iterator[Fact]]
 """The facts about an answer, whose results are empty where it is an error."""
@@ -63,7 +63,7 @@ def explain(
             facts.append(fact)
     except (InterpretationError, QueryError) as failure:
         facts.append(Fact("stopped", f"the chain ends here: {failure}"))
-    layers = layers_of(definition, call.operation, origin)
+    layers = _layers(definition, call.operation, origin)
     return Explanation(call, definition.name, definition.gvk, layers, tuple(facts), results, error)
 
 
@@ -92,7 +92,7 @@ _READ: Final[dict[Operation, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 
 def outline(definition: Definition, operation: Operation, *, origin: str = "") -> Explanation:
     """Explain what an operation reads of any object of the kind; the call of the explanation has an empty object."""
-    layers = layers_of(definition, operation, origin)
+    layers = _layers(definition, operation, origin)
     reads_karta = definition.answers(operation) and not definition.scripts.of(operation)
     facts = tuple(_reads(definition, operation)) if reads_karta else ()
     return Explanation(Call(operation, {}), definition.name, definition.gvk, layers, facts)
@@ -126,3 +126,42 @@ def _mappings(definition: Definition) -> Iterator[Fact]:
             note = f"{status}: {' and '.join(parts) or 'always'}"
             yield about(definition, definition.root, field, matcher.expression, rule="reads", note=note)
     yield Fact("reads", f"healthy: {', '.join(sorted(healthy_statuses(definition)))}")
+
+
+# Which layer answers a call, and what Karmada would do before and after it: for each operation Karmada asks
+# customizations of the cluster, webhooks, the scripts that it carries and its own code, in this order; the first one
+# that is enabled decides, also by an error (``pkg/resourceinterpreter/interpreter.go``).
+_WITHOUT: Final = {
+    Operation.RETAIN: "the template replaces the member's object",
+    Operation.INTERPRET_REPLICA: "the object is no workload and has no replicas to divide",
+    Operation.INTERPRET_COMPONENT: "the object has no components",
+    Operation.REVISE_REPLICA: "every cluster gets the object unchanged",
+    Operation.INTERPRET_STATUS: "the whole status is collected",
+    Operation.AGGREGATE_STATUS: "the template's status is never written",
+    Operation.INTERPRET_HEALTH: "every object counts as healthy",
+    Operation.INTERPRET_DEPENDENCY: "the object has no dependencies",
+}
+
+
+def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[Layer, ...]:
+    """Return the layers in Karmada's order; ``origin`` is where the definition comes from, such as ``catalogue``."""
+    scripts, gvk = definition.scripts.of(operation), definition.gvk
+    names = ", ".join(script.name for script in scripts)
+    origin = origin or definition.source or "given"
+    allowed = definition.answers(operation)
+    carried, native = operation in CARRIED.get(gvk, ()), operation in NATIVE.get(gvk, ())
+    after = "its own code" if native else f"nothing: {_WITHOUT[operation]}"
+    left_out = "left out by the annotation karta-interpreter.io/operations" if definition.has_karta else "none"
+    return (
+        Layer(
+            "customization",
+            f"a ResourceInterpreterCustomization of the control plane with {operation}, if there is one",
+        ),
+        *([Layer("script", f"script of {names}", answers=True)] if scripts else []),
+        Layer(
+            "karta",
+            f"Karta {definition.name} ({origin})" if definition.has_karta and allowed else left_out,
+            answers=allowed and not scripts,
+        ),
+        Layer("karmada", "the script that it carries for the kind" if carried else after),
+    )

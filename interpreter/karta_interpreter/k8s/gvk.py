@@ -45,6 +45,20 @@ class GVK(NamedTuple):
         """The value of ``apiVersion`` in a manifest; the core group is not named there."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
+    @property
+    def type_meta(self) -> dict[str, str]:
+        """The fields of a manifest that name the type.
+
+        >>> GVK("batch", "v1", "Job").type_meta
+        {'apiVersion': 'batch/v1', 'kind': 'Job'}
+        """
+        return {"apiVersion": self.api_version, "kind": self.kind}
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What people call the type, in small letters: its kind, and its kind with the API version."""
+        return self.kind.lower(), f"{self.api_version}/{self.kind}".lower()
+
     def __str__(self) -> str:
         return f"{self.api_version}, Kind={self.kind}"
 

@@ -71,6 +71,11 @@ class InstanceNode:
     requirements: PodRequirements | None = None
     pods: tuple[PodNode, ...] = ()
 
+    @property
+    def requests(self) -> Wire:
+        """The resources that each pod requests."""
+        return ((self.requirements and self.requirements.to_json()) or {}).get("resourceRequest") or {}
+
     def to_json(self) -> Wire:
         """Its key unless it is the only one, its counts, and everything that the definition extracts."""
         each, scale, pieces = self.instance, self.instance.scale, self.instance.fragmented_pod_spec
