@@ -19,7 +19,7 @@ SCRIPTS = Scripts(
 
 
 def _moved(definition: Definition) -> Definition:
-    return unpack(json.loads(json.dumps(pack(definition))))
+    return unpack(pack(definition))
 
 
 @pytest.mark.parametrize("name", ["brew", "orchestra", "harbor"])

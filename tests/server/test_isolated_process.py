@@ -151,7 +151,7 @@ def soon() -> float:
 def test_a_process_can_make_every_definition_again() -> None:
     for entry in load_catalogue().entries:
         definition = entry.definition
-        made = unpack(json.loads(json.dumps(pack(definition))))
+        made = unpack(pack(definition))
         # The scripts of an annotation are among all others.
         annotations = replace(made.annotations, lua=definition.annotations.lua)
         there = replace(made, findings=definition.findings, source=definition.source, annotations=annotations)

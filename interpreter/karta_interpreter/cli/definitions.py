@@ -161,10 +161,8 @@ def chosen(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:
 
 
 def _is_named(entry: Entry, names: Sequence[str]) -> bool:
-    gvk, name = entry.definition.gvk, entry.definition.name
-    return any(
-        each.lower() in (gvk.kind.lower(), f"{gvk.api_version}/{gvk.kind}".lower(), name.lower()) for each in names
-    )
+    definition = entry.definition
+    return any(each.lower() in (*definition.gvk.names, definition.name.lower()) for each in names)
 
 
 _KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."

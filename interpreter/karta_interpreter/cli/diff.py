@@ -16,9 +16,9 @@ from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import LATER, Number, complete_kinds_and_files, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, written
-from karta_interpreter.findings import count
+from karta_interpreter.findings import count, format_path
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.k8s.values import JSON, Object, field_path
 from karta_interpreter.operations import Call, Operation
 from karta_interpreter.suites.comparison import NOTHING, Difference, compare
 
@@ -167,20 +167,15 @@ def _record(change: Change) -> JSON:
     return {
         "source": question.source,
         "line": question.line,
-        "apiVersion": question.gvk.api_version,
-        "kind": question.gvk.kind,
+        **question.gvk.type_meta,
         "name": question.title,
         "operation": str(change.operation),
         "differences": [
-            {"path": _path(each.path)}
+            {"path": format_path(each.path)}
             | {side: value for side, value in (("from", each.expected), ("to", each.actual)) if value is not NOTHING}
             for each in change.differences
         ],
     }
-
-
-def _path(path: Path) -> str:
-    return field_path(path) if path else ""
 
 
 def _markdown(changes: Sequence[Change], questions: Sequence[Question]) -> Iterator[str]:

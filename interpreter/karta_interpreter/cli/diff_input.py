@@ -130,7 +130,7 @@ def side_of(text: str, opened: ExitStack) -> Side:
 
 
 def _is_about(name: str, gvk: GVK) -> bool:
-    return name.lower() in (CATALOGUE, gvk.kind.lower(), f"{gvk.api_version}/{gvk.kind}".lower())
+    return name.lower() in (CATALOGUE, *gvk.names)
 
 
 def _check_kind(name: str) -> None:

@@ -287,6 +287,6 @@ def _review(snapshot: Snapshot) -> JSON:
             if snapshot.entries[gvk].definition.answers(operation)
         )
         content = {"status": {}}
-    obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "sample"}, **content}
+    obj = {**gvk.type_meta, "metadata": {"name": "sample"}, **content}
     request = {"uid": "1", "kind": gvk._asdict(), "name": "sample", "operation": str(operation), "object": obj}
     return {"apiVersion": API_VERSION, "kind": KIND, "request": request}

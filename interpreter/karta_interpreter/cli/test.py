@@ -64,9 +64,7 @@ def suites_json(report: Report) -> JSON:
     """Each case with its expected and its actual answer, and the totals, for machines."""
     return {
         "cases": [_case(outcome) for outcome in report.shown],
-        "kinds": [
-            {"apiVersion": gvk.api_version, "kind": gvk.kind, **_counts(totals)} for gvk, totals in report.kinds.items()
-        ],
+        "kinds": [{**gvk.type_meta, **_counts(totals)} for gvk, totals in report.kinds.items()],
         "unreadable": [str(error) for error in report.unreadable],
         "summary": {**_counts(report.totals), "unreadable": len(report.unreadable)},
     }

@@ -19,7 +19,7 @@ from karta_interpreter.findings import Finding, Severity, count, error, warning
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_objects
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import KINDS
 from karta_interpreter.karta.model import Karta
@@ -128,18 +128,19 @@ def _definitions(given: DefinitionFiles) -> Iterator[Object]:
     found: list[Definition | Quarantined] = [entry.definition for entry in given.layer.entries]
     found += [each for each in given.layer.quarantined if all(finding.rule != UNREADABLE for finding in each.findings)]
     for each in found:
-        defines = _kind(each.gvk)
+        defines = each.gvk and each.gvk.type_meta
         yield {"source": each.source, "name": each.name, "defines": defines, "valid": isinstance(each, Definition)}
 
 
 def _customizations(given: DefinitionFiles) -> Iterator[Object]:
     for found in given.customizations:
         operations = {**dict.fromkeys(found.scripts.operations, True), **dict.fromkeys(found.broken, False)}
-        yield {"source": found.source, "name": found.name, "customizes": _kind(found.gvk), "operations": operations}
-
-
-def _kind(gvk: GVK | None) -> JSON:
-    return {"apiVersion": gvk.api_version, "kind": gvk.kind} if gvk else None
+        yield {
+            "source": found.source,
+            "name": found.name,
+            "customizes": found.gvk and found.gvk.type_meta,
+            "operations": operations,
+        }
 
 
 def _summary(number: Mapping[str, int]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,7 @@ from karta_interpreter.errors import SuiteError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.k8s.yaml_writer import to_ordered_yaml
-from karta_interpreter.karta.loading import CORE, catalogue_files
+from karta_interpreter.karta.loading import catalogue_kinds
 from karta_interpreter.operations import Operation
 from karta_interpreter.registration.description import describe
 from karta_interpreter.registration.operations import find_served, operations_for
@@ -33,8 +34,7 @@ def _row(entry: Entry) -> Object:
     definition = entry.definition
     gvk = definition.gvk
     return {
-        "apiVersion": gvk.api_version,
-        "kind": gvk.kind,
+        **gvk.type_meta,
         "definition": definition.name,
         "origin": entry.origin,
         "writtenFrom": definition.annotations.written_from,
@@ -100,14 +100,10 @@ def reports(gvk: GVK) -> Sequence[Object]:
 
 
 def _cases(gvk: GVK) -> Iterator[Case]:
-    place = (gvk.group or CORE, gvk.version, gvk.kind)
-    for karta in catalogue_files():
-        if karta.parts[-4:-1] == place:
-            for suite in sorted((karta.parent / "testdata").glob("*.yaml")):
-                try:
-                    yield from load_suite(suite)
-                except SuiteError:
-                    continue
+    karta = catalogue_kinds().get(gvk)
+    for suite in sorted((karta.parent / "testdata").glob("*.yaml")) if karta else ():
+        with suppress(SuiteError):
+            yield from load_suite(suite)
 
 
 def _rank(case: Case) -> int:

@@ -8,7 +8,6 @@ import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,6 @@ from karta_interpreter.console.answers import Question, answer
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.explain import explain
 from karta_interpreter.findings import Finding
-from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.k8s.values import JSON, Object, json_pointer
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_object, unpack, unpack_known
@@ -44,7 +42,6 @@ _NICENESS: Final = 5
 """A server in the parent process has calls to answer, perhaps on the same processor."""
 _MOST_REQUESTS: Final = 1000
 _TOO_DEEP: Final = b"it is nested too deeply"
-_DEFINITIONS: Final = 16
 _CLUSTER: Final = "member1"
 _ROOT_KIND: Final = ("spec", "structureDefinition", "rootComponent", "kind")
 
@@ -120,8 +117,7 @@ def finding_json(index: int, finding: Finding) -> Object:
 
 def interpret_all(definition: str, known: JSON, options: dict[str, Any], asked: Object, origin: str) -> list[Object]:
     """The explanation of each operation about an object; ``asked`` is an `Interpretation` as JSON."""
-    compiled, reader = _definition(definition), unpack_known(known)
-    chosen = Options(**options | {"pod_requests": Counting(options["pod_requests"])})
+    compiled, reader, chosen = unpack(definition), unpack_known(known), Options.of(options)
     return [
         explain(compiled, call, chosen, origin=origin, reader=reader).to_json()
         for call in _calls(compiled, asked, chosen, reader)
@@ -149,9 +145,3 @@ def _present(definition: Definition, template: Object, options: Options, reader:
         call = Call(Operation.INTERPRET_REPLICA, template)
         return int(interpret(definition, call, options, reader=reader)["replica"])
     return 0
-
-
-@lru_cache(_DEFINITIONS)
-def _definition(packed: str) -> Definition:
-    """Compile a definition, unless one with the same content is there."""
-    return unpack(orjson.loads(packed))

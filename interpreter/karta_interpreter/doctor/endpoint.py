@@ -99,7 +99,7 @@ def call_body(gvk: GVK, operation: Operation) -> bytes:
         "kind": gvk._asdict(),
         **metadata,
         "operation": operation,
-        "object": {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata},
+        "object": {**gvk.type_meta, "metadata": metadata},
         "replicas": 0,
     }
     return orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "request": request})

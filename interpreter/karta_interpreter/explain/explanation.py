@@ -122,8 +122,7 @@ class Explanation:
         answer: Mapping[str, JSON] = {"error": self.error} if self.results is None else {"results": self.results}
         return {
             "operation": str(self.call.operation),
-            "apiVersion": self.gvk.api_version,
-            "kind": self.gvk.kind,
+            **self.gvk.type_meta,
             "definition": self.definition,
             "layers": [layer.to_json() for layer in self.layers],
             **answer,

@@ -1,7 +1,9 @@
 """From YAML or JSON text to definitions, with every finding at its line, and on to other processes; the catalogue."""
 
+import json
 import pathlib
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 
 from karta_interpreter.errors import DefinitionError, ManifestError
 from karta_interpreter.findings import Finding, Severity, error
@@ -126,22 +128,26 @@ def catalogue_files() -> list[pathlib.Path]:
     return sorted(folder.glob("*/*/*/karta.yaml"))
 
 
+def catalogue_kinds() -> dict[GVK, pathlib.Path]:
+    """Return the files of the catalogue by the kinds that they define, by which their folders are named."""
+    kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
+    return {gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds}
+
+
+_UNPACKED = 16
 _LUA = f"{PREFIX}lua"
 _ANNOTATIONS = ("metadata", "annotations")
 
 
-def pack(definition: Definition) -> Object:
-    """What another process needs to `unpack` the definition: JSON, with all scripts, so that none is parsed again."""
+def pack(definition: Definition) -> str:
+    """Return the JSON that another process needs to `unpack` a definition, with all scripts: none is parsed again."""
     manifest = definition.manifest if definition.has_karta else None
     annotations = edit.get(manifest, _ANNOTATIONS) or {}
     if manifest is not None and _LUA in annotations:
         rest = {name: value for name, value in annotations.items() if name != _LUA}
         manifest = edit.set_value(manifest, _ANNOTATIONS, rest)
-    return {
-        "manifest": manifest,
-        "kind": tuple(definition.gvk),
-        "scripts": [asdict(script) for script in definition.scripts],
-    }
+    scripts = [asdict(script) for script in definition.scripts]
+    return json.dumps({"manifest": manifest, "kind": tuple(definition.gvk), "scripts": scripts})
 
 
 def pack_known(known: Known) -> Object:
@@ -155,8 +161,10 @@ def unpack_known(packed: Object) -> Known:
     return Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
 
 
-def unpack(packed: Object) -> Definition:
-    """The definition that was packed, but for its source and the places of its findings."""
+@lru_cache(_UNPACKED)
+def unpack(text: str) -> Definition:
+    """Return the definition that was packed, without its source and the places of its findings; keep the last ones."""
+    packed = json.loads(text)
     scripts = Scripts(Script(**(each | {"lines": tuple(each["lines"])})) for each in packed["scripts"])
     if packed["manifest"] is None:
         return Definition.of_scripts(GVK(*packed["kind"]), scripts)

@@ -50,6 +50,11 @@ class Options:
     resource_quota_estimate: bool = False
     pod_requests: Counting = Counting.SCHEDULER
 
+    @classmethod
+    def of(cls, fields: Mapping[str, JSON]) -> "Options":
+        """Return the options that `dataclasses.asdict` has made JSON of."""
+        return cls(**{**fields, "pod_requests": Counting(fields["pod_requests"])})
+
 
 DEFAULT_OPTIONS = Options()
 

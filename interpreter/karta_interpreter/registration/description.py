@@ -37,7 +37,7 @@ def describe(entry: Entry) -> Object:
     gated = operations_for(definition, served, multiple_pod_templates=True)
     dependencies = (each.kind for each in annotations.dependencies if isinstance(each, ExtraDependency))
     return {
-        **_kind(definition.gvk),
+        **definition.gvk.type_meta,
         "definition": definition.name,
         "origin": entry.origin,
         "writtenFrom": annotations.written_from,
@@ -62,10 +62,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _kind(gvk: GVK) -> Object:
-    return {"apiVersion": gvk.api_version, "kind": gvk.kind}
-
-
 def _of_karta(karta: Karta, annotations: Annotations) -> Object:
     structure = karta.spec.structure_definition
     components = [component for _, component in structure.components]
@@ -78,7 +74,7 @@ def _of_karta(karta: Karta, annotations: Annotations) -> Object:
         "suspend": list(_writes(components, "suspend_actions")),
         "resume": list(_writes(components, "resume_actions")),
         "gangScheduling": list(_gang(gang)) if gang else [],
-        "additionalChildKinds": list(map(_kind, kinds)),
+        "additionalChildKinds": [kind.type_meta for kind in kinds],
         "annotations": dict(sorted(karta.annotations.items())),
     }
 

@@ -101,7 +101,7 @@ class IsolatedCalls:
         def needed(about: bytes) -> dict[str, Any]:
             nonlocal prepared
             prepared = prepare(_request(about))
-            packed = {"definition": json.dumps(pack(prepared.definition)), "known": pack_known(prepared.known)}
+            packed = {"definition": pack(prepared.definition), "known": pack_known(prepared.known)}
             return packed | {"options": asdict(options), "seconds": _left(until)}
 
         try:

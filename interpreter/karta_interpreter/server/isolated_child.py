@@ -12,7 +12,6 @@ import os
 import resource
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,9 +21,7 @@ from karta_interpreter import admission
 from karta_interpreter.admission import Review
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import unpack, unpack_known
 from karta_interpreter.operations import Options, interpret
 from karta_interpreter.sandbox.deadline import deadline
@@ -53,7 +50,6 @@ MOST_KEPT: Final = 80 * 2**20
 """Bytes of memory that a process may have after a request to get another one; it starts with 40 MiB."""
 
 _MOST_FREED: Final = 160 * 2**20
-_DEFINITIONS: Final = 16
 
 
 def start() -> "Answer":
@@ -107,16 +103,9 @@ def _review(review: Review, taken: list[list[str]] | None) -> bytes:
 def _interpret(request: Request, definition: str, known: JSON, options: dict[str, Any], seconds: float) -> bytes:
     if request.call is None:
         raise ValueError("there is no call to answer")
-    chosen = Options(**options | {"pod_requests": Counting(options["pod_requests"])})
     with deadline(seconds):
-        results = interpret(_definition(definition), request.call, chosen, reader=unpack_known(known))
+        results = interpret(unpack(definition), request.call, Options.of(options), reader=unpack_known(known))
     return encode_results(request, results)
-
-
-@lru_cache(_DEFINITIONS)
-def _definition(packed: str) -> Definition:
-    """Compile a definition, unless one with the same content is there."""
-    return unpack(json.loads(packed))
 
 
 def _memory() -> float:

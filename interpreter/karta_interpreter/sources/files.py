@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents
+from karta_interpreter.karta.loading import Loaded, catalogue_files, catalogue_kinds, load_documents
 from karta_interpreter.lua import without_linting
 from karta_interpreter.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.lua.script import Scripts
@@ -260,8 +260,8 @@ def load_catalogue() -> Layer:
 
 def find_in_catalogue(gvk: GVK) -> Entry | None:
     """The definition of one kind, read without the rest of the catalogue; None when there is none."""
-    place = (gvk.group or CORE, gvk.version, gvk.kind)
-    return next(iter(_layer([path for path in catalogue_files() if path.parts[-4:-1] == place]).entries), None)
+    path = catalogue_kinds().get(gvk)
+    return next(iter(_layer([path]).entries), None) if path else None
 
 
 def _layer(paths: Iterable[Path]) -> Layer:

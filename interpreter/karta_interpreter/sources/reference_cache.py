@@ -108,4 +108,4 @@ class ReferenceCache:
 def _view(gvk: GVK, obj: Object) -> Object:
     """An object of a list with its kind, which may stand in the list only, and without its managed fields."""
     seen: Object = edit.remove(obj, ("metadata", "managedFields"))
-    return {"apiVersion": gvk.api_version, "kind": gvk.kind, **seen}
+    return {**gvk.type_meta, **seen}

@@ -12,7 +12,7 @@ from karta_interpreter.findings import Finding, error
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import CORE, Loaded, catalogue_files, load_documents, load_object
+from karta_interpreter.karta.loading import Loaded, catalogue_kinds, load_documents, load_object
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_json, checked_object, reading
@@ -179,8 +179,7 @@ class _Catalogue(Mapping[GVK, Karta]):
 
     @cached_property
     def _files(self) -> Mapping[GVK, Path]:
-        kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
-        return {gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds}
+        return catalogue_kinds()
 
     def __getitem__(self, gvk: GVK) -> Karta:
         return _loaded(self._files[gvk])

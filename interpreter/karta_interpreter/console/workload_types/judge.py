@@ -1,6 +1,5 @@
 """Judges Kartas and explains answers in child processes, which the event loop awaits."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -46,7 +45,7 @@ class Judge:
     ) -> list[Object]:
         """The explanation of each operation about an object."""
         about = {
-            "definition": json.dumps(pack(definition)),
+            "definition": pack(definition),
             "known": pack_known(known_to(reader, definition.references)),
             "options": asdict(options),
             "asked": dict(asked),
