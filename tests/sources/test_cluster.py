@@ -6,7 +6,6 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta import loading
-from karta_interpreter.sources import cluster
 from karta_interpreter.sources.snapshot import Snapshot
 from tests.sources.running import expressions, quarantined, running_cluster
 from tests.sources.scripted_api import (
@@ -118,12 +117,14 @@ async def test_a_karta_that_was_deleted_and_comes_back_broken_is_not_served(tmp_
 async def test_what_makes_the_loader_fail_harms_one_karta_only(
     tmp_path: Path, spec: Spec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    real = loading.load_object
+
     def load(obj: Any, source: str) -> Any:
         if obj["metadata"]["name"] == "a":
             raise ZeroDivisionError
-        return loading.load_definition(obj, source)
+        return real(obj, source)
 
-    monkeypatch.setattr(cluster, "load_definition", load)
+    monkeypatch.setattr(loading, "load_object", load)
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A"))
     api.put(KARTAS, "b", spec("B", replicas=".b"))
@@ -137,12 +138,13 @@ async def test_only_a_change_of_meaning_is_compiled_and_published(
     tmp_path: Path, spec: Spec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[str] = []
+    real = loading.load_object
 
     def load(obj: Any, source: str) -> Any:
         loaded.append(source)
-        return loading.load_definition(obj, source)
+        return real(obj, source)
 
-    monkeypatch.setattr(cluster, "load_definition", load)
+    monkeypatch.setattr(loading, "load_object", load)
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     async with running_cluster(tmp_path, api) as running:

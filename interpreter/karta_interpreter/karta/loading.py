@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
@@ -56,6 +57,11 @@ class Loaded:
             raise DefinitionError("\n  ".join([message, *lines]), self.findings)
         return self.definition
 
+    def with_findings(self, findings: Iterable[Finding]) -> "Loaded":
+        """Return the same with other findings, also in its definition."""
+        found = tuple(findings)
+        return replace(self, findings=found, definition=self.definition and replace(self.definition, findings=found))
+
 
 def load_documents(text: str, source: str) -> list[Loaded]:
     """Every Karta of a manifest; ``source`` names the text in findings.
@@ -109,10 +115,8 @@ def load_object(value: JSON, source: str) -> Loaded:
 
 
 def _placed(loaded: Loaded, place: Place) -> Loaded:
-    """The same with its line, and with line and column in each finding, also in those that the definition carries."""
-    findings = tuple(map(place.locate, loaded.findings))
-    definition = loaded.definition and replace(loaded.definition, findings=findings)
-    return replace(loaded, definition=definition, findings=findings, line=place.line)
+    """Return the same with its line, and with line and column in each finding."""
+    return replace(loaded.with_findings(map(place.locate, loaded.findings)), line=place.line)
 
 
 CORE = "core"

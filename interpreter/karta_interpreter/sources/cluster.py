@@ -17,12 +17,11 @@ from functools import partial
 from http import HTTPStatus
 from typing import Self
 
-from karta_interpreter.errors import DefinitionError
 from karta_interpreter.findings import Finding, Severity, error
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import Loaded, load_definition
+from karta_interpreter.karta import loading
+from karta_interpreter.karta.loading import Loaded
 from karta_interpreter.karta.schema import gvk_of, name_of
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.informer import Informer, Pace
@@ -75,16 +74,12 @@ class ClusterKarta:
 
 def load_object(obj: Object, source: str) -> Loaded:
     """The definition of one Karta object, or its findings; nothing is raised."""
-    definition: Definition | None = None
     try:
-        definition = load_definition(obj, source)
-        findings = definition.findings
-    except DefinitionError as err:
-        findings = err.findings
+        loaded = loading.load_object(obj, source)
     except Exception as err:  # noqa: BLE001 - an error of one object does not affect the others
-        findings = (error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}"),)
-    findings = tuple(replace(finding, source=source) for finding in findings)
-    return Loaded(definition and replace(definition, findings=findings), findings, name_of(obj), gvk_of(obj), source)
+        found = error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}")
+        loaded = Loaded(None, (found,), name_of(obj), gvk_of(obj), source)
+    return loaded.with_findings(replace(finding, source=source) for finding in loaded.findings)
 
 
 def _meaning(obj: Object) -> tuple[JSON, JSON]:
