@@ -13,9 +13,8 @@ from click.testing import CliRunner, Result
 from karta_interpreter.cli import console as command_module
 from karta_interpreter.cli.program import program
 from karta_interpreter.console import application
-from karta_interpreter.console.application import NOT_BUILT, Served
+from karta_interpreter.console.application import NOT_BUILT, Served, listening
 from karta_interpreter.console.beside_server import beside
-from karta_interpreter.console.listener import listening
 from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.server.server import Server

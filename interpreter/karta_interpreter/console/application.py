@@ -1,9 +1,11 @@
-"""The console's HTTP application: the page, its files, and the JSON API behind a token."""
+"""The console's HTTP application on loopback: the page, its files, and the JSON API behind a token."""
 
 import asyncio
 import secrets
+import signal
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
@@ -23,6 +25,9 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.schema_export import json_schema
 from karta_interpreter.sources.snapshot import Snapshot
+
+HOST: Final = "127.0.0.1"
+"""Loopback only: the console has no TLS. From elsewhere it is reached by ``kubectl port-forward`` or ``ssh -L``."""
 
 STATIC: Final = Path(__file__).parent / "static"
 """The built page; a wheel has it, a checkout after `make console`."""
@@ -179,3 +184,36 @@ def _json(document: JSON) -> web.Response:
 
 def _json_bytes(body: bytes) -> web.Response:
     return web.Response(body=body, content_type="application/json")
+
+
+@asynccontextmanager
+async def listening(served: Served, port: int) -> AsyncIterator[str]:
+    """Listen for the block; gives the address of the page with its token. Raises ServeError."""
+    console = Console(served)
+    # A request that its page gives up is cancelled, and with it the process that computes the answer.
+    runner = web.AppRunner(console.application, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, HOST, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise ServeError(f"cannot listen on {HOST}:{port}: {error.strerror}") from error
+        yield f"http://{HOST}:{runner.addresses[0][1]}/#token={console.token}"
+    finally:
+        await runner.cleanup()
+        await console.close()
+
+
+def run(served: Served, port: int, started: Callable[[str], None]) -> None:
+    """Listen until SIGINT or SIGTERM; ``started`` gets the address. Raises ServeError."""
+    asyncio.run(_run(served, port, started))
+
+
+async def _run(served: Served, port: int, started: Callable[[str], None]) -> None:
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with listening(served, port) as url:
+        started(url)
+        await stopped.wait()

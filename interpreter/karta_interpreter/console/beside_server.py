@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from itertools import accumulate
 from typing import Final
 
-from karta_interpreter.console.application import Served
-from karta_interpreter.console.listener import listening
+from karta_interpreter.console.application import Served, listening
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import BOUNDS, Totals

@@ -4,13 +4,14 @@ import base64
 import binascii
 import ipaddress
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 
 from cryptography import x509
 
 from karta_interpreter.doctor.result import Result, listed, ok, problem, warning
+from karta_interpreter.k8s.pem import names_of
 
 _CHECK = "certificate"
 _URGENT, _SOON = timedelta(days=7), timedelta(days=30)
@@ -38,10 +39,7 @@ def read_bundle(ca_bundle: str) -> str | Result:
 
 def judge_names(leaf: x509.Certificate, server_name: str) -> Iterator[Result]:
     """Check that the certificate is valid for the name that Karmada expects."""
-    names: Sequence[str] = ()
-    with suppress(x509.ExtensionNotFound):
-        found = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        names = [*found.get_values_for_type(x509.DNSName), *map(str, found.get_values_for_type(x509.IPAddress))]
+    names = names_of(leaf)
     if any(_covers(name, server_name) for name in names):
         return
     text = f"it is valid for {listed(names) or 'no name at all'}, and Karmada expects {server_name}"

@@ -1,4 +1,4 @@
-"""Certificates in PEM text, as Secrets and ``caBundle`` have them."""
+"""Certificates: reads PEM text, as Secrets and ``caBundle`` have it, and the names that a certificate is valid for."""
 
 from cryptography import x509
 
@@ -25,3 +25,13 @@ def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
     if len(certificates) < begun:
         raise ValueError(f"{source} holds no PEM certificate: one has no end")
     return certificates
+
+
+def names_of(leaf: x509.Certificate) -> tuple[str, ...]:
+    """Return the DNS names and then the addresses that a certificate is valid for."""
+    try:
+        names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return ()
+    addresses = names.get_values_for_type(x509.IPAddress)
+    return (*names.get_values_for_type(x509.DNSName), *map(str, addresses))

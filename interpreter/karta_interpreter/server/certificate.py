@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.k8s.pem import read_certificates
+from karta_interpreter.k8s.pem import names_of, read_certificates
 
 _SERVER_USAGES = {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
 
@@ -71,16 +71,6 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
             f"the certificate in {sources['chain']} expired at {leaf.not_valid_after_utc:%Y-%m-%d %H:%M} UTC: renew it"
         )
     return Certificate(chain, key, names, leaf.not_valid_after_utc.timestamp())
-
-
-def names_of(leaf: x509.Certificate) -> tuple[str, ...]:
-    """Return the DNS names and then the addresses that a certificate is valid for."""
-    try:
-        names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return ()
-    addresses = names.get_values_for_type(x509.IPAddress)
-    return (*names.get_values_for_type(x509.DNSName), *map(str, addresses))
 
 
 def _check_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]) -> None:
