@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.patch import diff
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s.patch import changes, diff
+from karta_interpreter.k8s.values import JSON, NOTHING
 
 KEYS = st.sampled_from(["a", "b", "0", "-", "", "a/b", "m~n", "~1", "é"])
 SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 0.5, "", "x"])
@@ -121,3 +121,24 @@ def test_documents_may_be_deeper_than_the_stack() -> None:
     before, after = nested(3000, 1), nested(3000, 2)
     patch = diff(before, after)
     assert patch == [replace("/a/0" * 1500, 2)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param({"a": 1}, {"a": 1.0}, [], id="numbers of equal value are equal"),
+        pytest.param({"a": [1]}, {"a": [True]}, [(("a", 0), 1, True)], id="true is not 1, in a list of equal length"),
+        pytest.param({"a": [1]}, {"a": [1, 2]}, [(("a",), [1], [1, 2])], id="a longer list is one change"),
+        pytest.param({"b": 1}, {"a": {"c": 2}}, [(("b",), 1, NOTHING), (("a",), NOTHING, {"c": 2})],
+                     id="a field that comes or goes is one change, in the order of both"),
+        pytest.param({"a": None}, {}, [(("a",), None, NOTHING)], id="null is not the same as no field"),
+        pytest.param([1], {"a": 1}, [((), [1], {"a": 1})], id="another type is one change"),
+    ],
+)  # fmt: skip
+def test_places_that_differ(before: JSON, after: JSON, expected: list[JSON]) -> None:
+    assert list(changes(before, after)) == expected
+
+
+@given(DOCUMENTS, DOCUMENTS)
+def test_places_differ_where_documents_do(before: JSON, after: JSON) -> None:
+    assert bool(list(changes(before, after))) is bool(diff(before, after))

@@ -3,17 +3,17 @@
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from operator import attrgetter
 
 import click
 
 from karta_interpreter.cli.calls import Outcome
 from karta_interpreter.cli.render import full_name, table
 from karta_interpreter.findings import count, format_path
-from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.k8s import patch
+from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path
 from karta_interpreter.operations import Operation, Results
 
-_ABSENT: Final = object()
 _MAX_WIDTH = 60
 _WIDTH = 78
 """The width of the second column, for terminals with a hundred."""
@@ -98,7 +98,8 @@ def changes(before: JSON, after: JSON) -> list[str]:
     >>> changes({"spec": {"replicas": 3}}, {"spec": {"replicas": 5, "paused": True}})
     ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']
     """
-    return list(_changes((), before, after))
+    found = sorted(_leaves(before, after), key=attrgetter("path"))
+    return [f"{format_path(path)}: {_change(old, new)}" for path, old, new in found]
 
 
 def short(value: JSON) -> str:
@@ -117,23 +118,19 @@ def short(value: JSON) -> str:
     return text if len(text) <= _MAX_WIDTH else f"{text[: _MAX_WIDTH - 3]}..."
 
 
-def _changes(path: Path, before: JSON, after: JSON) -> Iterator[str]:
-    if before is after:
-        return
-    old, new = ({} if value is _ABSENT else value for value in (before, after))
-    if isinstance(old, dict) and isinstance(new, dict) and (old or new):
-        for key in sorted(old.keys() | new.keys()):
-            yield from _changes((*path, key), old.get(key, _ABSENT), new.get(key, _ABSENT))
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (left, right) in enumerate(zip(before, after, strict=True)):
-            yield from _changes((*path, index), left, right)
-    elif before != after or isinstance(before, bool) is not isinstance(after, bool):
-        yield f"{format_path(path)}: {_change(before, after)}"
+def _leaves(before: JSON, after: JSON, path: Path = ()) -> Iterator[patch.Change]:
+    """Yield the changes of single fields, also those of an object that is new or removed."""
+    for change in patch.changes(before, after, path):
+        old, new = ({} if side is NOTHING else side for side in change[1:])
+        if isinstance(old, dict) and isinstance(new, dict) and (old or new):
+            yield from _leaves(old, new, change.path)
+        else:
+            yield change
 
 
 def _change(before: JSON, after: JSON) -> str:
-    if before is _ABSENT:
+    if before is NOTHING:
         return f"{short(after)} (new)"
-    if after is _ABSENT:
+    if after is NOTHING:
         return f"{short(before)} (removed)"
     return f"{short(before)} -> {short(after)}"

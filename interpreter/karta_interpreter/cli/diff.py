@@ -18,9 +18,9 @@ from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.findings import count, format_path
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object, field_path
+from karta_interpreter.k8s.values import JSON, NOTHING, Object, field_path
 from karta_interpreter.operations import Call, Operation
-from karta_interpreter.suites.comparison import NOTHING, Difference, compare
+from karta_interpreter.suites.comparison import Difference, compare
 
 _EXAMPLES = """\b
 Examples:

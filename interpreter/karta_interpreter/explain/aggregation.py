@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from karta_interpreter.explain.explanation import Fact, Place
 from karta_interpreter.explain.reading import annotation_field
-from karta_interpreter.explain.retention import changed
 from karta_interpreter.k8s.edit import get
-from karta_interpreter.k8s.values import JSON, Object, Path, field_path, json_pointer
+from karta_interpreter.k8s.patch import changes
+from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Options, Results
@@ -47,8 +47,8 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
         recorded.parts = {("status", field): [Part(reports[0], value)] for field, value in merged.items()}
     for field, value in (after or {}).items():
         yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
-    for path in changed(before or {}, after or {}):
-        if get(after, path) is None:
+    for path, _, new in changes(before or {}, after or {}):
+        if new in (None, NOTHING):
             place = Place(("status", *path), get(before, path))
             yield Fact("removed", f"{field_path(path)} goes: no cluster has it", places=(place,))
 

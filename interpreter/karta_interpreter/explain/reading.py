@@ -17,15 +17,14 @@ from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.jq.inprocess.values import truthy
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
-from karta_interpreter.k8s.values import JSON, Object, Path, field_path, json_pointer
-from karta_interpreter.karta.annotations import PREFIX
+from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer
+from karta_interpreter.karta.annotations import annotation_path
 from karta_interpreter.karta.definition import Component, Definition, Fragments
 
 _MOST = 12
 """How many places of one output are listed."""
 _EXPRESSIONS = 1024
 """How many expressions are kept analysed: those of some thirty definitions."""
-_NOTHING = object()
 _SLIP = 0.85
 """How alike two names are that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
 
@@ -90,8 +89,8 @@ def readings(query: Query | None, obj: Object) -> list[Reading]:
 
 def place_at(path: Path, obj: Object, source: str = OBJECT) -> Place:
     """Return a place of an object with its value."""
-    value = get(obj, path, _NOTHING)
-    return Place(path, None if value is _NOTHING else value, value is not _NOTHING, source)
+    value = get(obj, path, NOTHING)
+    return Place(path, None if value is NOTHING else value, value is not NOTHING, source)
 
 
 def _places(location: Location | None, beside: Mapping[Path, list[Path]], obj: Object) -> Iterator[Place]:
@@ -187,7 +186,7 @@ def field_of(definition: Definition, component: Component, field: str) -> str:
 
 def annotation_field(name: str) -> str:
     """Return the path of an annotation in its definition."""
-    return field_path(("metadata", "annotations", f"{PREFIX}{name}"))
+    return field_path(annotation_path(name))
 
 
 def pod_queries(component: Component) -> dict[str, Query]:

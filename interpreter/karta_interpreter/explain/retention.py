@@ -9,14 +9,14 @@ from karta_interpreter.explain.reading import about, annotation_field, place_at
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.fields import label
-from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.k8s.patch import changes
+from karta_interpreter.k8s.values import NOTHING, Object, Path
 from karta_interpreter.karta.annotations import Unset
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Options, Results
 from karta_interpreter.operations.list_matching import Correspondence
 from karta_interpreter.operations.retain import RETAIN_REPLICAS, Step, retain_steps
 
-_NOTHING: Final = object()
 _REASONS: Final = {
     "switches": "the template leaves the switch unset",
     "queue": "a queue holds or runs the object",
@@ -28,7 +28,7 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
     """Yield each place that Retain changed, in the order of its rules."""
     before, places = call.object, Correspondence(definition, call.object, call.member)
     for step, after in retain_steps(definition, call.object, call.member):
-        for path in changed(before, after):
+        for path, *_ in changes(before, after):
             yield _fact(definition, step, path, before, after, call, places)
         before = after
     if before is call.object:
@@ -38,15 +38,15 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
 def _fact(
     definition: Definition, step: Step, path: Path, before: Object, after: Object, call: Call, places: Correspondence
 ) -> Fact:
-    ours, value = place_at(path, before), get(after, path, _NOTHING)
+    ours, value = place_at(path, before), get(after, path, NOTHING)
     theirs, fact = _source(definition, step, path, before, call.member, places)
     took = "the member's value" if theirs.exists else "the member has none"
     took = "the value of the rule" if isinstance(step, Unset) and step.value else took
-    removed = ", so the template's is removed" if value is _NOTHING else ""
+    removed = ", so the template's is removed" if value is NOTHING else ""
     return replace(
         fact,
         note=f"{_reason(step, call.object)}: {took}{removed}",
-        value=None if value is _NOTHING else value,
+        value=None if value is NOTHING else value,
         answer=f"/retained{ours.pointer}",
         places=(ours, theirs) if ours == place_at(path, call.object) else (theirs,),  # an earlier rule may move it
         writes=(ours.pointer,),
@@ -92,24 +92,3 @@ def _named(definition: Definition, step: Step) -> Iterator[tuple[Query, Fact]]:
                 yield action.path, about(definition, component, field, action.path, rule="retained", note="")
     for fields in definition.queued if step == "queue" else ():
         yield fields.query, Fact("retained", "", expression=fields.query.text)
-
-
-def changed(before: JSON, after: JSON, path: Path = ()) -> Iterator[Path]:
-    """Yield the paths whose values differ, as deep as both sides are objects, or lists of the same length.
-
-    >>> list(changed({"spec": {"a": 1}}, {"spec": {"a": 2, "b": {"c": 3}}}))
-    [('spec', 'a'), ('spec', 'b')]
-    """
-    if before is after:
-        return
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in dict.fromkeys([*before, *after]):
-            if key in before and key in after:
-                yield from changed(before[key], after[key], (*path, key))
-            else:
-                yield (*path, key)
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from changed(old, new, (*path, index))
-    elif before != after or isinstance(before, bool) is not isinstance(after, bool):
-        yield path

@@ -1,16 +1,44 @@
-"""The difference between two documents as a JSON Patch (RFC 6902).
+"""The difference between two documents: the places that differ, and a JSON Patch (RFC 6902).
 
 Nothing in here recurses, so that no document is too deep for it.
 """
 
-from typing import TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
 
-from karta_interpreter.k8s.values import JSON, Object, pointer_step
+from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path, pointer_step
 
 Operation: TypeAlias = dict[str, JSON]
 """One operation of a patch, ``{"op": "add", "path": "/spec/replicas", "value": 3}``."""
 
 _Pair: TypeAlias = tuple[str, JSON, JSON]  # pointer, value before, value after
+
+
+class Change(NamedTuple):
+    """A place whose values differ; a side without the field has `NOTHING` there."""
+
+    path: Path
+    before: JSON
+    after: JSON
+
+
+def changes(before: JSON, after: JSON, path: Path = ()) -> Iterator[Change]:
+    """Yield the places whose values differ, as deep as both sides are objects, or lists of the same length.
+
+    >>> [change.path for change in changes({"spec": {"a": 1}}, {"spec": {"a": 2, "b": {"c": 3}}})]
+    [('spec', 'a'), ('spec', 'b')]
+    """
+    pending = [Change(path, before, after)]
+    while pending:
+        path, old, new = change = pending.pop()
+        if isinstance(old, dict) and isinstance(new, dict):
+            keys = [key for key in dict.fromkeys([*old, *new]) if old.get(key, NOTHING) is not new.get(key, NOTHING)]
+            pending += [Change((*path, key), old.get(key, NOTHING), new.get(key, NOTHING)) for key in reversed(keys)]
+        elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            pairs = [Change((*path, index), *pair) for index, pair in enumerate(zip(old, new, strict=True))]
+            pending += reversed(pairs)
+        elif not _same(old, new):
+            yield change
 
 
 def diff(before: JSON, after: JSON) -> list[Operation]:

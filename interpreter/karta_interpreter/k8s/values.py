@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 JSON: TypeAlias = Any
 """None, bool, int, float, str, list of JSON, or dict from str to JSON. Never mutated once it is shared."""
@@ -13,6 +13,9 @@ Object: TypeAlias = Mapping[str, Any]
 
 Path: TypeAlias = tuple[str | int, ...]
 """A place inside a JSON value: object keys and array indices, outermost first."""
+
+NOTHING: Final[Any] = object()
+"""Stands for the value of a field that is not there."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}

@@ -13,10 +13,9 @@ from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.quantity import Quantity
-from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path
 from karta_interpreter.karta import Component, Definition, PodTemplate
 
-_NOTHING = object()
 _NAME = "name"
 
 
@@ -119,7 +118,7 @@ def _named(template: Object, elements: Path) -> Mapping[str, int]:
 def _has_elements(obj: Object, place: Path) -> bool:
     """Return whether all elements of lists on the way to a place are there: only the last of fields can be made."""
     return all(
-        get(obj, place[: depth + 1], _NOTHING) is not _NOTHING
+        get(obj, place[: depth + 1], NOTHING) is not NOTHING
         for depth, step in enumerate(place)
         if isinstance(step, int)
     )

@@ -8,17 +8,16 @@ in any order, absent like empty. Objects are compared field by field, leaving ou
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Final, NamedTuple, TypeAlias
+from operator import attrgetter
+from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.errors import QuantityError
+from karta_interpreter.k8s.patch import changes
 from karta_interpreter.k8s.quantity import Quantity
-from karta_interpreter.k8s.values import JSON, Path, field_path
+from karta_interpreter.k8s.values import JSON, NOTHING, Path, field_path
 
 EXCLUDE = "{{EXCLUDE}}"
 """An expected value that stands for whatever the answer has there, even for nothing."""
-
-NOTHING: Final = object()
-"""Stands for the value of a field that is not there."""
 
 Normalise: TypeAlias = Callable[[JSON], JSON]
 
@@ -51,8 +50,9 @@ def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
     >>> list(compare("replica", 3, 4))
     [Difference(path=('replica',), expected=3, actual=4)]
     """
-    for path, *sides in _compare((name,), *_normalised(name, expected, actual)):
-        yield Difference(path, *map(_written, sides))
+    for path, *sides in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path")):
+        if sides[0] != EXCLUDE:
+            yield Difference(path, *map(_written, sides))
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
@@ -88,19 +88,6 @@ def _written(value: JSON) -> JSON:
     if isinstance(value, list):
         return [_written(item) for item in value]
     return str(value) if isinstance(value, Quantity) else value
-
-
-def _compare(path: Path, expected: JSON, actual: JSON) -> Iterator[Difference]:
-    if expected == EXCLUDE:
-        return
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        for key in sorted(expected.keys() | actual.keys()):
-            yield from _compare((*path, key), expected.get(key, NOTHING), actual.get(key, NOTHING))
-    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        for index, pair in enumerate(zip(expected, actual, strict=True)):
-            yield from _compare((*path, index), *pair)
-    elif not _same(expected, actual):
-        yield Difference(path, expected, actual)
 
 
 def _same(expected: JSON, actual: JSON) -> bool:
