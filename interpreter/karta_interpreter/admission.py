@@ -20,6 +20,7 @@ from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE, gvk_of, name_of
+from karta_interpreter.karta.schema_types import ROOT_KIND
 
 _VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 # Not 403, 409 or AlreadyExists: clients try those again, or take them for success.
@@ -170,7 +171,6 @@ def _one_line(text: str) -> str:
 
 
 _KINDS = frozenset((version.partition("/")[0], kind) for version, kind in (KARTA, RESOURCE_INTERFACE))
-_ROOT_KIND = ("spec", "structureDefinition", "rootComponent", "kind")
 _LABELS = ("metadata", "labels")
 _MAX_LABEL_LENGTH = 63
 
@@ -254,7 +254,7 @@ def _second(obj: Object, taken: Mapping[GVK, str]) -> tuple[Finding, ...]:
     if other is None or other == name_of(obj):
         return ()
     message = f"{gvk} has a definition already: {other}"
-    return (error("duplicate-kind", _ROOT_KIND, message, f"change {other}, or delete it first"),)
+    return (error("duplicate-kind", ROOT_KIND, message, f"change {other}, or delete it first"),)
 
 
 def _settled(review: Review, obj: Object) -> bool:

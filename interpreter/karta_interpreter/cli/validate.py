@@ -25,6 +25,7 @@ from karta_interpreter.karta.loading import KINDS
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.scaffold import CustomKind
 from karta_interpreter.karta.schema import gvk_of, read_karta
+from karta_interpreter.karta.schema_types import ROOT_KIND
 from karta_interpreter.lua.customization import merge
 from karta_interpreter.registration.registrar import CRDS
 from karta_interpreter.sources.api_server import ApiServer
@@ -152,7 +153,6 @@ def _summary(number: Mapping[str, int]) -> str:
 
 _MOST_KINDS = 20
 """How many kinds one hint lists."""
-_ROOT_KIND = ("spec", "structureDefinition", "rootComponent", "kind")
 
 
 def crd_findings(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:
@@ -189,13 +189,13 @@ def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Find
         near = closest(f"{gvk.kind}.{gvk.group}", kinds)
         known = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST_KINDS else ""
         hint = f"did you mean {near}?" if near else known
-        return [warning("crd-missing", _ROOT_KIND, f"there is no CRD for {gvk}", hint)]
+        return [warning("crd-missing", ROOT_KIND, f"there is no CRD for {gvk}", hint)]
     found: list[list[Finding]] = []
     for crd in own:
         try:
             found.append(check(karta, CustomKind.of(crd, gvk.version).schema))
         except DefinitionError as err:
-            found.append([error("crd-version", (*_ROOT_KIND, "version"), str(err))])
+            found.append([error("crd-version", (*ROOT_KIND, "version"), str(err))])
     first, *others = found
     return [finding for finding in first if all(_is_among(finding, other) for other in others)]
 

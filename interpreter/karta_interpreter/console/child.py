@@ -21,6 +21,7 @@ from karta_interpreter.k8s.values import JSON, Object, json_pointer
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_object, unpack, unpack_known
 from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.karta.schema_types import ROOT_KIND
 from karta_interpreter.operations import Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.deadline import deadline
@@ -43,7 +44,6 @@ _NICENESS: Final = 5
 _MOST_REQUESTS: Final = 1000
 _TOO_DEEP: Final = b"it is nested too deeply"
 _CLUSTER: Final = "member1"
-_ROOT_KIND: Final = ("spec", "structureDefinition", "rootComponent", "kind")
 
 
 def processes(size: int, idle_seconds: float) -> Pool:
@@ -98,7 +98,7 @@ def _findings(index: int, karta: Object, group: str, kind: str) -> Iterator[Obje
                 yield {
                     "severity": "error",
                     "rule": "other-kind",
-                    "pointer": json_pointer(("resourceInterfaces", index, *_ROOT_KIND, field)),
+                    "pointer": json_pointer(("resourceInterfaces", index, *ROOT_KIND, field)),
                     "detail": f'the Karta defines the {field} "{found}", but the workload type is for "{wanted}"',
                     "hint": "",
                 }

@@ -21,11 +21,9 @@ from karta_interpreter.karta.annotations import annotation_path
 from karta_interpreter.karta.compile import action_value
 from karta_interpreter.karta.model import ComponentDefinition, Karta, SuspendDefinition
 from karta_interpreter.karta.scaffold.place import Entries, Place
-from karta_interpreter.karta.schema_types import PodQuery, expressions
+from karta_interpreter.karta.schema_types import ROOT_STATUS, PodQuery, expressions
 from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition
 from karta_interpreter.suggestion import did_you_mean
-
-_STATUS: Final = ("spec", "structureDefinition", "rootComponent", "statusDefinition")
 
 
 def check(karta: Karta, schema: Object) -> list[Finding]:
@@ -150,16 +148,16 @@ class _Checked:
         listed = [] if phases is None else listed_values(self._quiet(phases.path))
         types, statuses = [], []
         if phases is not None:
-            self._compare((*_STATUS, "phaseDefinition", "path"), phases.path, self._quiet(phases.path), TEXT)
+            self._compare((*ROOT_STATUS, "phaseDefinition", "path"), phases.path, self._quiet(phases.path), TEXT)
         if conditions is not None:
             names = (conditions.type_field_name, conditions.status_field_name)
             found = self._quiet(conditions.path)
-            self._conditions((*_STATUS, "conditionsDefinition", "path"), conditions.path, names)
+            self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, names)
             entries = [each for shape in found for each in shape.each()]
             types, statuses = (_listed(entries, name) for name in names)
         for status in MATCHING_ORDER:
             for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
-                path = (*_STATUS, "statusMappings", status.lower(), index)
+                path = (*ROOT_STATUS, "statusMappings", status.lower(), index)
                 self._listed_only((*path, "byPhase"), "phase", matcher.by_phase, listed)
                 for at, condition in enumerate(matcher.by_conditions):
                     condition_at = (*path, "byConditions", at)

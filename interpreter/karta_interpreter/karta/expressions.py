@@ -27,9 +27,7 @@ from karta_interpreter.jq.syntax.traversal import children
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.values import Object, Path, field_path
 from karta_interpreter.karta.model import Karta
-from karta_interpreter.karta.schema_types import PodQuery, expressions
-
-_REFERENCES = ("spec", "structureDefinition", "references")
+from karta_interpreter.karta.schema_types import REFERENCES, PodQuery, expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
     findings: list[Finding] = []
     names = karta.spec.structure_definition.reference_names
     for path, text in expressions(karta.spec, ("spec",)):
-        looks_up = path[: len(_REFERENCES)] == _REFERENCES
+        looks_up = path[: len(REFERENCES)] == REFERENCES
         parsed, found = judge(path, text, frozenset() if looks_up else names)
         findings += found
         if parsed is not None:

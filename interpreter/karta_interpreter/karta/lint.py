@@ -17,6 +17,7 @@ from karta_interpreter.karta.expressions import (
     takes_number,
 )
 from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, ScaleDefinition, SuspendAction
+from karta_interpreter.karta.schema_types import ROOT_STATUS, STRUCTURE
 from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition, StatusMatcher
 from karta_interpreter.karta.validation import repeated
 from karta_interpreter.suggestion import hints
@@ -25,7 +26,6 @@ _LONGEST_VALUE = 80
 _REVISE = "ReviseReplica"
 _PER_INSTANCE = ("specDefinition", "scaleDefinition")
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
-_STATUS = ("spec", "structureDefinition", "rootComponent", "statusDefinition")
 
 
 def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]]) -> Iterator[
 def _list_keys(karta: Karta) -> Iterator[Finding]:
     """The lists that the API server keys by a field: it rejects a second entry with the same key."""
     kinds, gang = karta.spec.structure_definition.additional_child_kinds, karta.spec.gang
-    yield from _repeated(("spec", "structureDefinition", "additionalChildKinds"), "kind", (one.kind for one in kinds))
+    yield from _repeated((*STRUCTURE, "additionalChildKinds"), "kind", (one.kind for one in kinds))
     yield from _repeated((*_GANG, "podGroups"), "name", (group.name for group in gang.pod_groups))
     for index, group in enumerate(gang.pod_groups):
         members = (member.component for member in group.members)
@@ -136,9 +136,9 @@ def _status(definition: StatusDefinition) -> Iterator[Finding]:
     for status in MATCHING_ORDER:
         for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
             count += 1
-            yield from _matcher((*_STATUS, "statusMappings", status.lower(), index), matcher, definition)
+            yield from _matcher((*ROOT_STATUS, "statusMappings", status.lower(), index), matcher, definition)
     if not count:
-        at, hint = (*_STATUS, "statusMappings"), "add a mapping, at least running"
+        at, hint = (*ROOT_STATUS, "statusMappings"), "add a mapping, at least running"
         yield warning("status-mappings-empty", at, "no status is ever matched", hint)
 
 

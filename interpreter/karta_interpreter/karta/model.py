@@ -12,6 +12,8 @@ from pydantic import ConfigDict
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.schema_types import (
     AS_SET,
+    ROOT,
+    STRUCTURE,
     AtLeastOne,
     Expression,
     Many,
@@ -216,9 +218,8 @@ class StructureDefinition(Schema):
     @property
     def components(self) -> tuple[tuple[Path, ComponentDefinition], ...]:
         """Every component with its path in the Karta, the root first."""
-        at = ("spec", "structureDefinition")
-        children = (((*at, "childComponents", index), child) for index, child in enumerate(self.child_components))
-        return (((*at, "rootComponent"), self.root_component), *children)
+        children = (((*STRUCTURE, "childComponents", index), each) for index, each in enumerate(self.child_components))
+        return ((ROOT, self.root_component), *children)
 
 
 class Topology(Schema):

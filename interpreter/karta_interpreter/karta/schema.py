@@ -13,7 +13,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.karta.expressions import json_path_hint
 from karta_interpreter.karta.model import Karta, Spec
-from karta_interpreter.karta.schema_types import Schema
+from karta_interpreter.karta.schema_types import ROOT, ROOT_KIND, Schema
 from karta_interpreter.suggestion import closest
 
 KARTA = ("run.ai/v1alpha1", "Karta")
@@ -78,14 +78,14 @@ def name_of(value: Object) -> str:
     name = edit.get(value, ("metadata", "name"))
     if isinstance(name, str) and name:
         return escaped(name)
-    root = edit.get(value, ("spec", "structureDefinition", "rootComponent"))
+    root = edit.get(value, ROOT)
     name = edit.get(root, ("name",)) or edit.get(root, ("kind", "kind"))
     return escaped(name.lower()) if isinstance(name, str) else ""
 
 
 def gvk_of(value: Object) -> GVK | None:
     """The kind that a definition names, or None; the definition need not be valid."""
-    kind = edit.get(value, ("spec", "structureDefinition", "rootComponent", "kind"))
+    kind = edit.get(value, ROOT_KIND)
     group, version, name = (edit.get(kind, (field,)) for field in ("group", "version", "kind"))
     if not all(isinstance(part, str) for part in (group, version, name)) or not version or not name:
         return None

@@ -15,6 +15,14 @@ from pydantic_core import CoreSchema, core_schema
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Path
 
+STRUCTURE: Final[Path] = ("spec", "structureDefinition")
+"""Where a Karta describes the workload; below are the parts of it that other rooms name."""
+
+REFERENCES: Final[Path] = (*STRUCTURE, "references")
+ROOT: Final[Path] = (*STRUCTURE, "rootComponent")
+ROOT_KIND: Final[Path] = (*ROOT, "kind")
+ROOT_STATUS: Final[Path] = (*ROOT, "statusDefinition")
+
 
 class Expression(str):
     """The text of an expression, about the workload where it is no `PodQuery`."""

@@ -12,6 +12,7 @@ from karta_interpreter.findings import Finding, error
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta import model
 from karta_interpreter.karta.definition import LabelOperator
+from karta_interpreter.karta.schema_types import REFERENCES
 from karta_interpreter.suggestion import did_you_mean, hints
 
 Hint: TypeAlias = Callable[[str], str]
@@ -140,7 +141,6 @@ def _pod_group_members(karta: model.Karta, names: Container[str], hint: Hint) ->
                 yield error("pod-group-member-not-found", path, message, hint(member.component))
 
 
-_AT = ("spec", "structureDefinition", "references")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAKEN = ("ENV", "__loc__")
 _WITH_VALUES = (LabelOperator.IN, LabelOperator.NOT_IN)
@@ -149,9 +149,9 @@ _WITH_VALUES = (LabelOperator.IN, LabelOperator.NOT_IN)
 def _references(references: Sequence[model.ResourceReference]) -> Iterator[Finding]:
     for index, name in repeated(reference.name for reference in references):
         message = f'the reference "{name}" is there twice'
-        yield error("reference-not-unique", (*_AT, index, "name"), message, "give each a name of its own")
+        yield error("reference-not-unique", (*REFERENCES, index, "name"), message, "give each a name of its own")
     for index, reference in enumerate(references):
-        path, name = (*_AT, index), reference.name
+        path, name = (*REFERENCES, index), reference.name
         if not _NAME.fullmatch(name) or name in _TAKEN:
             hint = "letters, digits and underscores, as in trainingRuntime"
             yield error("reference-name", (*path, "name"), f'"{name}" is not the name of a variable', hint)

@@ -14,6 +14,7 @@ from karta_interpreter.findings import Finding, warning
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.schema_types import ROOT_KIND
 from karta_interpreter.registration.operations import Served, are_safe, find_served, operations_for, served_versions
 from karta_interpreter.sources.snapshot import Snapshot
 
@@ -112,8 +113,6 @@ KIND = "ResourceInterpreterWebhookConfiguration"
 NAME = "karta-interpreter"
 """The name of the object where no other is given."""
 
-_PATH = ("spec", "structureDefinition", "rootComponent", "kind")
-
 
 def webhook_configuration(
     snapshot: Snapshot,
@@ -178,7 +177,7 @@ def left_out(snapshot: Snapshot, served: Mapping[GVK, Served] | None = None) -> 
 def _not_served(definition: Definition, versions: list[str]) -> Finding:
     serves = f"the API server does not serve {definition.gvk} (versions it serves: {', '.join(versions) or 'none'})"
     message = f"definition {definition.name} is not registered: {serves}"
-    found = warning("version-not-served", _PATH, message, "write a version that the CRD serves, or serve this one")
+    found = warning("version-not-served", ROOT_KIND, message, "write a version that the CRD serves, or serve this one")
     return replace(found, source=definition.source)
 
 

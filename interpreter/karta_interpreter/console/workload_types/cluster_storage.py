@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 
 from karta_interpreter.console.workload_types.ownership import controller_of, writer_of
 from karta_interpreter.console.workload_types.problems import ApiError, owned
-from karta_interpreter.console.workload_types.records import ID, REVISION, Record, StoredType, content, label, type_id
+from karta_interpreter.console.workload_types.records import ID, REVISION, Record, StoredType, content, type_id
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster, ClusterKarta

@@ -15,8 +15,9 @@ from typing import Final, TypeVar
 import orjson
 
 from karta_interpreter.console.workload_types.problems import ApiError, owned
-from karta_interpreter.console.workload_types.records import ID, Record, StoredType, label, type_id
+from karta_interpreter.console.workload_types.records import ID, Record, StoredType, type_id
 from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.file_scan import name_of
 from karta_interpreter.sources.files import DefinitionFile

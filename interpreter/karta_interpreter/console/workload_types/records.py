@@ -12,6 +12,7 @@ import orjson
 
 from karta_interpreter.findings import Finding
 from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.schema import KARTA, gvk_of
@@ -118,12 +119,6 @@ class StoredType:
 
     def _label(self, name: str) -> str | None:
         return next((value for karta in self.kartas.values() if (value := label(karta, name))), None)
-
-
-def label(manifest: Object, name: str) -> str | None:
-    """The value of a label, None where there is none."""
-    value = edit.get(manifest, (*_LABELS, name))
-    return value if isinstance(value, str) and value else None
 
 
 def content(manifest: Object) -> Object:

@@ -28,8 +28,9 @@ from karta_interpreter.console.workload_types.records import Storage, StoredType
 from karta_interpreter.console.workload_types.view import API, Row, View
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object
+from karta_interpreter.k8s.values import Object, json_pointer
 from karta_interpreter.karta.schema import gvk_of
+from karta_interpreter.karta.schema_types import ROOT_KIND
 from karta_interpreter.operations import Options
 from karta_interpreter.server.log import log
 from karta_interpreter.sources.store import Store
@@ -38,7 +39,6 @@ ROOT: Final = "/api/v1"
 TYPES: Final = f"{ROOT}/workload-types"
 _ONE: Final = f"{TYPES}/{{id}}"
 _LOOK_SECONDS: Final = 0.01
-_ROOT_KIND: Final = ("spec", "structureDefinition", "rootComponent", "kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class Routes:
                 found.append(_error(f"/{field}", "other-type", message))
         seen: set[GVK] = set()
         for index, karta in enumerate(body.resource_interfaces):
-            gvk, pointer = gvk_of(karta), f"/resourceInterfaces/{index}/{'/'.join(_ROOT_KIND)}"
+            gvk, pointer = gvk_of(karta), json_pointer(("resourceInterfaces", index, *ROOT_KIND))
             if gvk in seen:
                 found.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
             if gvk and not self.store.takes(gvk):

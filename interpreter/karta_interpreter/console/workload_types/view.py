@@ -16,9 +16,9 @@ from karta_interpreter.console.workload_types.records import (
     Storage,
     content,
     etag_of,
-    label,
     type_id,
 )
+from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.sources import cluster, files
@@ -162,7 +162,7 @@ def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
     chosen = ours or tuple(records)
     manifest = chosen[0].manifest
     source = API if ours else chosen[0].source
-    category, priority = (label(manifest, name) for name in (CATEGORY, PRIORITY))
+    category, priority = (label(manifest, name) or None for name in (CATEGORY, PRIORITY))
     gvk = chosen[0].gvk
     others = tuple(each for each in records if not each.is_ours) if is_stored else ()
     owner = "" if ours else _owner(records)

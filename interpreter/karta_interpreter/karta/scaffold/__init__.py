@@ -17,15 +17,14 @@ from karta_interpreter.karta.scaffold.place import Entries, Place
 from karta_interpreter.karta.scaffold.pods import Form, Pods, counts, find_pods
 from karta_interpreter.karta.scaffold.statuses import statuses
 from karta_interpreter.karta.schema import KARTA
+from karta_interpreter.karta.schema_types import ROOT, STRUCTURE
 
 __all__ = ["CustomKind", "Draft", "draft"]
 
 Notes = list[tuple[Path, str]]
 """Notes about a definition, each with the path that it is about."""
 
-_AT = ("spec", "structureDefinition")
-_ROOT = (*_AT, "rootComponent")
-_CHILDREN = (*_AT, "childComponents")
+_CHILDREN = (*STRUCTURE, "childComponents")
 _SUSPEND = (("suspend",), ("suspended",), ("runPolicy", "suspend"))
 
 
@@ -55,7 +54,7 @@ def draft(kind: CustomKind) -> Draft:
     children, child_notes = ([], []) if on_root else _children(kind, found)
     notes = [*root_notes, *child_notes]
     if not found:
-        notes.append((_ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
+        notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
     api_version, karta = KARTA
     metadata: dict[str, JSON] = {"name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}"}
     if needed := _dependencies(kind.schema, {pods.place.jq for pods in found if pods.form is not Form.FRAGMENTS}):
@@ -72,7 +71,7 @@ def draft(kind: CustomKind) -> Draft:
 
 
 def _root(kind: CustomKind, pods: Pods | None) -> tuple[Object, Notes]:
-    parts, notes = _component(kind, pods, _ROOT) if pods else ({}, [])
+    parts, notes = _component(kind, pods, ROOT) if pods else ({}, [])
     spec = below(kind.schema, "spec")
     switches = (Place(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
     switch = next(switches, "")
@@ -80,8 +79,8 @@ def _root(kind: CustomKind, pods: Pods | None) -> tuple[Object, Notes]:
     if switch:
         actions = {"suspendActions": "true", "resumeActions": "false"}
         parts["suspendDefinition"] = {name: [{"path": switch, "value": value}] for name, value in actions.items()}
-        notes.append(((*_ROOT, "suspendDefinition"), "CHECK: does this field take the pods away?"))
-    notes.append(((*_ROOT, "statusDefinition", "statusMappings"), note))
+        notes.append(((*ROOT, "suspendDefinition"), "CHECK: does this field take the pods away?"))
+    notes.append(((*ROOT, "statusDefinition", "statusMappings"), note))
     root = {
         "name": kind.name,
         "kind": {"group": kind.gvk.group, "version": kind.gvk.version, "kind": kind.gvk.kind},
