@@ -17,6 +17,7 @@ class AsyncPool:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
+        # As many as processes: to start or to end one never waits for another one.
         self._threads = ThreadPoolExecutor(pool.size, thread_name_prefix="sandbox")
         self._settling = set[asyncio.Task[None]]()
 
@@ -45,9 +46,10 @@ class AsyncPool:
         process.is_settling = True  # from before the caller can ask again
         settling = self._settle(process, exchange, place)
         if process.has_unread:
-            await settling  # it has nothing to wait for
+            await settling  # READY came with the answer: it has nothing to wait for
         else:
             task = asyncio.create_task(settling)
+            # asyncio itself holds tasks weakly.
             self._settling.add(task)
             task.add_done_callback(self._settling.discard)
 
@@ -71,6 +73,7 @@ class AsyncPool:
 
     def _end(self, process: Process, place: Place) -> None:
         process.kill()
+        # The place is free only when the process is gone: there are never more processes than places.
         dropped = self._threads.submit(self.pool.drop, process)
         dropped.add_done_callback(lambda _: self.pool.places.release(place))
 
@@ -78,6 +81,7 @@ class AsyncPool:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
+            # A thread cannot be cancelled: the process that it starts is for another request.
             starting.add_done_callback(lambda done: None if done.exception() else self.pool.put_back(done.result()))
             raise
 
@@ -85,7 +89,8 @@ class AsyncPool:
         loop, granted, is_asking = asyncio.get_running_loop(), asyncio.Event(), True
 
         def wake() -> None:
-            if not is_asking:  # it costs a system call
+            # Within `request` nothing waits yet, and this wakes the loop by a system call.
+            if not is_asking:
                 loop.call_soon_threadsafe(granted.set)
 
         place = self.pool.places.request(owner, wake)
@@ -118,7 +123,8 @@ class Exchange:
                 if rest := part[self._sent_now(part) :]:
                     async with asyncio.timeout(self._process.left):
                         await self._loop.sock_sendall(self._process.socket, rest)
-        except OSError as error:
+        except OSError as error:  # `TimeoutError` is one
+            # In a thread: it waits until the process has ended.
             raise await self._in_thread(self._process.stopped, error) from error
 
     async def receive(self) -> tuple[bytes, bytes]:

@@ -43,6 +43,7 @@ class Channel:
         self._answers.flush()
         header = self._requests.read(FRAME.size)
         if len(header) < FRAME.size:
+            # The server is gone. Python's own way out would free what is loaded, piece by piece.
             os._exit(0)
         letter, self.seconds, length = FRAME.unpack(header)
         return letter, self._requests.read(length)
@@ -74,6 +75,7 @@ def main(path: str, folders: list[str], limits: dict[str, int], arguments: list[
             _limit_processor_time(channel.seconds)
             answer(channel, letter, payload)
     except MemoryError:
+        # At once: to unwind or to report takes memory, too.
         os._exit(NO_MEMORY)
     except Exception:  # noqa: BLE001 - the edge of the process
         import traceback  # noqa: PLC0415 - it takes a third of the time that a child without packages needs to start
@@ -88,6 +90,7 @@ def _load(path: str, arguments: list[str]) -> Answer:
     if spec is None or spec.loader is None:
         raise ImportError(path)
     module = module_from_spec(spec)
+    # Dataclasses, for one, look their module up there.
     sys.modules["program"] = module
     spec.loader.exec_module(module)
     start: Callable[..., Answer] = module.start
@@ -97,12 +100,14 @@ def _load(path: str, arguments: list[str]) -> Answer:
 def _limit_resources(memory: int, niceness: int) -> None:
     gc.freeze()  # what the program has loaded stays
     os.nice(niceness)
+    # No dump, which would hold content of objects, and not a byte in any file.
     for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, memory)):
         resource.setrlimit(limit, (most, most))
 
 
 def _limit_processor_time(seconds: float) -> None:
     """Let the kernel end this process if a request runs on after the other process has died."""
+    # The limit counts whole seconds. Only the soft one is set: the next request raises it again.
     until = math.ceil(time.process_time() + seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 

@@ -58,11 +58,13 @@ class Places:
         """Give a place back, or take back the request for it."""
         with self._lock:
             if place in self._waiting:
+                # It was never granted: its owner gave up.
                 self._waiting.remove(place)
                 return
             self._free += 1
             self._used[place.owner] -= 1
             if not self._used[place.owner]:
+                # Owners are definitions, which come and go.
                 del self._used[place.owner]
             self._grant(place.owner)
 
@@ -75,6 +77,7 @@ class Places:
             self._used[place.owner] += 1
             self._free -= 1
             place.is_granted = True
+            # Under the lock: what is called only wakes the one that waits.
             place.granted()
 
 
@@ -103,6 +106,7 @@ class Pool:
         Raises SandboxError when no process gets free in time. An exception in the block stops the process.
         """
         end = time.monotonic() + seconds
+        # A lock as an event that happens once: `threading.Event` makes a condition with a lock for each wait.
         waiting = threading.Lock()
         waiting.acquire()
         place = self.places.request(owner, waiting.release)
@@ -129,6 +133,7 @@ class Pool:
     def close(self) -> None:
         """End every process, also those that are at work; later requests start new ones."""
         with self._lock:
+            # Only the lists change under the lock: to end a process takes time.
             idle, working = list(self._idle), self._all.difference(self._idle)
             if self._timer:
                 self._timer.cancel()
@@ -171,6 +176,7 @@ class Pool:
         is_fit = process.settle()
         with self._lock:
             process.is_settling = False
+            # `close` may have killed it meanwhile.
             is_fit = is_fit and process in self._all
             if is_fit:
                 self._idle[process] = time.monotonic()

@@ -62,6 +62,7 @@ class Program:
         folders = list(dict.fromkeys([*filter(None, sys.path), ours])) if self.packages else []
         limits = {"memory": self.memory + self.overhead, "niceness": self.niceness}
         setup = json.dumps([self.path, folders, limits, self.arguments])
+        # No environment, user site, current folder (-I) or site-packages with its .pth files (-S), which run code.
         return [sys.executable, "-I", "-S", child.__file__, setup]
 
 
@@ -126,6 +127,7 @@ class Process:
             self._seconds, self._end = seconds, time.monotonic() + seconds + grace
         self._is_ready = False
         header = child.FRAME.pack(letter, seconds, len(payload))
+        # One system call for most messages; a long payload is not copied for that.
         return (header + payload,) if len(payload) < READ else (header, payload)
 
     def take(self, chunk: bytes) -> None:
@@ -142,10 +144,12 @@ class Process:
         letter, _, length = child.FRAME.unpack_from(buffer)
         if len(buffer) < start + length:
             return None
+        # By a view: a slice of the buffer would be a second copy.
         payload = bytes(memoryview(buffer)[start : start + length])
         del buffer[: start + length]
         if letter == child.BROKEN:
             self.stop()
+            # The traceback of the child may quote the object, so it is not part of the message.
             failure = SandboxError("its process failed", StopCause.DEFECT)
             failure.add_note(payload.decode(errors="replace"))  # for the log
             raise failure
@@ -204,6 +208,7 @@ class Process:
 
     def _wait(self, events: int) -> None:
         """Wait for the socket, whose own timeouts would take twice as many system calls."""
+        # Closed, because the process was stopped: `register` would raise ValueError.
         if self.socket.fileno() < 0:
             raise ConnectionResetError
         self._poll.register(self.socket, events)
@@ -224,6 +229,7 @@ class Process:
 
     def _death(self) -> SandboxError:
         try:
+            # The socket closes a moment before the process has ended, and only its status names the cause.
             status = self._process.wait(timeout=_WAIT_SECONDS)
         except subprocess.TimeoutExpired:
             status = 0

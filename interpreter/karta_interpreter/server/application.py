@@ -79,6 +79,7 @@ class Application:
     def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
         """Return the answer to a body sent to ``/interpret``, None when that is for `handle` to give."""
         load = self._calls.load
+        # `handle` adds `Connection: close` while draining, and waits for a turn that is not spent.
         if self.readiness.draining or load.is_spent:
             return None
         try:
@@ -142,6 +143,7 @@ async def read_body(request: BaseRequest, limit: int) -> bytes:
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise RequestError("the body must not be compressed: leave Content-Encoding out", status=415)
     too_large = RequestError(f"the body has more than {limit} bytes", status=413)
+    # Without a byte of the body read; one of unknown length (chunked) is limited while it is read.
     if (request.content_length or 0) > limit:
         raise too_large
     try:
@@ -151,6 +153,7 @@ async def read_body(request: BaseRequest, limit: int) -> bytes:
         raise too_large from error
     except RequestPayloadError as error:
         raise RequestError("the body is not transferred as its headers say") from error
+    # What has arrived with the headers is not counted by aiohttp.
     if len(body) > limit:
         raise too_large
     return body
@@ -167,9 +170,11 @@ async def _receive(request: BaseRequest) -> bytes:
 def _seconds(parameters: str, most: float) -> float:
     """Return the seconds for an answer: ``most``, or what the client's timeout leaves."""
     timeout = timeout_of(parameters) if parameters else 0.0
+    # Of a timeout below a second half is left: the whole margin would leave too little to compute.
     return min(max(timeout - _MARGIN, timeout / 2), most) if timeout > 0 else most
 
 
+# Karmada sends one value for each `timeoutSeconds`; the bound is for clients that send others.
 @lru_cache(maxsize=64)
 def timeout_of(parameters: str) -> float:
     """Return the seconds of ``timeout=``, after which the client gives up; 0 where it is no Go duration.

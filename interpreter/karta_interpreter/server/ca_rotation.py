@@ -22,9 +22,13 @@ _ROLES = ("authority", "successor")
 KEYS = frozenset({_CHAIN, _KEY, _BUNDLE, *(f"{role}.{part}" for role in _ROLES for part in ("crt", "key"))})
 """The keys of the Secret that are ours."""
 
+# All in lives of a certificate.
 _RENEWED_AFTER = 2 / 3
+# `is_trusted` knows the callers that are registered; any other client has so long to read a new CA.
 _PUBLISHED_FOR = 1 / 3
+# With less left, a CA that some client may not know yet is better than a certificate that expires.
 _URGENT = 1 / 10
+# Time for one more certificate of the old CA, which ends before the CA does, while its successor becomes known.
 _OUTLIVES = 2
 
 
@@ -101,6 +105,7 @@ def signer_of(keyring: Keyring) -> x509.Certificate | None:
 def _authorities(data: Mapping[str, bytes], problems: list[str]) -> Iterator[Authority]:
     for role in _ROLES:
         files = f"{role}.crt", f"{role}.key"
+        # The first CA has to be there; a successor is there for some time only.
         if role == _ROLES[0] or data.keys() & {*files}:
             try:
                 yield Authority.load(*(data.get(file, b"") for file in files))
@@ -131,6 +136,7 @@ class Rotation:
     def _with_authority(self, keyring: Keyring, now: datetime) -> Keyring:
         """Publish a new CA when there is none that outlives the next certificates."""
         *others, newest = keyring.authorities or (None,)
+        # With two CAs the newer one is the successor already.
         if newest and (others or _left(newest.certificate, now) >= _OUTLIVES * self.life):
             return keyring
         return replace(keyring, authorities=(*keyring.authorities, Authority.create(now, self.authority_life)))

@@ -31,7 +31,7 @@ from karta_interpreter.wire import FastDecoder, Request, decode, encode_failure,
 _OPERATIONS = frozenset(operation.value for operation in Operation)
 _THREADS = 16
 _THREADS_OF_ONE_KIND = 4
-"""So that one slow definition does not have the calls for another one wait."""
+"""Calls of one slow definition leave threads to those of another one."""
 _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
 _KINDS_NAMED = 20
@@ -51,6 +51,7 @@ class Calls:
     without end, and large bodies are for other processes. The event loop waits for these, and a thread for expressions.
     """
 
+    # An attribute of the class, so that tests can compare with calls that all take the slow path.
     _reads_by = FastDecoder
 
     def __init__(self, store: Store, metrics: Metrics, options: Options, load: Load | None = None) -> None:
@@ -71,6 +72,7 @@ class Calls:
 
         Raises RequestError for a request without a uid, and when the server has too many calls.
         """
+        # Before the body is decoded: that is a large part of the time of a turn.
         if self.load.is_spent:
             with self.load.work():
                 seconds = await self.load.turn(seconds)
@@ -100,11 +102,13 @@ class Calls:
     def _read(self, body: bytes) -> "_Question | None":
         """Read a request; None for one that is too large for this process."""
         started, snapshot = time.perf_counter(), self._store.snapshot
+        # A decoder remembers definitions, so it ends with its snapshot; a snapshot never changes, so identity will do.
         if snapshot is not self._decodes_for:
             self._decodes_for, self._fast_decoder = snapshot, self._reads_by(snapshot.find)
         decoded = self._fast_decoder.read(body)
         if decoded is not None:
             return _Question(started, decoded.request, snapshot, decoded.definition, not decoded.by_script)
+        # Only now: the fast decoder skips what it does not need, so most large bodies are cheap to it.
         return None if is_large(body) else _Question.of(started, decode(body), snapshot)
 
     def _answer(self, question: "_Question") -> bytes:
@@ -145,6 +149,7 @@ class Calls:
         try:
             answer = await self._isolated.answer(body, until, self._options, prepare)
         except Exception as error:
+            # Without a uid there is no answer of Karmada's form: `RequestError` becomes an HTTP error.
             if question is None:
                 raise
             return self._failure(question, error)
@@ -164,6 +169,7 @@ class Calls:
         except TimeoutError:
             raise InterpretationError(question.too_slow(seconds), code=504) from None
         except InterpretationError as error:
+            # What was stopped at the deadline fails with an error of its own; the client gets the code of a timeout.
             if time.monotonic() < until:
                 raise
             raise InterpretationError(f"{question.too_slow(seconds)}: {error}", code=504) from error
@@ -200,6 +206,7 @@ class Calls:
 
     def _record(self, question: "_Question", code: int = _SUCCESS, message: str = "") -> None:
         request, seconds = question.request, time.perf_counter() - question.started
+        # Labels of metrics: what a client invents would make a new series each time.
         known = request.gvk if question.definition else None
         operation = request.operation_name if request.operation_name in _OPERATIONS else ""
         self._metrics.answered(operation, known, code, seconds)

@@ -66,8 +66,10 @@ class SecretCertificates(CertificateSource):
                 self._take(data)
                 await self._renew(present, data)
             except ClusterError as error:
+                # Another replica was faster: its Secret is read in the next attempt.
                 if error.status == HTTPStatus.CONFLICT:
                     continue
+                # What was read, or signed by another replica, is served even where writing fails.
                 if self._current == before:
                     raise ServeError(f"the certificate in Secret {self._secret}: {error}") from error
             return self._current
@@ -103,18 +105,21 @@ class SecretCertificates(CertificateSource):
             try:
                 found[key] = base64.b64decode(str(value), validate=True)
             except binascii.Error:
+                # Treated as a broken key, which `_renew` replaces.
                 found[key] = b""
         return found
 
     async def _renew(self, present: Object | None, stored: Mapping[str, bytes]) -> None:
         """Write what is due."""
         keyring = self._rotation.turn(self._keyring, self._clock())
+        # Keys of others in the Secret stay.
         wanted = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
         if stored != wanted:
             await self._write(present, wanted)
             authorities = [f"{each.not_valid_after_utc:%Y-%m-%d %H:%M} UTC" for each in keyring.trusted]
             names = keyring.pair.names if keyring.pair else ()
             log.info("the Secret is written", secret=self._secret, names=names, authorities_until=authorities)
+        # Not before it is stored: of several replicas only the one whose write succeeds may serve what it has signed.
         self._keyring = keyring
         self._current = keyring.served or self._current
 

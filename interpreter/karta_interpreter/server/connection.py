@@ -21,6 +21,7 @@ _KEEP_ALIVE = 120.0
 # A client that is refused before it has sent its body may go on sending for this long, to see the answer.
 _LINGER = 2.0
 _MAX_LINE = 8190
+# Karmada's client sends six; aiohttp would take 128.
 _MAX_HEADERS = 64
 # Connections that were opened together do not all end together.
 _SPREAD = 0.9, 1.1
@@ -61,6 +62,7 @@ class Connection(RequestHandler):
             keepalive_timeout=_KEEP_ALIVE,
             lingering_time=_LINGER,
             access_log=None,  # type: ignore[arg-type]  # None turns it off, despite the annotation
+            # `read_body` rejects compressed bodies: a few bytes may decompress to any number.
             auto_decompress=False,
             max_line_size=_MAX_LINE,
             max_field_size=_MAX_LINE,
@@ -75,6 +77,7 @@ class Connection(RequestHandler):
     @property
     def is_busy(self) -> bool:
         """Whether there is a request whose head has come and whose answer has not yet gone."""
+        # aiohttp's loop waits on `_waiter` between requests only; `_paused` is set while the client does not read.
         waits = self._waiter is not None and not self._waiter.done()
         return not waits or self._paused
 
@@ -86,6 +89,7 @@ class Connection(RequestHandler):
     @property
     def last_used(self) -> float:
         """A number that is greater the later the last request came; 0 before the first."""
+        # A constant after the last request; 0 puts a connection that never had one before all others.
         return self._next_keepalive_close_time if self._request_count else 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -106,6 +110,7 @@ class Connection(RequestHandler):
         """Take bytes; when they are the beginning of headers, expect the rest."""
         count = self._request_count
         super().data_received(data)
+        # Bytes came, no request was complete, none is in work, and no deadline runs for it yet: a head has begun.
         if self._request_count == count != self._expected and not self.is_busy:
             self._expect_headers()
 
@@ -122,6 +127,7 @@ class Connection(RequestHandler):
 
     def _expect_end(self) -> None:
         limit = self._settings.exchange_timeout + self._settings.call_limit
+        # The same count at the next check is the same request; an idle connection has nothing to miss.
         count = self._request_count if self.is_busy else None
         self._set("exchange", limit, self._check_end, count)
 
@@ -148,6 +154,7 @@ class Connection(RequestHandler):
         aiohttp's own would repeat what the client has sent.
         """
         del message
+        # aiohttp closes the connection on this error; any other answer would follow half of the first one.
         if isinstance(exc, ConnectionError) or request.writer.output_size:
             raise ConnectionResetError("the client is gone, or has half an answer already") from exc
         if status < 500:  # noqa: PLR2004 - the client's fault

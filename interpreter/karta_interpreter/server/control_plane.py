@@ -99,6 +99,7 @@ class ControlPlane:
     def kinds(self) -> Mapping[GVK, str]:
         """The kinds that the cluster's Kartas define, and their names: no other Karta may define them again."""
         entries = self.cluster.layer.entries if self.cluster else ()
+        # Reversed: of two Kartas for one kind the older one, which comes first, is in use.
         return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
 
     def register(self, store: Store, tls: Tls | None) -> None:
@@ -112,6 +113,7 @@ class ControlPlane:
         )
 
         def endpoint() -> Endpoint | None:
+            # Without the Kartas of the cluster the configuration would lose their kinds for a moment.
             if (tls and tls.certificate.stands_in) or (self.cluster and not self.cluster.synced):
                 return None
             authority = tls.certificate.authority if tls else b""

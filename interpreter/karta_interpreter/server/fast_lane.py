@@ -59,6 +59,7 @@ class FastLane(Connection):
         if self._is_closed or not data:
             super().data_received(data)
             return
+        # aiohttp moves the end of an idle connection after its own answers only, and `last_used` reads it.
         self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
         if self._awaited:
             # The next request waits for the answer, and no more is read.
@@ -87,6 +88,7 @@ class FastLane(Connection):
         return (bool(self._held) and self._awaited is None) or super().is_receiving
 
     def _begin(self, data: bytes) -> None:
+        # A client that does not take what is written makes the connection busy, too: aiohttp waits for it.
         # Before its first request, aiohttp may not have begun to wait for it.
         head = _HEAD.match(data) if not self.is_busy or not self._request_count else None
         length = int(head[2]) if head else 0
@@ -98,8 +100,10 @@ class FastLane(Connection):
             self._answer(data)
         elif len(data) < self._end:
             self._held += data
+            # For the deadline of headers in `Connection`: the head has come, and the deadline of the body counts.
             self._request_count += 1
         else:
+            # A second request in one piece with the first: Go does not pipeline, so aiohttp takes this client.
             self._close_lane(data)
 
     def _go_on(self, data: bytes) -> None:
@@ -115,6 +119,7 @@ class FastLane(Connection):
             self._close_lane(held, data)
 
     def _answer(self, data: bytes) -> None:
+        # The answer of an old connection needs `Connection: close`, which aiohttp writes and obeys.
         goes = not self.is_old and self.transport is not None
         answer = self._application.answer_soon(data[self._start :], self._parameters) if goes else None
         if answer is None:

@@ -90,6 +90,7 @@ class HealthListener:
         self._readiness = readiness
         self._address = host, port
         self._bound: Future[int] = Future()
+        # Made here and not by the thread: `close` wakes the thread through it.
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._probes: dict[asyncio.StreamReader, asyncio.WriteTransport] = {}
@@ -139,6 +140,7 @@ class HealthListener:
         self._probes.pop(reader, None)
 
     def _answer(self, head: bytes) -> bytes:
+        # Padded: a line without a target is answered as a path that does not exist.
         method, target, *_ = *head.partition(b"\r\n")[0].decode("latin-1").split(" "), ""
         path, status, message = target.partition("?")[0], HTTPStatus.OK, ""
         if path not in {"/healthz", "/readyz"}:

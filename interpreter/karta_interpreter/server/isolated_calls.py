@@ -71,6 +71,7 @@ def is_large(body: bytes) -> bool:
     >>> is_large(b'{"request": {}}'), is_large(b"[" + b"1," * 12_000 + b"1]")
     (False, True)
     """
+    # A value takes a byte at least.
     if len(body) <= MOST_VALUES:
         return False
     most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)
@@ -101,12 +102,14 @@ class IsolatedCalls:
         def needed(about: bytes) -> dict[str, Any]:
             nonlocal prepared
             prepared = prepare(_request(about))
+            # Packed as a text: by it the child finds the definition that it compiled for an earlier call.
             packed = {"definition": pack(prepared.definition), "known": pack_known(prepared.known)}
             return packed | {"options": asdict(options), "seconds": _left(until)}
 
         try:
             return await self._ask("calls", child.CALL, body, until, needed)
         except InterpretationError as error:
+            # The child stops at the deadline, too, and names the expression; that is the reason of the timeout.
             if prepared is None or time.monotonic() < until:
                 raise
             raise InterpretationError(f"{prepared.too_slow}: {error}", code=504) from error
@@ -134,6 +137,7 @@ class IsolatedCalls:
             return await self._ask("reviews", child.REVIEW, body, time.monotonic() + seconds, needed)
         except (InterpretationError, SandboxError) as error:
             is_caused = isinstance(error, InterpretationError) or error.cause in _CAUSED_BY_REQUEST
+            # A Karta that is to blame is denied; any other failure is the API server's to judge, by `failurePolicy`.
             if subject is None or not is_caused:
                 raise _unanswered(body, error) from error
             return admission.unjudged(subject, str(error))
@@ -143,6 +147,7 @@ class IsolatedCalls:
     ) -> bytes:
         """Send a body, then what is ``needed`` to answer it, given what the process has read; return the answer."""
         async with self._awaited.process(owner, _left(until)) as (process, _):
+            # Errors leave the block as values: an exception would end a process that has done nothing wrong.
             answer = await self._exchange(process, letter, body, until, needed)
         if isinstance(answer, InterpreterError):
             raise answer
@@ -157,6 +162,7 @@ class IsolatedCalls:
         if found == child.UNREADABLE:
             return RequestError(**orjson.loads(about))
         try:
+            # `json`, for orjson takes neither half a surrogate pair nor large integers, which a definition may have.
             parts = await asyncio.to_thread(lambda: json.dumps(needed(about)).encode())
         except InterpretationError as error:
             await process.send(child.DROP, b"")

@@ -22,12 +22,12 @@ from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.server.tls import Tls
 
-_GLANCE = 0.02
-"""Seconds between two looks at what there is left to do."""
+_POLL_SECONDS = 0.02
+"""Seconds between two checks whether a connection still has a request."""
 
 
 class Connections(Server):
-    """Makes connections, and knows the ones that are open."""
+    """Makes connections, and keeps a list of the open ones."""
 
     def __init__(self, application: Answers, settings: Settings) -> None:
         # A client that leaves ends the work for it: no answer can reach it any more.
@@ -49,11 +49,13 @@ class Connections(Server):
     @property
     def busy(self) -> int:
         """How many connections have a request."""
+        # One that is being closed has its answer; `close` waits until that is written.
         return sum(each.is_busy for each, transport in self._transports.items() if not transport.is_closing())
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Remember a connection."""
         super().connection_made(handler, transport)
+        # aiohttp keeps the same in a private attribute, but clears it before the last bytes have left.
         self._transports[cast("Connection", handler)] = transport
         self._all_gone.clear()
 
@@ -67,15 +69,17 @@ class Connections(Server):
     def close_idle(self) -> bool:
         """Close a twentieth of the connections, those idle for longest or that wait for a body; whether any was."""
         idle = sorted((each for each in self._transports if not each.is_busy), key=lambda each: each.last_used)
+        # Many at once: under a flood each eviction sorts all connections, so one by one would cost the square.
         chosen = (idle or [each for each in self._transports if each.is_receiving])[: self.count // 20 + 1]
         for each in chosen:
+            # Not when `connection_lost` comes, a turn later: the count has to be right for the next connection.
             self._transports.pop(each).abort()
         return bool(chosen)
 
     async def drained(self) -> None:
         """Return when no connection has a request."""
         while self.busy:  # noqa: ASYNC110 - an event would have to be set for every request
-            await asyncio.sleep(_GLANCE)
+            await asyncio.sleep(_POLL_SECONDS)
 
     async def close(self, seconds: float) -> None:
         """Close all connections once they have written what they are writing; cut them off after that time."""
@@ -85,6 +89,7 @@ class Connections(Server):
                 transport.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
+                # aiohttp ends its handlers, but does not wait until the last bytes have left.
                 await self.shutdown(seconds)
                 if self._transports:
                     await self._all_gone.wait()
@@ -99,6 +104,7 @@ class Connections(Server):
         return response
 
     def _request(self, *parts: Any) -> BaseRequest:  # noqa: ANN401 - aiohttp has types for them
+        # aiohttp's own factory leaves the limit of bodies at 1 MiB.
         message, payload, protocol, writer, task = parts
         loop, limit = asyncio.get_running_loop(), self._settings.body_limit
         return BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=limit)
@@ -111,7 +117,9 @@ CLOSE_SECONDS: Final = 1.0
 _BACKLOG: Final = 512
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PAUSE_SECONDS: Final = 1.0
+"""How long no connection is accepted after one failed for want of handles or memory: the socket stays readable."""
 _RELEASE_SECONDS: Final = 2.0
+"""How long after the first rejected connection memory is released, so that a flood causes it once."""
 _OTHER_FILES: Final = 256
 """File handles for everything but connections: files that are read, pipes and sockets of child processes."""
 _HINTS: Final = {
@@ -147,6 +155,7 @@ class Listener:
         except OSError as error:
             raise cannot_listen(host, port, error) from error
         self.port = self._sockets[0].getsockname()[1]
+        # Where the limit of the system is lower, connections are rejected before files and processes lack handles.
         self._most = max(min(self._most, allow_files(self._most + _OTHER_FILES) - _OTHER_FILES), 1)
         for each in self._sockets:
             self._resume(each)
@@ -176,6 +185,7 @@ class Listener:
             self._release.cancel()
 
     def _resume(self, listener: socket.socket) -> None:
+        # The server may have closed it during the pause after an error.
         if listener in self._sockets:
             asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
@@ -206,7 +216,9 @@ class Listener:
                 connection.close()
                 return
         task = asyncio.create_task(self._establish(connection))
+        # It also keeps the task: asyncio itself holds only a weak reference.
         self._handshakes[task] = connection
+        # `_end_handshake` may have removed it.
         task.add_done_callback(lambda done: self._handshakes.pop(done, None))
 
     def _release_later(self) -> None:

@@ -32,6 +32,7 @@ class _Log(logging.LoggerAdapter[logging.Logger]):
 
     def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
         """Move the fields to where `_line` finds them."""
+        # `logging` takes no keywords of its callers; `extra` becomes attributes of the record.
         return msg, {"exc_info": kwargs.pop("exc_info", None), "extra": {"fields": kwargs}}
 
 
@@ -120,6 +121,7 @@ class _Writer(QueueListener):
 
     def handle(self, record: Any) -> None:  # noqa: ANN401 - a record for `logging`, a text here
         self._failed += not _write(record)
+        # Once the queue is empty: one line for all that was lost meanwhile.
         lost = self._lines.dropped + self._failed - self._reported
         if lost and self._lines.queue.empty() and _write(self._lines.form(_loss(lost))):
             self._reported += lost
@@ -153,6 +155,7 @@ def _line(record: logging.LogRecord) -> str:
         # A plain traceback: it names functions and lines, but no values.
         event["exception"] = logging.Formatter().formatException(record.exc_info)
     event["message"] = _message(record)
+    # orjson escapes those below U+0020 only.
     line = _CONTROLS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), _json(event))
     return f"{line.decode()}\n"
 

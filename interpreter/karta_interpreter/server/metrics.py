@@ -178,6 +178,7 @@ class CallMetrics(Collector):
 
     def _new(self, operation: str, gvk: GVK | None, code: int) -> "_Series":
         labels = operation or _UNKNOWN, _kind_label(gvk) if gvk else _UNKNOWN, _OUTCOMES.get(code, _FAULT)
+        # Codes of one outcome share a series. Both maps are bounded: `Calls` passes known kinds and operations only.
         series = self._series.setdefault(labels, _Series(self._within[labels[0]]))
         self._by_call[operation, gvk, code] = series
         return series

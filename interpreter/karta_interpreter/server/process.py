@@ -26,11 +26,12 @@ def run(
     """
     open_standard_files()
     configure_log(settings.log_level, settings.log_format)
-    gc.freeze()  # imported modules: to load definitions takes a tenth less then
+    gc.freeze()  # imported modules: definitions then load in a tenth less time
     try:
         with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
             runner.run(_serve(settings, started, beside))
     finally:
+        # The thread that writes the log is a daemon, and ends with the process.
         flush_log()
 
 
@@ -47,6 +48,7 @@ async def _serve(settings: Settings, started: Callable[[Started], None], beside:
         else:
             reload.set()
 
+    # Before the server starts: a signal in between ends a start in order, too.
     for number, act in ((signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, hang_up)):
         asyncio.get_running_loop().add_signal_handler(number, act)
     async with Server(settings, beside) as server:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
 _MOST_LOGGED = 20
+"""Broken definitions of one source, and findings of each, that the log has: a folder may be mounted wrongly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class Server:
     async def __aenter__(self) -> Self:
         self._show(self._store.load())
         self._store.subscribe(self._show)
+        # A start that fails closes what it has opened; one that succeeds leaves that to `__aexit__`.
         async with AsyncExitStack() as opened:
             await self._start(opened)
             self._open = opened.pop_all()
@@ -146,6 +148,7 @@ class Server:
         opened.push_async_callback(self._listener.close)
         await self._listener.open(settings.host, settings.port)
         if settings.health_port is not None:
+            # A beat has no objections before the first one: an early probe would find the server ready.
             self._readiness.beat()
             health = HealthListener(self._readiness, settings.host, settings.health_port)
             try:
@@ -153,8 +156,10 @@ class Server:
             except OSError as error:
                 raise cannot_listen(settings.host, settings.health_port, error) from error
             opened.callback(health.close)
+        # Not before the ports are open: the API server with the Secret may be away, and probes have to be answered.
         if tls and tls.certificate.stands_in:
             await tls.look()
+        # Closed in reverse: what is beside ends first, then the tasks, then the ports, and last what these use.
         opened.push_async_callback(self._end_tasks)
         for each in self._beside:
             await opened.enter_async_context(each(self._shared))
@@ -196,6 +201,7 @@ class Server:
         await self._listener.drain(self._settings.drain_timeout)
 
     def _background(self, what: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        # asyncio reports the error of a task when the task is collected, and `_tasks` keeps it to the end.
         def report(task: asyncio.Task[None]) -> None:
             if not task.cancelled() and (error := task.exception()):
                 log.error(f"{what} has ended", exc_info=error)
@@ -219,6 +225,7 @@ class Server:
         known = set(self._quarantined)
         _log_quarantined([broken for broken in snapshot.quarantined if broken not in known])
         self._quarantined = snapshot.quarantined
+        # The snapshot before this one is garbage now.
         release_memory()
 
 

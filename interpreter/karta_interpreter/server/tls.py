@@ -63,6 +63,7 @@ class Tls:
 
     async def look(self) -> None:
         """Ask the source, and serve what it has."""
+        # The task at intervals, a reload and the registrar may look at once, and a look may write the Secret.
         async with self._looking:
             try:
                 certificate = await self.source.look()
@@ -87,7 +88,9 @@ class Tls:
 def _context() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # In TLS 1.2 a client could ask for one costly handshake after the other on a connection that is admitted.
     context.options |= ssl.OP_NO_RENEGOTIATION
+    # Go offers HTTP/2 as well, which aiohttp does not speak.
     context.set_alpn_protocols(["http/1.1"])
     return context
 
