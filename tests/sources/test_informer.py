@@ -1,12 +1,14 @@
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from karta_interpreter.k8s.values import Object
+from karta_interpreter.sources.informer import Informer
 from tests.sources.running import FAST, expressions, quarantined, running_cluster
 from tests.sources.scripted_api import (
     KARTAS,
@@ -187,3 +189,43 @@ async def test_what_is_forbidden_is_said_with_the_rule_that_is_missing(tmp_path:
     rights = '"list", "watch"' if verb == "get" else '"watch"'
     assert f'{{"apiGroups": ["run.ai"], "resources": ["kartas"], "verbs": [{rights}]}}' in message
     assert expressions(forbidden) == {"A": ".a"}
+
+
+class _DeletingApi:
+    """A collection whose one object is deleted during the first watch; the second watch has no end."""
+
+    def __init__(self) -> None:
+        self.deleted, self.go_on, self.watched_again = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def pages(self, _: str) -> AsyncGenerator[Object]:
+        yield {"metadata": {"resourceVersion": "5"}, "items": [_object("5")]}
+
+    async def watch(self, *_: str, timeout_seconds: int) -> AsyncGenerator[tuple[str, Object]]:
+        del timeout_seconds
+        if self.deleted.is_set():
+            self.watched_again.set()
+            await asyncio.Event().wait()
+        yield "DELETED", _object("6")
+        self.deleted.set()
+        await self.go_on.wait()
+
+
+def _object(version: str) -> Object:
+    return {"metadata": {"name": "a", "resourceVersion": version}}
+
+
+async def test_a_late_answer_brings_no_deleted_object_back_and_versions_end_with_the_watch() -> None:
+    api: Any = _DeletingApi()
+    informer = Informer(api, KARTAS, dict, replace(FAST, first=0.0))
+    following = asyncio.create_task(informer.follow(lambda: None))
+    async with asyncio.timeout(HANG):
+        await api.deleted.wait()
+        informer.put(_object("5"))
+        during = dict(informer.objects)
+        api.go_on.set()
+        await api.watched_again.wait()
+    informer.put(_object("5"))
+    following.cancel()
+    await asyncio.wait({following})
+
+    assert (list(during), list(informer.objects)) == ([], ["a"])

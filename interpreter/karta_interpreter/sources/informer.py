@@ -121,6 +121,7 @@ class Informer(Generic[View]):
     def put(self, obj: Object) -> None:
         """Take an object as the server has just answered it, before the watch does."""
         name, version = _name(obj), _number(obj)
+        # The watch may report an older version after the answer to our own write.
         if name and version >= self._versions.get(name, 0):
             self.objects = {**self.objects, name: self._view(obj)}
             self._versions[name] = version
@@ -132,6 +133,7 @@ class Informer(Generic[View]):
         try:
             async with aclosing(self._api.pages(self.path)) as pages:
                 async for page in pages:
+                    # Later pages are of the version of the first one; a server that cannot keep it answers 410.
                     version = version or _version(page)
                     items = [item for item in page.get("items") or () if isinstance(item, dict) and _name(item)]
                     objects.update((_name(item), self._view(item)) for item in items)
@@ -181,6 +183,8 @@ class Informer(Generic[View]):
             raise ClusterError(f"the watch of {self.name} ended at once", reason="ConnectionLost")
         if self._watched():
             changed()
+        # Those of deleted objects would pile up, and no answer is as late as this.
+        self._versions = {name: self._versions[name] for name in self.objects}
         return version
 
     def _watched(self) -> bool:
@@ -196,6 +200,8 @@ class Informer(Generic[View]):
             return False
         if kind == "DELETED":
             self.objects = {other: value for other, value in self.objects.items() if other != name}
+            # An answer to our own write that comes after this event is older than the deletion.
+            self._versions[name] = _number(obj)
         else:
             self.put(obj)
         return True
