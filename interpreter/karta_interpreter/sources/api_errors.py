@@ -93,8 +93,10 @@ def unusable(source: str, error: BaseException) -> ClusterError:
 
     Its reason is NoKubeconfig, NoContext or, for anything else, Configuration.
     """
+    # Without a number it is the one of `ApiServer.check`; one with a number is about a file that the kubeconfig names.
     if isinstance(error, FileNotFoundError) and error.errno is None:
         return ClusterError(f"{source} cannot be used: there is no such file", reason="NoKubeconfig")
+    # kubernetes_asyncio has one exception for all that is wrong with a kubeconfig; only its text tells them apart.
     reason = "NoContext" if "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"
     # The library does not check the structure of the file.
@@ -107,6 +109,7 @@ def _unreadable(request: Request, what: str) -> ClusterError:
 
 
 def _why_unreachable(error: BaseException) -> tuple[str, str]:
+    # Attributes of aiohttp's errors about connections; aiohttp itself may not be imported here.
     cause = getattr(error, "os_error", error)
     certificate_error = getattr(error, "certificate_error", error)
     if isinstance(error, TimeoutError):

@@ -170,6 +170,7 @@ class ApiServer:
         async with self._answer(Request("GET", path, ("watch",), query), silence=silence) as (request, response):
             rest = b""
             async for chunk in response.content.iter_any():
+                # Not by aiohttp's lines, which have a limit: an event has an object of up to 1.5 MiB.
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
                     yield read_event(request, line)
@@ -187,6 +188,7 @@ class ApiServer:
         """The answer to a request if it is a good one; one without end may be silent for ``silence`` seconds."""
         from aiohttp import ClientError  # noqa: PLC0415 - see the top of this module
 
+        # Credentials that are rejected may have been rotated: they are read again, once.
         for may_be_outdated in (True, False):
             async with self._client() as client:
                 request = replace(request, server=self.url)
@@ -201,8 +203,10 @@ class ApiServer:
                         yield request, response
                         return
                     finally:
+                        # One that was read to its end has given its connection back; a watch ends with its connection.
                         response.close()
                 except (ClientError, OSError) as error:
+                    # aiohttp derives its errors about TLS from it: the CA or our certificate may have been rotated.
                     if isinstance(error, ssl.SSLError):
                         self._give_up(client)
                     raise unreachable(request, error) from error
@@ -213,6 +217,7 @@ class ApiServer:
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator["ApiClient"]:
+        # Requests that come at once share one connection pool, and one login of the user.
         async with self._connecting:
             client = self._present = self._present or await self._connect()
         self._users[client] += 1
@@ -220,11 +225,13 @@ class ApiServer:
             yield client
         finally:
             self._users[client] -= 1
+            # It was given up while others used it, such as a watch.
             if client is not self._present and not self._users[client]:
                 del self._users[client]
                 await client.close()
 
     async def _connect(self) -> "ApiClient":
+        # In a thread: no call would be answered during the import, which takes longer than any answer.
         await asyncio.to_thread(import_module, "karta_interpreter.sources.kubernetes_client")
         try:
             async with asyncio.timeout(_CREDENTIALS_SECONDS):
@@ -265,6 +272,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
 
 
 def _check_there(kubeconfig: str) -> None:
+    # `$KUBECONFIG` may list several files, of which kubectl, too, ignores those that do not exist.
     if kubeconfig and not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
         raise FileNotFoundError("there is no such file")
 
@@ -280,7 +288,7 @@ async def _send(client: "ApiClient", request: Request, silence: float | None) ->
         header_params={"Accept": "application/json", "Content-Type": request.content_type},
         body=request.body,
         auth_settings=["BearerToken"],
-        _preload_content=False,
+        _preload_content=False,  # the response of aiohttp itself, and no models of objects
         _request_timeout=ClientTimeout(None if unlimited else _SECONDS, connect=_SECONDS, sock_read=silence),
     )
     return response

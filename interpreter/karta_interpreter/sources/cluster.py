@@ -69,6 +69,7 @@ class ClusterKarta:
     @property
     def age(self) -> tuple[str, str]:
         """A key that sorts the oldest first."""
+        # Times in UTC of one form sort as text; the name decides between Kartas of the same second.
         return str(edit.get(self.obj, ("metadata", "creationTimestamp"), "")), self.source
 
 
@@ -152,6 +153,7 @@ class Cluster:
         while True:
             await moved.wait()
             moved.clear()
+            # Before reading: what becomes known meanwhile sets `moved` again.
             known = self._current.known and self._older.known
             # Compiling takes milliseconds, in which no call would be answered.
             self.kartas = await asyncio.to_thread(self._read)

@@ -60,6 +60,7 @@ def list_files(root: Path) -> Listing:
             seen.add(identity)
             if stat.S_ISDIR(status.st_mode):
                 visible = (each for each in path.iterdir() if each.name[0] != "." and each.name != _SKIPPED)
+                # Reversed, for the last one is taken first: files come in the order of their paths.
                 waiting += sorted(visible, reverse=True)
                 folders.append(path)
             elif path == root or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES):
@@ -99,6 +100,7 @@ async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[Non
             places = now
         finally:
             watching.cancel()
+            # Unlike `await` it raises no error of the task.
             await asyncio.wait({watching})
 
 

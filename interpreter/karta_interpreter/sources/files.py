@@ -37,7 +37,7 @@ def decode(content: bytes) -> tuple[str, str]:
     (('kind: Karta', ''), ('', 'not UTF-8 text, see byte 1'))
     """
     try:
-        return content.decode("utf-8-sig"), ""
+        return content.decode("utf-8-sig"), ""  # editors on Windows begin a file with a byte order mark
     except UnicodeDecodeError as error:
         return "", f"not UTF-8 text, see byte {error.start}"
 
@@ -56,6 +56,7 @@ class WatchedFile(ABC, Generic[Held]):
         try:
             return self.holding(_read(self.path))
         except OSError as error:
+            # Without a content: whatever can be read next is a change.
             return self._become(None, (self._unreadable(error.strerror or str(error)),))
 
     def holding(self, content: bytes) -> Self:

@@ -41,6 +41,7 @@ class ReferenceCache:
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """The object of that name, None when there is none; raises QueryReferenceError where the kind is not known."""
         objects = self._objects(gvk)
+        # An object of a cluster-scoped kind has its name alone as key.
         return objects.get(f"{namespace}/{name}") or objects.get(name)
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:

@@ -20,6 +20,7 @@ class Entry:
 
     definition: Definition
     origin: str
+    # A definition that has only moved in its file makes no new snapshot.
     line: int = field(default=0, compare=False)
 
 

@@ -32,6 +32,7 @@ READY = "Ready"
 
 _TYPES = (VALIDATED, CRD_EXISTS, READY)
 _WITH_EVENT = (VALIDATED, CRD_EXISTS)
+# The limits of metav1.Condition, and of events (`note` in events.k8s.io).
 _MAX_CONDITION_MESSAGE = 32_768
 _MAX_EVENT_MESSAGE = 1_024
 _MAX_NAME = 200
@@ -85,6 +86,7 @@ class StatusWriter:
         used: dict[GVK, ClusterKarta] = {}
         for karta in kartas:
             gvk = karta.loaded.gvk
+            # The oldest comes first, as in `Cluster`, so the first of a kind is the one that is used.
             winner = used.setdefault(karta.served.gvk, karta) if karta.served and karta.served.gvk else karta
             served = kinds[gvk.api_version] if gvk else frozenset[str]()
             if served is not None:

@@ -82,6 +82,7 @@ class Store:
     async def reload_file(self, root: Path, path: Path) -> None:
         """Read one file of a folder again, in a thread, and publish what all sources hold."""
         async with self._reading:
+            # A generator: the file is read in the thread.
             folders = (each.reread(path) if each.root == root else each for each in self._folders)
             self._folders = await asyncio.to_thread(lambda: tuple(folders))
             self._publish()
@@ -123,6 +124,7 @@ class Store:
         taken = combine(map(self._selection.layer, layers), self._selection.overrides(overrides))
         known = {entry.definition.gvk for layer in layers for entry in layer.entries} | overrides.scripts.keys()
         snapshot = replace(taken, findings=(*taken.findings, *self._selection.findings(known)))
+        # The first one is published even if it is empty: a generation above 0 means that the sources have been read.
         if snapshot == self.snapshot and self.snapshot.generation:
             return
         self.snapshot = replace(snapshot, generation=self.snapshot.generation + 1)
@@ -131,5 +133,6 @@ class Store:
             self._cluster.referenced.want(
                 (definition.gvk, each.gvk) for definition in definitions for each in definition.references
             )
+        # A copy: a subscriber may end its subscription.
         for subscriber in tuple(self._subscribers):
             subscriber(self.snapshot)
