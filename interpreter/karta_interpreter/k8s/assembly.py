@@ -21,7 +21,7 @@ MAX_DEPTH = 200
 """Levels of nesting; JSON encoders stop a little above it."""
 
 MAX_ALIASED = 100_000
-"""Values that the aliases of one document may stand for, all together."""
+"""Values that the aliases of one document may stand for, all together: ten lines can stand for billions."""
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", _TAG + "str"})
@@ -209,6 +209,7 @@ def _number(digits: str) -> int | float | None:
 
 def _integer(digits: str) -> int | None:
     if _DECIMAL.fullmatch(digits):
+        # Longer ones are floats to Go, and Python's `int` takes a time that grows with their square.
         return int(digits) if len(digits) <= len("-18446744073709551615") else None
     parts = _RADIX.fullmatch(digits)
     if parts is None:

@@ -44,6 +44,7 @@ def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]
     ['pull']
     """
     spec = object_field(template, "spec", ())
+    # Karmada leaves out `default`, which every namespace has.
     account = text_field(spec, "serviceAccountName", _SPEC)
     found = [("ServiceAccount", "" if account == "default" else account)]
     for index, reference in enumerate(objects_field(spec, "imagePullSecrets", _SPEC)):

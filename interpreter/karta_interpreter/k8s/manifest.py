@@ -16,6 +16,7 @@ from karta_interpreter.k8s.values import JSON, Path
 MOST_DOCUMENTS = 10_000
 """How many documents, and how many objects in lists, a text may hold: each takes a kilobyte or more of memory."""
 _BYTE_ORDER_MARK = "\ufeff"
+# PyYAML may have been built without libyaml, which is many times as fast.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
 

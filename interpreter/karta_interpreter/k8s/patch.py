@@ -54,6 +54,7 @@ def diff(before: JSON, after: JSON) -> list[Operation]:
     pending: list[_Pair] = [("", before, after)]
     while pending:
         place, old, new = pending.pop()
+        # Edits share what they do not change (`edit`), so most of two documents is skipped here.
         if old is new:
             continue
         if isinstance(old, dict) and isinstance(new, dict) and not _is_opaque(place):
@@ -134,6 +135,7 @@ def _same(left: JSON, right: JSON) -> bool:
             if len(one) != len(other):
                 return False
             pending.extend(zip(one, other, strict=True))
+        # To Python, true equals 1.
         elif one != other or isinstance(one, bool) != isinstance(other, bool):
             return False
     return True

@@ -15,6 +15,7 @@ Format = Literal["DecimalSI", "BinarySI", "DecimalExponent"]
 
 _NANOS = 10**9
 _MOST_BINARY = (2**63 - 1) * _NANOS
+# Go has no such bounds; without them a few bytes of an object could take any time and memory.
 _MAX_EXPONENT = 1000
 _MAX_LENGTH = 256
 _SYNTAX = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMGTPE]i|[numkMGTPE]?))")
@@ -88,6 +89,7 @@ def _parse(text: str) -> Quantity:
         nanos = mantissa * _UNITS[suffix]
         if fraction:
             nanos = _divide_up(nanos, 10 ** len(fraction))
+        # As `ParseQuantity`: an amount below one is decimal, and only binary ones have a largest amount.
         if suffix.endswith("i") and (nanos >= _NANOS or not nanos):
             nanos, unit_format = min(nanos, _MOST_BINARY), "BinarySI"
     return Quantity(-nanos if sign == "-" else nanos, unit_format)

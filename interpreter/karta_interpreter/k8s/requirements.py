@@ -131,6 +131,7 @@ def _resource_request(spec: Object, counting: Counting) -> dict[str, int]:
     if "initContainers" in spec:
         _cover_init_containers(totals, objects_field(spec, "initContainers", _SPEC), counting)
     if counting is Counting.SCHEDULER and "resources" in spec:
+        # After the init containers, which it replaces as well, and before the overhead, which comes on top.
         totals |= _of_the_pod(object_field(spec, "resources", _SPEC), totals)
     if "overhead" in spec:
         _add(totals, object_field(spec, "overhead", _SPEC), _SPEC, "overhead")
@@ -215,6 +216,7 @@ def _add(totals: dict[str, int], quantities: Object, place: Path, field: str) ->
             raise InterpretationError(f"{field_path((*place, field, name))}: {err}") from err
         if amount is not None:
             total = totals.get(name, 0) + amount
+            # Quantities may be negative: only API servers reject those of pods, and a custom resource may hold any.
             if abs(total) > _LARGEST:
                 raise InterpretationError(f"{field_path((*place, field, name))}: {_TOO_LARGE}")
             totals[name] = total

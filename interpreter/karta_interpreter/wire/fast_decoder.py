@@ -29,6 +29,7 @@ _HEAD: Final = re.compile(
 )
 _UID, _KIND, _NAME, _NAMESPACE, _OPERATION = 1, 2, 6, 7, 8
 _PARTS_OF_KIND: Final = (3, 4, 5)
+# Go's encoder ends its text with a newline.
 _BEFORE, _AFTER = len('"object":'), len("}\n")
 _FIELDS: Final = {
     Operation.RETAIN: ("object", "observedObject", "replicas"),
@@ -118,6 +119,7 @@ class FastDecoder:
         if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
             return None
         uid, asked, name, namespace, asks = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
+        # By the bytes of kind and operation: the same for each request about them, and few, as `_learn` sees to.
         question = self._questions.get((asked, asks)) or self._learn(head)
         if question is None:
             return None
@@ -132,7 +134,7 @@ class FastDecoder:
             else:
                 call = Call(operation, values[1] if by_script else obj)
         except _UNCLEAR:
-            return None
+            return None  # `decode` finds the same and words it
         request = Request(
             uid.decode(),
             definition.gvk,
@@ -151,6 +153,7 @@ class FastDecoder:
         group, version, name = head.group(*_PARTS_OF_KIND)
         definition = self._find(GVK(group.decode(), version.decode(), name.decode()))
         known = OPERATIONS.get(operation.decode())
+        # Not remembered: a client can ask about any number of kinds that do not exist.
         if definition is None or known is None:
             return None
         projection = projection_of(definition, known)

@@ -74,6 +74,7 @@ def _uid(request: Object) -> str:
 
 def _check_version(context: Object) -> None:
     for field, understood in (("apiVersion", API_VERSION), ("kind", KIND)):
+        # Karmada's own framework checks neither; what is there has to be right, or a later version would be misread.
         if context.get(field, understood) != understood:
             raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
 
@@ -121,6 +122,7 @@ def _object(request: Object, field: str, gvk: GVK) -> Object:
 
 def _replicas(request: Object) -> int:
     replicas = request.get("replicas")
+    # Not `isinstance`: to Python, true is 1.
     if type(replicas) is not int:
         raise _problem(f"request.replicas must be an integer, but {_found(request, 'replicas')}")
     if not 0 <= replicas <= _MAX_REPLICAS:

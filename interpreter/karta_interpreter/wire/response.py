@@ -22,6 +22,7 @@ from karta_interpreter.operations import Call, Operation, Results
 from karta_interpreter.wire.request import API_VERSION, KIND, Request
 
 _SUCCESS = {"code": 200}
+# Of a component in the CRD of ResourceBinding, whose webhook also refuses names that are not unique.
 _MAX_NAME_LENGTH = 32
 _MAX_MESSAGE_LENGTH = 4096
 
@@ -140,6 +141,7 @@ def _patch(steps: list[dict[str, JSON]]) -> _Fields:
 
 
 def _count(number: JSON, what: str) -> int:
+    # An int32 in Go; to Python, true is 1.
     if type(number) is not int or not 0 <= number < 2**31:
         raise InterpretationError(f"{what} must be an integer from 0 to {2**31 - 1}, but is {number}")
     return number
