@@ -57,6 +57,7 @@ class AdmissionCA:
 
     def has_announced(self, authority: bytes) -> bool:
         """Whether every webhook that there was at the last look trusts an authority (PEM)."""
+        # Not looked at yet counts as not trusted; no webhooks, or none that may be read, have nothing to learn.
         bundles = [bundle for path in PATHS for bundle in self._bundles.get(path, ("",))]
         return all(authority in base64.b64decode(bundle) for bundle in bundles)
 
@@ -81,6 +82,7 @@ class AdmissionCA:
                 "apiVersion": API_VERSION,
                 "kind": present["kind"],
                 "metadata": {"name": self._name},
+                # The API server merges webhooks by name: their other fields, and other webhooks, stay.
                 "webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in found],
             }
             found = _bundles(await self._api.apply(f"{path}/{self._name}", change))

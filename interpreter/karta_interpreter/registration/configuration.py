@@ -50,6 +50,7 @@ class Endpoint:
         """
         try:
             parts = urlsplit(url)
+            # A property that raises ValueError for a port that is none.
             _ = parts.port
         except ValueError as error:
             raise ServeError(f'"{url}" is not a URL: {error}') from error
@@ -154,6 +155,7 @@ def webhook_configuration(
                 "rules": [_rule(gvk, operations[gvk])],
                 "timeoutSeconds": timeout_seconds,
             }
+            # Sorted: all replicas have to write the same object, or they would put each other's back.
             for gvk in sorted(operations)
         ],
     }
@@ -200,7 +202,8 @@ _QUALIFIED = re.compile(r"(?!.{254})[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9
 def webhook_names(kinds: Iterable[GVK]) -> dict[GVK, str]:
     """A qualified DNS name for each kind, all different, and the same whichever other kinds there are.
 
-    A kind whose name is no DNS name, or differs from another one's in upper and lower case only, gets a digest.
+    Karmada asks for such names. A kind whose name is no DNS name, or differs from another one's in upper and lower case
+    only, gets a digest.
 
     >>> webhook_names([GVK("ray.io", "v1", "RayCluster")])[GVK("ray.io", "v1", "RayCluster")]
     'raycluster.v1.ray.io.karta-interpreter.io'

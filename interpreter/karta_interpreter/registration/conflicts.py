@@ -61,8 +61,8 @@ class RateLimit:
     def take(self, now: float) -> float:
         """Use one time up and return 0; or, when none is left, return the seconds until there is.
 
-        >>> patience = RateLimit(burst=1, seconds=60)
-        >>> patience.take(now=0), patience.take(now=15), patience.take(now=60)
+        >>> limit = RateLimit(burst=1, seconds=60)
+        >>> limit.take(now=0), limit.take(now=15), limit.take(now=60)
         (0.0, 45.0, 0.0)
         """
         self._left = min(self.burst, self._left + (now - self._since) / self.seconds)

@@ -132,6 +132,7 @@ def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: b
     >>> are_safe(GVK("a.io", "v1", "A"), ["InterpretComponent", "ReviseReplica"], multiple_pod_templates=False)
     False
     """
+    # Kept from a configuration of an older or newer version, which may know operations that this one does not.
     if not set(operations) <= set(Operation):
         return False
     has_components = Operation.INTERPRET_COMPONENT in operations

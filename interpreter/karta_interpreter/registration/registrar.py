@@ -45,7 +45,9 @@ _logger = logging.getLogger(__name__)
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PACE = Pace()
 _DEBOUNCE = 0.3
+"""Seconds in which wake-ups are collected: a folder of definitions is read in several steps."""
 _LONG = 10.0
+"""Seconds after the start from which it is worth a warning that nothing can be registered yet."""
 _WRONG_SERVER = "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
 
 
@@ -148,6 +150,7 @@ class Registrar:
         if self.in_step:
             self._differed = False
             return None
+        # After a failure the present object may well be what was there before our own write.
         if desired == self._applied and not self._failures:
             differed, self._differed = self._differed, True
             await self._refresh()
@@ -169,6 +172,7 @@ class Registrar:
         if self._crds.problem and self._crds.is_refused:
             message = f"kinds are registered without a look at their CRDs: {self._crds.problem}"
             self._messages.log("crds", logging.WARNING, message)
+        # Generation 0 is a store that has read nothing: to register that would take all kinds away.
         endpoint = self._endpoint() if self._store.snapshot.generation else None
         if endpoint is None and asyncio.get_running_loop().time() - self._started > _LONG:
             message = "nothing is registered yet: definitions or certificate are not there"
@@ -196,6 +200,7 @@ class Registrar:
         self._failures = 0
         self.in_step = True
         self._applied, self._became = desired, _essence(answer)
+        # Before the watch has it: the next turn would find the object of before, and write again.
         self._present.put(answer)
         kinds = count(len(desired["webhooks"]), "kind")
         self._messages.log("apply", logging.INFO, f"registered {kinds} as {self._registration.name}")
