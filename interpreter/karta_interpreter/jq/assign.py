@@ -133,6 +133,7 @@ class Location(NamedTuple):
 
     def raised(self, floor: Number) -> "Location":
         """The location of the larger one of the output and ``floor``."""
+        # The floor is applied last: what the cap before it has made smaller is raised again.
         cap = None if self.cap is None else max(floor, self.cap)
         floor = floor if self.floor is None else max(floor, self.floor)
         return Location(self.path, self.default, self.factor, floor, cap, self.numeral)

@@ -223,8 +223,10 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
 
     def outputs(value: JSON) -> list[JSON]:
         seconds = seconds_left()
+        # Variables are part of the input, so that one compiled program serves all their values.
         document = [value, *map(value_of, variables)] if variables else value
         try:
+            # Not orjson's text: libjq gets keys in order and numbers as gojq has them.
             return evaluate(program, to_json(document), seconds, owner)
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error

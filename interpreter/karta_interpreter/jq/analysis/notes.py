@@ -121,10 +121,7 @@ class _Meter:
             case ast.Try(body, None):
                 return self.measure(body)
             case ast.Text(parts, None):
-                sizes = [
-                    costs.text(part) if isinstance(part, str) else costs.written(self.measure(part)) for part in parts
-                ]
-                return self._combine(node, sizes)
+                return self._combine(node, list(map(self._piece, parts)))
         return self._note(node, NOT_HERE)
 
     def _all(self, nodes: Iterable[Node]) -> list[Growth]:

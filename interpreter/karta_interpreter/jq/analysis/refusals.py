@@ -207,6 +207,7 @@ class _Search:
 
 
 def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) -> str:
+    # Sorted: of several names as close, the same one each time.
     near = get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
     return f"did you mean `{sign}{near[0]}`?" if near else ""
 

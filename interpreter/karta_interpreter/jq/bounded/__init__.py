@@ -28,6 +28,7 @@ _LIMITS: Final = {
 }
 _TYPE: Final = "(null|boolean|number|string|array|object)"
 _QUOTED: Final = r" \(.*\)"
+# The forms of libjq 1.8, longer ones first; a message that has none of them is not shown at all.
 _FORMS: Final = [
     (re.compile(rf"Cannot iterate over {_TYPE}.*", re.DOTALL), r"cannot iterate over \1"),
     (re.compile(rf"Cannot index {_TYPE} with {_TYPE}.*", re.DOTALL), r"cannot index \1 with \2"),
@@ -52,6 +53,7 @@ def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Po
     Waiting for a process is part of the time, starting one is not. Raises QueryEvaluationError for an error of the
     program, and QueryLimitError when it was stopped.
     """
+    # Before a process is taken: text that is no Unicode is an error of the caller, which `Query` words.
     code, text = program.encode(), value.encode()
     try:
         with (pool or POOL).process(owner, seconds) as (process, left):

@@ -26,6 +26,7 @@ FAILED: Final = b"E"
 TOO_MANY: Final = b"N"
 TOO_LARGE: Final = b"L"
 
+# Karta's own limit.
 MOST_RESULTS: Final = 999
 MEMORY: Final = 512 * 2**20
 
@@ -35,6 +36,7 @@ _MOST_PROGRAMS: Final = 256
 
 def start(library: str) -> "Answer":
     """Load libjq from the file of the extension."""
+    # To compile takes 0.75 ms: libjq binds all of its built-ins again.
     compiled = lru_cache(_MOST_PROGRAMS)(_load(library).compile)
 
     def answer(channel: "Channel", _: bytes, request: bytes) -> None:
@@ -58,6 +60,7 @@ def _evaluate(compiled: Callable[[str], "jq._Program"], request: bytes) -> tuple
     end = LENGTH.size + length
     program, value = request[LENGTH.size : end].decode(), request[end:].decode()
     try:
+        # As text, which libjq parses: of a value the package would first make text.
         results = list(islice(compiled(program).input_text(value), MOST_RESULTS + 1))
     except ValueError as error:
         return FAILED, str(error).encode()

@@ -108,6 +108,7 @@ def failure(emitter: "Emitter", node: Call, _here: str, sink: Sink) -> None:
     match message:
         case Literal(str() as text):
             emitter.line(f"refuse({emitter.module.constant(text)})")
+            # Never reached; but what is done with an output has to be written, or a variable would have no value.
             sink.write("None")
         case _:
             raise ValueError("error with a computed message is not plain")
@@ -120,6 +121,7 @@ def membership(emitter: "Emitter", node: Call, here: str, sink: Sink) -> None:
     texts = [term.value for term in terms if isinstance(term, Literal) and isinstance(term.value, str)]
     if len(texts) == len(terms):
         values = "".join(f"{emitter.module.constant(text)}, " for text in texts)
+        # Nothing but a text equals a text, so Python's comparison is that of jq.
         sink.write(emitter.bind(f"{here} in ({values})"))
     else:
         sink.write(emitter.bind(f"{called('IN', 1)}({here}, {emitter.generator(candidates)}({here}))"))

@@ -200,6 +200,7 @@ def arithmetic(operator: str, left: str, right: str, result: str) -> str:
     general = f"{_FUNCTIONS[operator]}({left}, {right})"
     variables = [atom for atom in (left, right) if not is_integer(atom)]
     integers = "".join(f"type({atom}) is int and " for atom in variables)
+    # `type(...) is int` leaves out booleans, with which Python would compute.
     if operator == "*":
         return f"{result} if {integers}-{_EXACT} <= ({result} := {left} * {right}) <= {_EXACT} else {general}"
     if operator in ("+", "-") and len(variables) == 1:
@@ -219,6 +220,7 @@ def comparison(operator: str, left: str, right: str) -> str:
 
 
 def _equality(left: str, right: str) -> str:
+    # Each is one object; `==` would find that 1 is true.
     if right in ("None", "True", "False"):
         return f"{left} is {right}"
     if is_text(right):

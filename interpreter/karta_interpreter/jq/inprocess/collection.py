@@ -97,6 +97,7 @@ def _flat(value: JSON, depth: JSON) -> Iterator[JSON]:
 
 def contains(value: JSON, wanted: JSON) -> bool:
     """``contains(wanted)``: part of a string, of an array, of the fields of an object."""
+    # To jq, true and false are values of two types.
     if kind(value) != kind(wanted) or (isinstance(value, bool) and value != wanted):
         raise QueryEvaluationError(f"{type_name(value)} cannot contain {type_name(wanted)}")
     return _contains(value, wanted, iter(range(_MOST_COMPARISONS)))
@@ -147,6 +148,7 @@ def least(value: JSON) -> JSON:
 
 def greatest(value: JSON) -> JSON:
     """``max``: the last of the largest; null for an empty array. Types other than null are not mixed."""
+    # Reversed: Python's `max` is the first of several that are equal.
     return max(value) if _are_integers(value) else max(_comparable("max", value)[::-1], key=order_key, default=None)
 
 

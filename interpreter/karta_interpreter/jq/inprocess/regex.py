@@ -182,6 +182,7 @@ def _matches(text: str, pattern: Pattern) -> Iterator[Any]:
     """The first match, or all of them: as in Go none is empty where another one ends."""
     try:
         if not pattern.everywhere:
+            # Most texts have no match, and the set finds that sooner than the pattern, which also finds the place.
             if pattern.found(text):
                 yield pattern.regexp.search(text)
             return

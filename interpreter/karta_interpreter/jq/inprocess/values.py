@@ -94,6 +94,7 @@ def to_json(value: JSON) -> str:
 
 
 def _text(value: str) -> str:
+    # gojq escapes it as it does control characters.
     return _quote(value).replace("\x7f", "\\u007f")
 
 

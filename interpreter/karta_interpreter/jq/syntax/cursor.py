@@ -82,6 +82,7 @@ class Cursor(ABC):
         """Go one level deeper."""
         if self._depth >= NESTING_LIMIT:
             raise self.error("the expression is nested too deeply here", self.next.span)
+        # No `finally`: an error ends the whole parse.
         self._depth += 1
         yield
         self._depth -= 1

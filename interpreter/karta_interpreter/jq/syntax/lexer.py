@@ -169,6 +169,7 @@ class _Lexer:
     def _unescape(self, escapes: str) -> str:
         units = [chr(int(code, 16)) if code else _ESCAPED.get(sign, sign) for code, sign in _ESCAPE.findall(escapes)]
         try:
+            # UTF-16 joins two escapes that are the halves of one character.
             return "".join(units).encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError as err:
             message = "this escape is half of a surrogate pair"

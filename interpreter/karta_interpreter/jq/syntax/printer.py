@@ -115,6 +115,7 @@ class _Printer:
         if isinstance(target, ast.Identity):
             return ""
         text = self.show(target, Level.TERM)
+        # `1.a` would begin with the number `1.`.
         return f"({text})" if text.isdecimal() else text
 
     def _step(self, node: ast.Index | ast.Slice | ast.Iterate) -> str:
