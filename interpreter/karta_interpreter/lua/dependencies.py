@@ -61,6 +61,7 @@ def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
                 continue
             seen.add(_key(dependency))
         found.append(dependency)
+    # The selector last: Karmada's order leaves it open, and equal requests have to get equal answers.
     return sorted(found, key=lambda one: (_key(one), "labelSelector" in one, str(one.get("labelSelector"))))
 
 

@@ -17,6 +17,7 @@ from karta_interpreter.lua.gotypes.quantities import approximate, read_quantity
 from karta_interpreter.lua.machine.host import without_nulls
 from karta_interpreter.lua.results import lua_type, read_table
 
+# Messages are those of Karmada, to the letter: `getPodRequirements` is what it calls `accuratePodRequirements` there.
 _ZERO = Quantity(0)
 _KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in the order in which Karmada gives them
 

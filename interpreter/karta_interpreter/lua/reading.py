@@ -155,6 +155,7 @@ def _lint(operation: str, text: str, name: str) -> list[Lint]:
     try:
         return [Lint(*each) for each in run_job(Job(["lint", text, operation], name, is_lint=True))]
     except LuaError as err:
+        # No error: a script that no process was free for may be right, and is tried when it is called.
         return [Lint("warning", "lua-unchecked", f"it could not be checked: {err}")]
 
 

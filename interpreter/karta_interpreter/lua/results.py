@@ -28,6 +28,7 @@ FUNCTION: Final = NoJson()
 """Any function."""
 
 _LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", list: "table", NoJson: "table"}
+# gopher-lua's `LValueType`, which Karmada prints as a number.
 _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
 _MOST_REPLICAS = 2**31 - 1

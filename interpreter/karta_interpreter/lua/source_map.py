@@ -9,7 +9,9 @@ from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.manifest import Document
 from karta_interpreter.k8s.values import Path
 
+# Line breaks of YAML 1.1, by which PyYAML counts lines.
 _BREAK = re.compile("\r\n|[\n\r\u0085\u2028\u2029]")
+# Anchors and tags in front of a value.
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 _COMMENT = re.compile(r"--(?!\[=*\[)")
 

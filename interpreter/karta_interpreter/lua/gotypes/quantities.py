@@ -93,6 +93,7 @@ def _small(text: str) -> _Small | None:
     signed = -value if sign == "-" else value
     if suffix in _BINARY:
         power = _BINARY[suffix]
+        # `ParseQuantity`: the precision is 15 - digits - exponent * 3 / 10 - 1, and there is a fast form from 0 on.
         if fraction or len(whole) > 14 - power * 3 // 10:
             return None
         return _Small(signed << power, 0, bool(value & 7))

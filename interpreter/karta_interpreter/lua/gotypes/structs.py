@@ -98,6 +98,7 @@ def _convert(go_type: str, value: JSON) -> Any:  # noqa: ANN401 - a struct, or a
 class _Scalar(ABCMeta):
     """A type of values that only a function of `SCALARS` can judge."""
 
+    # msgspec checks with it what `dec_hook` returns, and that has judged already.
     def __instancecheck__(cls, _: object) -> bool:
         return True
 
@@ -114,6 +115,7 @@ _TYPES: Final = {
 _ZEROS: Final = {"string": "", "bool": False, "int32": 0, "int64": 0}
 
 
+# Typed: 1, 1.0 and true are equal keys, but different values to Go.
 @lru_cache(4096, typed=True)
 def _kept(kind: type, value: JSON) -> JSON:
     """A scalar that Go writes as it is; msgspec makes a ValidationError of ValueError and TypeError."""

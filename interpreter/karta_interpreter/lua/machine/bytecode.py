@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
+# `LUAC_HEADERSIZE` of lundump.h. An instruction (lopcodes.h) has its operation in 6 bits, A in 8, C in 9 and B in 9.
 _HEADER: Final = 18
 _MOVE, _LOADK, _GETUPVAL, _GETTABUP, _GETTABLE, _SETTABUP, _SETTABLE, _SELF = 0, 1, 5, 6, 7, 8, 10, 12
 _TEST, _TESTSET = 27, 28
@@ -99,6 +100,7 @@ def as_karmada_compiles(bytecode: bytes) -> bytes:
     for function in functions:
         functions += function.functions
         for at, _ in function.kept():
+            # TEST of the register that TESTSET would copy: what goes is the assignment, and no instruction moves.
             struct.pack_into("=I", patched, function.code_at + 4 * at, _TEST | function.code[at] >> 23 << 6)
     return bytes(patched)
 

@@ -56,6 +56,7 @@ def sprintf(form: str, *arguments: JSON) -> str:
     '%!d(lua.LBool=true) %!d(MISSING)'
     """
     values = list(zip(arguments[::2], arguments[1::2], strict=True))
+    # `strFormat` hands no more values on to Go (string_safe.go); it counts signs and does not parse.
     values = values[: max(form.count("%") - form.count("%%"), 0)]
     pieces: list[str] = []
     place = used = 0

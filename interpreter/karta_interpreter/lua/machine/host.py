@@ -120,6 +120,7 @@ class Host:
         return rest
 
     def _take(self, number: int, name: str) -> tuple[Any, str | None] | None:
+        # Taken out: from now on the table of Lua has the field, and may change it.
         field = self._rest(number).pop(name if name.isascii() else _unspelled(name), None)
         if field is None:
             return None

@@ -64,6 +64,7 @@ class Runtime:
     """A virtual machine for one thread; not to be used again after MemoryError."""
 
     def __init__(self, kube: Kube) -> None:
+        # Lua 5.2 reads what gopher-lua reads, `goto` too, and the `_ENV` of a chunk can be set for each run.
         self._lua = lua52.LuaRuntime(
             encoding="latin-1",
             register_eval=False,
@@ -89,6 +90,7 @@ class Runtime:
             call.function,
             call.results,
             bool(call.own),
+            # The generator in `environment.lua` multiplies its state: of 0 it makes nothing but 0.
             getrandbits(_SEED_BITS) or 1,
             *(part for argument in call.arguments for part in self._host.give_text(argument)),
         )
@@ -107,18 +109,21 @@ class Runtime:
     def _start(self) -> Any:  # noqa: ANN401 - a table of Lua
         """The half of a new machine that is written in Lua."""
         lua = self._lua
+        # Otherwise Lua has userdata for them, of which lupa would look up attributes.
         as_function = lua.eval("python.as_function")
         machine, functions = lua.table(), lua.table()
         for name, function in self._host.functions():
             functions[name] = as_function(function)
         for part in _PARTS:
             lua.execute(_LOAD, _text(part), machine, functions)
+        # The parts hold on to what they need; nothing else of Lua or lupa is left for a script to find.
         lua.execute(_EMPTY)
         return machine
 
     def _load(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
         chunk, problem = _pair(self._machine.load(spelled(rewrite(text))))
         if chunk is None:
+            # The message quotes the text near the error: that of the author, not what `rewrite` has made of it.
             _, own_problem = _pair(self._machine.load(spelled(readable(text))))
             raise _syntax_error(own_problem or problem)
         return chunk

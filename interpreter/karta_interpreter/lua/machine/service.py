@@ -86,6 +86,7 @@ class _Conversation:
 
     def send(self, letter: bytes, value: JSON) -> None:
         """Send a message."""
+        # Sorted: the order of keys in a table of Lua differs between processes, and replicas have to answer alike.
         data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         if len(data) > LONGEST:
             raise TooLargeError

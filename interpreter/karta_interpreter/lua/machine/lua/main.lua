@@ -62,6 +62,7 @@ end
 function machine.run(chunk, name, wanted, has_karta, seed, ...)
   machine.return_all()
   local environment = machine.environment(seed, has_karta)
+  -- The first upvalue of a chunk is its _ENV: one compiled chunk serves all runs.
   setupvalue(chunk, 1, environment)
   local arguments, count = { ... }, select("#", ...) / 2
   for index = 1, count do
@@ -77,6 +78,7 @@ function machine.run(chunk, name, wanted, has_karta, seed, ...)
       missing = type(call)
     end
   end, note)
+  -- The string library of this run may hold what the script has put there.
   string_metatable.__index = nil
   if not ok then
     return failure(problem)

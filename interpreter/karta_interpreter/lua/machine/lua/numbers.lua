@@ -10,7 +10,8 @@ local byte, find, gsub, lower, rep, sub =
 local INT64 = 2 ^ 63
 local SMALLEST_NORMAL = 2 ^ -1022
 
--- The fewest digits that read back as the same number.
+-- The fewest digits that read back as the same number. %g leaves zeros at the end out, so one with fewer than 15 digits is
+-- found at 15, but for the numbers below the normal ones, which are less exact.
 local function shortest(number)
   local from = (number < SMALLEST_NORMAL and number > -SMALLEST_NORMAL) and 1 or 15
   for digits = from, 16 do
