@@ -77,7 +77,7 @@ class Application:
             return self.refuse(error.status, str(error), **later)
 
     def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
-        """Return the answer to a body sent to ``/interpret``, None when that is for `handle` to give."""
+        """Return the answer to a body sent to ``/interpret``, None where `handle` has to answer."""
         load = self._calls.load
         # `handle` adds `Connection: close` while draining, and waits for a turn that is not spent.
         if self.readiness.draining or load.is_spent:
@@ -177,7 +177,7 @@ def _seconds(parameters: str, most: float) -> float:
 # Karmada sends one value for each `timeoutSeconds`; the bound is for clients that send others.
 @lru_cache(maxsize=64)
 def timeout_of(parameters: str) -> float:
-    """Return the seconds of ``timeout=``, after which the client gives up; 0 where it is no Go duration.
+    """Return the seconds of ``timeout=``, after which the client gives up; 0 for text that is not a Go duration.
 
     >>> timeout_of("timeout=1m0.5s"), timeout_of("timeout=soon")
     (60.5, 0.0)

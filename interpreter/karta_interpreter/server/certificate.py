@@ -48,7 +48,7 @@ class CertificateSource(ABC):
 
     @abstractmethod
     def read(self) -> Certificate:
-        """Return the certificate to serve at the start; raises ServeError when there is none."""
+        """Return the certificate to serve at the start; raises ServeError without one."""
 
     async def look(self) -> Certificate:
         """Return the certificate to serve from now on, read in a thread; raises ServeError when it is not known."""
@@ -59,7 +59,7 @@ class CertificateSource(ABC):
 
 
 def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: datetime | None = None) -> Certificate:
-    """Return the pair; raises ServeError, which names its ``sources``, when it is none that Karmada would accept."""
+    """Return the pair; raises ServeError, which names its ``sources``, when Karmada would reject it."""
     try:
         leaf = read_certificates(chain, str(sources["chain"]))[0]
     except ValueError as error:

@@ -27,7 +27,7 @@ _NAME = re.compile(r"(?P<namespace>[a-z0-9][-a-z0-9]{0,62})/(?P<name>[a-z0-9][-a
 class SecretCertificates(CertificateSource):
     """The certificate in a Secret (``namespace/name``), created and renewed by the rules of `Rotation`.
 
-    ``stand_in`` is shown until there is one. Raises ServeError for what is no name of a Secret.
+    ``stand_in`` is shown until there is one. Raises ServeError for a malformed name.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ class FastLane(Connection):
     """A connection with a fast lane.
 
     The lane takes a request whose head comes in one piece while aiohttp is idle, and holds it until its body is
-    complete. What aiohttp gets are whole requests, so that its parser stands between two of them afterwards. The
+    complete. aiohttp gets complete requests only, so that its parser is between two of them afterwards. The
     first bytes that are anything else close the lane: from then on only that parser knows where a request begins.
     """
 

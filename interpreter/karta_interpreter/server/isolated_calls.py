@@ -123,7 +123,7 @@ class IsolatedCalls:
     async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
         """Return the answer to a review within so many seconds: where ``taken`` is None to a mutating one.
 
-        A Karta that takes too much time or memory is denied. Raises RequestError for a body that is no review, and
+        A Karta that takes too much time or memory is denied. Raises RequestError for a body that is not a review, and
         where no process is free.
         """
         subject: admission.Subject | None = None

@@ -84,7 +84,7 @@ def flush_log() -> None:
 
 
 class _Lines(QueueHandler):
-    """Hands lines to the thread that writes them; drops and counts those for which there is no room.
+    """Hands lines to the thread that writes them; drops and counts lines that the queue has no room for.
 
     stderr blocks its writer while a pipe is full or a log driver hangs. A server must go on then.
     """

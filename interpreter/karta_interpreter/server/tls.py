@@ -40,7 +40,7 @@ class Tls:
 
     @property
     def not_after(self) -> float | None:
-        """Until when the certificate is valid, in seconds since 1970; None while a stand-in is served."""
+        """When the certificate expires, in seconds since 1970; None while a stand-in is served."""
         return None if self.certificate.stands_in else self.certificate.not_after
 
     def install(self, certificate: Certificate) -> None:
