@@ -32,10 +32,10 @@ class Place:
 
 
 class Places:
-    """So many places, for owners that ask for one each time they need it.
+    """A number of places, for owners that request one each time they need it.
 
     A free place goes to the waiting owner that has the fewest, and of several such owners to the one that waits
-    longest; the owner that has just given the place back comes last of them. An owner that has a place gets a further
+    longest; the owner that has just freed the place comes last of them. An owner that has a place gets a further
     one only if another place stays free. So beside one owner any other gets a place at once; beside
     several it waits at most until a request of an owner with several places ends.
     """
@@ -55,7 +55,7 @@ class Places:
         return place
 
     def release(self, place: Place) -> None:
-        """Give a place back, or take back the request for it."""
+        """Free a place, or withdraw the request for it."""
         with self._lock:
             if place in self._waiting:
                 # It was never granted: its owner gave up.
