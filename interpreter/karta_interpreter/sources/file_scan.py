@@ -72,7 +72,7 @@ def list_files(root: Path) -> Listing:
 
 
 def _reason(path: Path, error: OSError, *, is_root: bool) -> str:
-    """Why a path cannot be listed; "" where that is no loss."""
+    """Why a path cannot be listed; "" where that does not matter."""
     if isinstance(error, FileNotFoundError) and not is_root:
         # Inside a folder a missing path is a dangling link, or a file that was deleted meanwhile.
         is_link = path.is_symlink() and path.suffix.lower() in {*_SUFFIXES, ""}

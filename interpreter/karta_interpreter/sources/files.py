@@ -23,7 +23,7 @@ ORIGIN = "catalogue"
 """The origin of every entry of the catalogue."""
 
 UNREADABLE = "unreadable"
-"""The rule of the finding that stands for a file, or a folder, that cannot be read."""
+"""The rule of the finding about a file, or a folder, that cannot be read."""
 
 _EMPTY = "the file is empty; its last version stays in use, delete the file to remove it"
 
@@ -56,7 +56,7 @@ class WatchedFile(ABC, Generic[Held]):
         try:
             return self.holding(_read(self.path))
         except OSError as error:
-            # Without a content: whatever can be read next is a change.
+            # Without a content: the next successful read is a change.
             return self._become(None, (self._unreadable(error.strerror or str(error)),))
 
     def holding(self, content: bytes) -> Self:
@@ -77,7 +77,7 @@ class WatchedFile(ABC, Generic[Held]):
 
     @abstractmethod
     def quarantined(self) -> Iterator[Quarantined]:
-        """What cannot be used, or not as it stands there."""
+        """What cannot be used, or only in part."""
 
     def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
         return replace(self, content=content, loaded=loaded, last_good=tuple(self._kept(loaded)))
@@ -87,7 +87,7 @@ class WatchedFile(ABC, Generic[Held]):
 
     @abstractmethod
     def _unreadable(self, reason: str) -> Held:
-        """What stands for this file when it cannot be read."""
+        """The entry for this file when it cannot be read."""
 
     @staticmethod
     @abstractmethod
@@ -229,7 +229,7 @@ class Folder(Generic[File]):
         return replace(self, files=dict(sorted(files.items())))
 
     def quarantined(self) -> tuple[Quarantined, ...]:
-        """What cannot be used of it."""
+        """What cannot be used of the folder."""
         return (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined()))
 
 

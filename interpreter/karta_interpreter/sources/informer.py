@@ -208,7 +208,7 @@ class Informer(Generic[View]):
 
 
 def _name(obj: Object) -> str:
-    """The key of an object; empty for a value without a name, which is no object."""
+    """The key of an object; empty for a value without a name, which is not an object."""
     namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
     return f"{namespace}/{name}" if namespace and name else name
 
@@ -218,6 +218,6 @@ def _version(obj: Object) -> str:
 
 
 def _number(obj: Object) -> int:
-    """The resource version of an object as a number, which grows; 0 where it is no number."""
+    """The resource version of an object as a number, which grows; 0 where it is not a number."""
     version = _version(obj)
     return int(version) if version.isdecimal() else 0

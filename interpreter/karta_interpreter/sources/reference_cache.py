@@ -107,6 +107,6 @@ class ReferenceCache:
 
 
 def _view(gvk: GVK, obj: Object) -> Object:
-    """An object of a list with its kind, which may stand in the list only, and without its managed fields."""
+    """An object of a list with its kind, which may be in the list only, and without its managed fields."""
     seen: Object = edit.remove(obj, ("metadata", "managedFields"))
     return {**gvk.type_meta, **seen}
