@@ -50,7 +50,7 @@ class Endpoint:
         """
         try:
             parts = urlsplit(url)
-            # A property that raises ValueError for a port that is none.
+            # A property that raises ValueError for an invalid port.
             _ = parts.port
         except ValueError as error:
             raise ServeError(f'"{url}" is not a URL: {error}') from error
