@@ -1,4 +1,4 @@
-"""From a document's parse events to its value and the place of every part of it.
+"""From a document's parse events to its value and the positions of all parts.
 
 Unquoted scalars mean what they mean to the API server (``sigs.k8s.io/yaml`` over ``go.yaml.in/yaml/v2``). That is YAML
 1.1 with the numbers of Go: ``yes`` is true, ``0777`` and ``0o777`` are octal, times (``12:30``) and dates stay strings.
@@ -31,7 +31,7 @@ _CONTAINER_TAGS = frozenset({"!", _TAG + "map", _TAG + "seq"})
 
 @dataclass(slots=True)
 class Mark:
-    """Where a value and its parts stand in the text; lines and columns count from 1.
+    """The position of a value and of its parts in the text; lines and columns count from 1.
 
     ``size`` is the number of values in it, itself included, and ``depth`` the levels of nesting.
     """

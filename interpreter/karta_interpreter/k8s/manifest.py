@@ -1,4 +1,4 @@
-"""YAML and JSON text as documents that know where their values stand."""
+"""YAML and JSON text as documents that know the positions of their values."""
 
 import re
 from bisect import bisect_right

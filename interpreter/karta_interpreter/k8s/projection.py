@@ -88,7 +88,7 @@ class Projection:
 
 
 def values_in(text: bytes) -> int:
-    """The number of keys and values, or more: strings may have what stands in front of a value.
+    """The number of keys and values, or more: the characters that precede a value are also counted in strings.
 
     >>> values_in(b'{"a": [1, 2]}')
     5
@@ -97,7 +97,7 @@ def values_in(text: bytes) -> int:
 
 
 def projection_reader(projections: Mapping[str, Projection | None]) -> Read:
-    """Return the decoder of an object that has these fields and no others, and gives their values in the same order.
+    """Return the decoder of an object that has these fields and no others, and returns their values in the same order.
 
     A value with a projection is an object, and objects in it have only the fields that the projection names. Any other
     value is read in full, and is None if it is missing.

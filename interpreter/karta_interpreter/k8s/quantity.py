@@ -19,13 +19,13 @@ _MOST_BINARY = (2**63 - 1) * _NANOS
 _MAX_EXPONENT = 1000
 _MAX_LENGTH = 256
 _SYNTAX = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMGTPE]i|[numkMGTPE]?))")
-"""A sign, a whole number, a fraction, and an exponent or a suffix; whatever is not there is empty."""
+"""A sign, a whole number, a fraction, and an exponent or a suffix; missing parts are empty."""
 _DECIMAL_SUFFIXES = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _UNITS = {suffix: 1024**power * _NANOS for power, suffix in enumerate(_BINARY_SUFFIXES)} | {
     suffix: 1000**power for power, suffix in enumerate(_DECIMAL_SUFFIXES)
 }
-"""The nanos of what each suffix stands for."""
+"""The factor of each suffix, in nanos."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,7 +43,7 @@ class Quantity:
 
     @classmethod
     def parse(cls, value: str | float) -> "Quantity":
-        """The quantity that text or a number stands for.
+        """The quantity of a text or a number.
 
         Binary amounts are capped at 2^63-1. Raises QuantityError, also above 10^1000.
         """

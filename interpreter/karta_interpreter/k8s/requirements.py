@@ -33,7 +33,7 @@ _TOO_LARGE = "it is more than an int64 holds, in which Karmada counts it"
 
 
 class Counting(StrEnum):
-    """Whose formula gives the amounts."""
+    """Which formula computes the amounts."""
 
     SCHEDULER = "scheduler"
     KARMADA = "karmada"
