@@ -68,7 +68,7 @@ class Location(NamedTuple):
         return get(document, self.path)
 
     def read(self, document: JSON) -> JSON:
-        """What the expression gives for the value at the path.
+        """The output of the expression for the value at the path.
 
         >>> Location(("replicas",), default=1, factor=4, cap=10).read({"replicas": 2})
         8
@@ -87,10 +87,10 @@ class Location(NamedTuple):
         return value
 
     def write(self, document: JSON, number: int) -> JSON:
-        """A new document for which the expression gives ``number``; the same one where it already does.
+        """A new document for which the output is ``number``; the same one where it already is.
 
         A number that the path has as text, or has to have so, is written as text. Raises QueryWriteError when no
-        value at this path gives that number.
+        value at this path has that output.
 
         >>> Location(("replicas",), factor=4).write({"replicas": 2}, 12)
         {'replicas': 3}
@@ -108,7 +108,7 @@ class Location(NamedTuple):
     def write_default(self, document: JSON) -> JSON:
         """A new document with the default at the path, where its parent is there and has no value; else the same one.
 
-        The expression gives what it gave before.
+        The output stays the same.
 
         >>> Location(("spec", "replicas"), default=1).write_default({"spec": {}})
         {'spec': {'replicas': 1}}
@@ -273,7 +273,7 @@ _KNOWN: Final = {
 
 
 def compile_trace(node: Node) -> Trace:
-    """Compile a plain expression to a function that gives all outputs for an object, each with its origin in that.
+    """Compile a plain expression to a function that returns all outputs for an object, each with its origin in that.
 
     Only constructs that hand a value on are followed; what every other one computes has no origin. It raises
     QueryLimitError for more than 999 outputs.

@@ -45,12 +45,12 @@ class Program:
 
     @cached_property
     def outputs(self) -> Outputs:
-        """Give a list of all outputs for an input."""
+        """Return a list of all outputs for an input."""
         return self._bounded or compile_list(self._node)
 
     @cached_property
     def trace(self) -> Trace | None:
-        """Give each output with its origin; None if the expression is not plain."""
+        """Return each output with its origin; None if the expression is not plain."""
         return None if self._bounded else compile_trace(self._node)
 
     @cached_property

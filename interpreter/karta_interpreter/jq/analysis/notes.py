@@ -55,7 +55,7 @@ class Reason(Struct, frozen=True, gc=False):
 
 
 def find_notes(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
-    """Return why an expression is not plain; ``variables`` are given beside the input and count as a part of it."""
+    """Return why an expression is not plain; ``variables`` count as a part of the input."""
     meter = _Meter(variables)
     meter.measure(node)
     return Reason.in_order(meter.notes)
@@ -107,7 +107,7 @@ class _Meter:
             case ast.Array(body):
                 return costs.collected(self.measure(body)) if body else costs.CONSTANT
             case ast.Variable(name) if name in self._variables:
-                # It gives all of its value for every input.
+                # Each input has all of its value as the output.
                 reason = "is read once for every output of what stands before it"
                 return self._note(node, reason) if self._repeated else INPUT
             case ast.Slice(target, start, stop):
@@ -166,13 +166,13 @@ class _Meter:
         return growth if isinstance(growth, Growth) else self._note(node, growth)
 
     def _combine(self, node: Node, operands: Sequence[Growth], *, paths_are_light: bool = False) -> Growth:
-        """What all combinations of some operands make of it."""
+        """What all combinations of some operands make of the input."""
         if reason := costs.clash(operands, paths_are_light=paths_are_light):
             return self._note(node, reason)
         return costs.combined(operands)
 
     def _reach(self, node: Node, target: Growth, keys: Sequence[Growth]) -> Growth:
-        """What taking a part of a target makes of it; of a key nothing is left."""
+        """What taking a part of a target makes of the input; nothing of a key is in the output."""
         return self._combine(node, [target, *keys], paths_are_light=target.count is None)
 
     def _note(self, node: Node, reason: str) -> Growth:

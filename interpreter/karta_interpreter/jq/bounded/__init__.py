@@ -48,12 +48,12 @@ def seconds_left() -> float:
 
 
 def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Pool | None = None) -> list[JSON]:
-    """The outputs of a program for an input given as JSON text.
+    """The outputs of a program for an input that is JSON text.
 
     Waiting for a process is part of the time, starting one is not. Raises QueryEvaluationError for an error of the
     program, and QueryLimitError when it was stopped.
     """
-    # Before a process is taken: text that is no Unicode is an error of the caller, which `Query` words.
+    # Before a process is taken: text that is not Unicode is an error of the caller, which `Query` words.
     code, text = program.encode(), value.encode()
     try:
         with (pool or POOL).process(owner, seconds) as (process, left):

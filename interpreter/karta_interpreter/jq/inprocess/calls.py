@@ -68,7 +68,7 @@ def negation(emitter: "Emitter", _node: Call, here: str, sink: Sink) -> None:
 
 
 def defined(body: Callable[..., Node]) -> Write:
-    """Write what another expression, made of the arguments, gives."""
+    """Write another expression, which is made of the arguments, in place of the call."""
     return lambda emitter, node, here, sink: emitter.construct(body(*node.arguments), here, sink)
 
 

@@ -133,7 +133,7 @@ class Choices(Writer):
             self.asked(condition, here, write)
 
     def _else(self, branches: list[tuple[Node, Node]], otherwise: Node) -> Node:
-        """What ``elif`` stands for: an ``if`` inside of ``else``."""
+        """Turn ``elif`` into an ``if`` inside of ``else``."""
         for branch in reversed(branches):
             otherwise = ast.If((branch,), otherwise)
             # From the inside out: there may be more of them than Python can recurse.
@@ -141,7 +141,7 @@ class Choices(Writer):
         return otherwise
 
     def asked(self, condition: Node, here: str, use: Callable[[str], None]) -> None:
-        """Write what is done with every output of a condition, given as Python that is true if the output is."""
+        """Write what is done with every output of a condition, as Python that is true if the output is."""
         if condition in self.module.singles:
             use(self.condition(condition, here))
         else:
@@ -191,7 +191,7 @@ _ORDERS: Final = {
 
 
 def is_comparison(operator: str) -> bool:
-    """Whether an operator gives a boolean for all operands."""
+    """Whether the result of an operator is a boolean for all operands."""
     return operator in ("==", "!=") or operator in _ORDERS
 
 

@@ -13,7 +13,7 @@ from karta_interpreter.k8s.values import JSON, type_name
 _MOST_COMPARISONS: Final = 10_000
 
 Many: TypeAlias = Callable[[JSON], Iterable[JSON]]
-"""An expression as a function that gives all of its outputs, in order and one by one."""
+"""An expression as a function that yields all of its outputs, in order."""
 
 
 def array_of(name: str, value: JSON) -> list[JSON]:
@@ -76,7 +76,7 @@ def _entry(entry: JSON) -> tuple[str, JSON]:
 
 
 def reverse(value: JSON) -> list[JSON]:
-    """``reverse`` of an array; null gives an empty one."""
+    """``reverse`` of an array; of null an empty one."""
     return [] if value is None else array_of("reverse", value)[::-1]
 
 

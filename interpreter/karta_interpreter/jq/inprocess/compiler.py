@@ -7,7 +7,7 @@ called: the functions of the modules beside this one, and generators for parts o
 The results are libjq's, with these differences. The first one is on purpose, some follow gojq, which definitions
 are written for, and the others keep the work of an expression bounded by its input:
 
-- ``.[]`` over null gives nothing instead of an error: a control plane holds objects without defaults.
+- ``.[]`` over null yields nothing instead of an error: a control plane holds objects without defaults.
 - Objects are read and printed in the order of their keys (gojq).
 - Computed numbers are normalised: 1.0 is 1, -0 is 0, integers beyond 2**53 are rounded to a double (gojq), and
   they are printed in gojq's format. A number that is only passed on stays as it is.
@@ -144,7 +144,7 @@ RUNTIME: Final[dict[str, Any]] = {
 
 
 Write = Callable[[str], list[str]]
-"""Gives the lines of a function with that name."""
+"""Returns the lines of a function with that name."""
 
 
 class Module:
@@ -167,7 +167,7 @@ class Module:
         return name
 
     def constant(self, value: object) -> str:
-        r"""Python that gives a value: for what comes from an expression, and so may be any text.
+        r"""Python for a value that comes from an expression, and so may be any text.
 
         Texts and small numbers are spelled out, in ASCII, others get a name.
 
@@ -209,7 +209,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def compile_one(node: Node) -> One | None:
-    """Compile a plain expression to a function that gives the only output; None if there may be more, or none.
+    """Compile a plain expression to a function that returns the only output; None if there may be more, or none.
 
     Raises ValueError for an expression that is not plain.
 
@@ -221,7 +221,7 @@ def compile_one(node: Node) -> One | None:
 
 
 def compile_list(node: Node) -> Outputs:
-    """Compile a plain expression to a function that gives a list of all outputs.
+    """Compile a plain expression to a function that returns a list of all outputs.
 
     That raises QueryLimitError for more than 999. Raises ValueError for an expression that is not plain.
     """
@@ -241,7 +241,7 @@ def compiled(write: Body, known: Mapping[str, Any] = RUNTIME, origin: Origin = N
 
 
 def source(node: Node, origin: Origin = None) -> str:
-    """The Python that `compile_list` makes of an expression; ``compile_trace`` gives the input the origin ``()``.
+    """The Python that `compile_list` makes of an expression; in ``compile_trace`` the input has the origin ``()``.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> print(source(parse(".groups[] | select(.on) | .replicas // 1")))

@@ -7,7 +7,7 @@ with every pipe. An expression is plain only if neither can get out of hand:
 1. *One generator.* Where jq combines operands (an operator, a key, the entries of an object, the pieces of a string,
    the input and the argument of a function, the condition and the branches of ``if``), the number of outputs of
    at most one of them may depend on the input. The others, which run again for each of its outputs, then have to
-   be *light*: take a constant time and give values of constant size. Constants are light, and so are lengths,
+   be *light*: take a constant time and return values of constant size. Constants are light, and so are lengths,
    types, products of paths, and what is computed from those. A path is not, nor is ``.x // 1``: the value there may
    have any size; ``.x // 1 | numbers`` is. Next to ``*``, ``%``, ``and``, ``or`` and ``has``, and as a key, it is
    enough to take a constant time: there a path is allowed.
@@ -131,7 +131,7 @@ def clash(operands: Sequence[Growth], *, paths_are_light: bool = False) -> str:
 
 
 def conditional(conditions: Sequence[Growth], result: Growth) -> Growth:
-    """A result that is given once for every combination of the outputs of some conditions."""
+    """A result that is returned once for every combination of the outputs of some conditions."""
     answers = combined(conditions)
     return piped(replace(answers, size=answers.outputs, small=False), result)
 

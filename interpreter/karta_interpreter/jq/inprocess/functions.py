@@ -27,7 +27,7 @@ class Argument(Enum):
     EACH = auto()
     """Any expression; runs for each element, or for each output of another argument."""
     PATTERN = auto()
-    """Any expression that gives regular expressions; runs once."""
+    """Any expression whose outputs are regular expressions; runs once."""
     SINGLE = auto()
     """An expression with exactly one output; runs for each match."""
     FLAGS = auto()
@@ -124,7 +124,7 @@ def _of_values(name: str, implementation: Callable[[JSON, JSON], JSON], cost: _C
 
 
 def _of_text(name: str, function: Callable[[str], str]) -> Function:
-    """A function of a string alone, which gives one of the same size."""
+    """A function of a string alone, which returns one of the same size."""
     return _of_input(name, lambda value: function(values.text_of(name, value)), _SAME, None)
 
 
@@ -170,7 +170,7 @@ def _regex(
 
 
 def _of_number(name: str, function: Callable[[values.Number], values.Number]) -> Function:
-    """A function of a number alone, which gives a number."""
+    """A function of a number alone, which returns a number."""
 
     def implementation(value: JSON) -> values.Number:
         if values.is_number(value):

@@ -67,7 +67,7 @@ def part(value: JSON, start: JSON, stop: JSON) -> JSON:
 
 
 def elements(value: JSON) -> Sequence[JSON]:
-    """What ``.[]`` gives in jq; the values of an object come in the order of its keys."""
+    """The outputs of ``.[]`` in jq; the values of an object come in the order of its keys."""
     if not isinstance(value, (list, dict)):
         raise QueryEvaluationError(f"cannot iterate over {type_name(value)}")
     check_size(value)
@@ -81,7 +81,7 @@ def check_size(value: list[JSON] | dict[str, JSON]) -> None:
 
 
 def present_elements(value: JSON) -> Sequence[JSON]:
-    """What ``.[]`` gives here: nothing for null, because a control plane holds objects without defaults."""
+    """The outputs of ``.[]`` here: nothing for null, because a control plane holds objects without defaults."""
     return () if value is None else elements(value)
 
 

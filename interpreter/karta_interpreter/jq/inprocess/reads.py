@@ -1,6 +1,6 @@
 """Which parts of its input a plain expression reads, and at which of them it may be written.
 
-Both analyses are conservative: a construct that is no path, no choice and no condition counts as reading all of its
+Both analyses are conservative: a construct other than a path, a choice or a condition counts as reading all of its
 input, and nothing is known of where it may be written.
 """
 
@@ -26,7 +26,7 @@ def take_outputs(projection: Projection, *queries: "Query | None") -> None:
 
 
 def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
-    """Mark what an expression looks at to give its outputs; return the parts that outputs are, unless computed.
+    """Mark what an expression looks at to compute its outputs; return the parts that outputs are, unless computed.
 
     What becomes of the outputs is for the caller to mark.
 
@@ -96,7 +96,7 @@ def _called(reads: Reads, arguments: Sequence[Node], inputs: Projections) -> Pro
 
 
 def taken(parts: Iterable[Projection]) -> Projections:
-    """Mark all of some parts as read. What is computed from them is no part of the input."""
+    """Mark all of some parts as read. What is computed from them is not part of the input."""
     for part in parts:
         part.take_all()
     return ()

@@ -85,7 +85,7 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
 
 
 def computed_pattern(pattern: JSON, flags: str) -> Pattern:
-    """A pattern that comes from the object; QueryEvaluationError where it is none or too large."""
+    """A pattern that comes from the object; QueryEvaluationError for an invalid one and one that is too large."""
     try:
         compiled = compile_pattern(text_of("a pattern", pattern), flags)
     except ValueError as error:

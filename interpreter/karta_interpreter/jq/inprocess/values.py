@@ -30,7 +30,7 @@ def truthy(value: JSON) -> bool:
 
 
 def kind(value: JSON) -> str:
-    """The name that jq's ``type`` gives."""
+    """The result of jq's ``type``."""
     return _KINDS.get(type(value), "null")
 
 

@@ -43,7 +43,7 @@ class Writer(ABC):
 
     ``a | b`` is ``a`` with ``b`` written where its outputs are: loops inside of loops. A construct that would have to
     write the same twice becomes a generator of its own, and so does what is nested too deep.
-    An *atom* is Python that gives a value and takes no time: the name of a variable or a constant.
+    An *atom* is Python for a value that takes no time: the name of a variable or a constant.
     Where the input has an origin, variables with a value that is read from it have theirs, in ``origins``.
     """
 
@@ -109,7 +109,7 @@ class Writer(ABC):
         return self.located(name, self.new()) if here in self.origins else name
 
     def assign(self, name: str, output: str, origin: str = "") -> None:
-        """Give such a variable an output."""
+        """Assign an output to such a variable."""
         self.line(f"{name} = {output}")
         if name in self.origins:
             self.line(f"{self.origins[name]} = {origin or self.origin(output)}")
@@ -217,7 +217,7 @@ class Writer(ABC):
             sink.write(name)
 
     def generator(self, node: Node) -> str:
-        """The name of a function that gives all outputs of an expression, one by one."""
+        """The name of a function that yields all outputs of an expression."""
         return self.function(lambda writer: writer.produce(node), generates=True)
 
     def produce(self, node: Node) -> None:

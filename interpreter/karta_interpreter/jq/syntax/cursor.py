@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Cursor(ABC):
-    """Reads tokens, of which ``next`` is the one in front, and patterns, in which whole queries may stand."""
+    """Reads tokens, of which ``next`` is the one in front, and patterns, which may contain whole queries."""
 
     def __init__(self, text: str) -> None:
         self._tokens = tokenize(text)

@@ -45,7 +45,7 @@ class Kind(StrEnum):
 class Token(NamedTuple):
     """One token: ``text`` as written, except that ``FIELD``, ``VARIABLE`` and ``FORMAT`` lose their sign.
 
-    A ``TEXT`` token holds the characters that its escapes stand for.
+    A ``TEXT`` token has its escapes replaced by characters.
     """
 
     kind: Kind

@@ -66,7 +66,7 @@ Step = ast.Index | ast.Slice | ast.Iterate
 def optional_step(step: Step, span: Span) -> Node:
     """A step with a ``?`` behind it.
 
-    Where the key depends on the input the tree does not separate the step from what stands before it: there the ``?``
+    Where the key depends on the input the tree does not separate the step from what precedes it: there the ``?``
     covers both.
     """
     if isinstance(step.target, ast.Identity) or not has_fixed_key(step):

@@ -17,7 +17,7 @@ _ENCLOSING = ast.Bind | ast.Define | ast.Label
 
 
 def render(node: Node, *, lenient: bool = False) -> str:
-    """The canonical text of a tree: ``parse(render(node)) == node`` for every tree that ``parse`` gives.
+    """The canonical text of a tree: ``parse(render(node)) == node`` for every tree that ``parse`` returns.
 
     It has as few parentheses as jq 1.7, jq 1.8 and gojq need to read it alike. The ``lenient`` text differs
     in one thing: iterating over null yields nothing instead of failing.
@@ -138,7 +138,7 @@ class _Printer:
             case ast.Try(ast.Iterate(ast.Identity())):
                 return ".[]?"
             case ast.Try(ast.Index() | ast.Slice() | ast.Iterate() as step) if not is_optional_step(node):
-                # To jq a `?` right behind a step covers neither what stands before that nor its key.
+                # To jq a `?` right behind a step covers neither what precedes that nor its key.
                 return f"({self.show(step)})?"
         return f"{self.show(node.body, Level.TERM)}?"
 
@@ -187,7 +187,7 @@ class _Printer:
         return f"({self.show(key)})"
 
     def _value(self, node: Node) -> str:
-        """The text of a value of an object, where pipes may stand but commas may not."""
+        """The text of a value of an object, which may have pipes but no commas."""
         if isinstance(node, ast.Pipe) and level_of(node) is Level.QUERY:
             return f"{self.show(node.left, Level.ALTERNATIVE)} | {self._value(node.right)}"
         return self.show(node, Level.ALTERNATIVE)

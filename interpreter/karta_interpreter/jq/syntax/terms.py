@@ -19,7 +19,7 @@ _EXACT_INTEGERS = 2**53
 class TermParser(Cursor):
     """Reads terms: paths, literals, calls, strings and blocks.
 
-    The method of a block is given the token that opened the block, already taken.
+    The method of a block gets the token that opened the block, already taken.
     """
 
     @abstractmethod

@@ -31,7 +31,7 @@ def nodes_in(value: object) -> Iterator[Node]:
 
 
 def terms_of(node: Node) -> list[Node]:
-    """The parts of a list, ``a, b, c``; the node itself where it is none."""
+    """The parts of a list, ``a, b, c``; the node itself where it is not a list."""
     terms: list[Node] = []
     unseen = [node]
     while unseen:
@@ -84,7 +84,7 @@ def variables_in(node: Node) -> frozenset[str]:
 
 
 def field_of(node: Node, *names: str) -> Node:
-    """The expression of a field, or of one inside of that, of each output of an expression that gives objects.
+    """The expression of a field, or of one inside of that, of each output of an expression whose outputs are objects.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> from karta_interpreter.jq.syntax.printer import render
@@ -95,7 +95,7 @@ def field_of(node: Node, *names: str) -> Node:
 
 
 def owner_of(node: Node) -> Node | None:
-    """The expression of the objects of which an expression gives one field; None where it may give others.
+    """The expression of the objects one field of which an expression returns; None where it may return others.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> from karta_interpreter.jq.syntax.printer import render
