@@ -67,7 +67,7 @@ def is_customization(value: JSON) -> bool:
 def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     """Every customization of a manifest; ``source`` names the text in findings.
 
-    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result with a
+    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all makes one result with a
     finding, and so does a document that is something else; nothing is raised.
     """
     try:

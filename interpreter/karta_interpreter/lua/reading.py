@@ -59,7 +59,7 @@ def lints() -> bool:
 def read_scripts(customizations: JSON, name: str, path: Path = (), place: Place | None = None) -> Reading:
     """Read and judge a mapping such as ``spec.customizations``: ``{healthInterpretation: {luaScript: ...}}``.
 
-    ``name`` is that of the customization, for messages, and ``path`` where the mapping stands, for findings. With a
+    ``name`` is that of the customization, for messages, and ``path`` that of the mapping, for findings. With a
     ``place`` the findings and the scripts know their lines.
 
     >>> reading = read_scripts({"retention": {"luaScript": "function Retain(a, b) return a end"}}, "mine")

@@ -11,14 +11,14 @@ from karta_interpreter.lua.empty_tables import restore_empty_tables
 from karta_interpreter.lua.gotypes import MismatchError, rewrite
 
 Returned: TypeAlias = Sequence[JSON]
-"""All results of a function; a table that is empty is ``[]`` or ``{}``, which says nothing of what it was."""
+"""All results of a function; an empty table is ``[]`` or ``{}``, for Lua does not distinguish the two."""
 
 _Answer: TypeAlias = dict[str, JSON]
 
 
 @final
 class NoJson:
-    """A function of Lua, or a table that is no JSON and why."""
+    """A function of Lua, or a table that is not JSON, with the reason."""
 
     def __init__(self, problem: str = "") -> None:
         self.problem = problem
@@ -56,7 +56,7 @@ def lua_type(value: JSON) -> str:
 
 
 def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = rewrite) -> JSON:
-    """What Go writes for a table that it reads as the type, or with another ``read`` of `gotypes` what that gives.
+    """What Go writes for a table that it reads as the type, or the result of another ``read`` of `gotypes`.
 
     An empty table is the empty value. Raises LuaRunError where a table does not fit.
     """
@@ -106,7 +106,7 @@ def _changed_object(name: str) -> Callable[[Returned, Sequence[Object]], _Answer
 
 
 def _check_object(value: JSON) -> None:
-    """Refuse what Karmada's ``Unstructured`` does not take: an object has a kind, and a list is none."""
+    """Reject what Karmada's ``Unstructured`` rejects: an object without a kind, and a list."""
     if isinstance(value, list):
         problem = "json: cannot unmarshal array into Go value of type map[string]interface {}"
         raise LuaRunError(f"json unmarshal obj failed: {problem}")

@@ -49,9 +49,9 @@ SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
 class Script:
     """One Lua script.
 
-    ``name`` is that of the customization it belongs to; ``line`` is the line of ``source`` on which the script's
-    first line stands, 0 when unknown. ``lines`` has one for each line of the script where they do not simply follow
-    one another: YAML that starts with ``>`` is folded, and a JSON string stands on one line.
+    ``name`` is that of the customization it belongs to; ``line`` is the line of ``source`` on which the script
+    begins, 0 when unknown. ``lines`` has one for each line of the script where they are not consecutive: YAML that
+    starts with ``>`` is folded, and a JSON string is on one line.
     """
 
     operation: str
@@ -67,7 +67,7 @@ class Script:
         return SLOTS[self.operation].function
 
     def line_in_source(self, line: int) -> int:
-        r"""The line of ``source`` on which a line of the script stands, 0 when unknown.
+        r"""The line of ``source`` that has a line of the script, 0 when unknown.
 
         >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine", line=11).line_in_source(2)
         12

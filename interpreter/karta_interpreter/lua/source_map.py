@@ -1,4 +1,4 @@
-"""Where the lines of a script stand in the YAML or JSON text that it is a value of."""
+"""From lines of a script to lines of the YAML or JSON text that holds it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ class Lines:
 
     @property
     def are_consecutive(self) -> bool:
-        """Whether each line of the script stands on the line after the one before it."""
+        """Whether the lines of the script are consecutive lines of the text."""
         return self.of_script == tuple(range(self.of_script[0], self.of_script[0] + len(self.of_script)))
 
     def place(self, number: int, word: str = "") -> tuple[int, int]:
@@ -88,7 +88,7 @@ class Lines:
         return line, start[1] + is_quoted + column - 1
 
     def swallowed(self) -> Iterator[tuple[int, int, str]]:
-        """Code that folding has put behind a comment: line, column and text of each first line of it."""
+        """Code that folding has put behind a comment: line, column and text where each such piece begins."""
         for group in self._groups:
             if len(group) == 1:
                 continue  # also every line of a JSON string, which all stand on one that may be long

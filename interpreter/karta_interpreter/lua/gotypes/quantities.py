@@ -1,7 +1,7 @@
 """Quantities as Go keeps them between reading and writing.
 
 A `resource.Quantity` that was read remembers its text where that looked canonical at a glance, and writes it
-back: ``1.500`` stays as it is while ``1.50`` becomes ``1500m``. And what it gives as a float depends on the
+back: ``1.500`` stays as it is while ``1.50`` becomes ``1500m``. And its value as a float depends on the
 scale that it was written with. Follows ``k8s.io/apimachinery/pkg/api/resource/quantity.go``.
 """
 
@@ -33,7 +33,7 @@ class _Small(NamedTuple):
 
 
 def read_quantity(text: str) -> Quantity:
-    """The quantity that text stands for; raises QuantityError in Go's words.
+    """The quantity of a text; raises QuantityError in Go's words.
 
     >>> read_quantity("1 Gi")
     Traceback (most recent call last):
@@ -86,7 +86,7 @@ def approximate(text: str) -> float:
 
 
 def _small(text: str) -> _Small | None:
-    """The fast form that Go gives an amount of few digits, None for any other."""
+    """The fast form that Go uses for an amount of few digits, None for any other."""
     sign, whole, fraction, suffix = _parts(text)
     digits = whole + fraction
     value = int(digits)

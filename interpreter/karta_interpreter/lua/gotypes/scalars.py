@@ -11,7 +11,7 @@ from karta_interpreter.lua.go_numbers import json_number, json_text
 from karta_interpreter.lua.gotypes.quantities import written_quantity
 
 Reader: TypeAlias = Callable[[JSON], JSON]
-"""Gives back a value as Go keeps it, or raises MismatchError."""
+"""Returns a value as Go keeps it, or raises MismatchError."""
 
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool"}
 _INSTANT = re.compile(
@@ -22,7 +22,7 @@ _LAYOUT = "2006-01-02T15:04:05Z07:00"
 
 
 class MismatchError(LuaRunError):
-    """A value that does not fit; on its way out it learns where the value stands.
+    """A value that does not fit; on its way out it collects the path of the value.
 
     Its text is that of ``encoding/json`` with the index of every list in the path, which Go leaves out.
     """

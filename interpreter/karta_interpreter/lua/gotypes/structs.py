@@ -1,7 +1,7 @@
 """Reading and writing values as Go types, as ``encoding/json`` does.
 
 A field may be spelled in any case, and several spellings of it are read one after the other; unknown fields are left
-out. An empty table inside a value is no value: Karmada deletes it before it reads, since an empty list and an empty
+out. An empty table inside a value does not count: Karmada deletes it before it reads, since an empty list and an empty
 object are the same in Lua (``convertEmptySliceToEmptyStructPartly`` of ``luavm/lua_convert.go``).
 
 The types are declared in ``types.txt``. msgspec reads what needs no change, many times faster than `_read`.
@@ -53,7 +53,7 @@ def _field(declared: str) -> Field:
 
 
 def decode(go_type: str, value: JSON) -> JSON:
-    """A value with the fields of the type, under their own names; one that needs no change is given back itself.
+    """A value with the fields of the type, under their own names; one that needs no change is returned itself.
 
     Raises MismatchError for the first field that does not fit.
 
@@ -141,7 +141,7 @@ def _type(go_type: str) -> Any:  # noqa: ANN401 - a type as msgspec takes it
 
 
 def _default(field: Field) -> Any:  # noqa: ANN401
-    """What stands for a field that is missing: msgspec leaves it out again, unless a factory has made it."""
+    """The value of a missing field: msgspec leaves it out again, unless a factory has made it."""
     zero = _ZEROS.get(field.type)
     if field.always:
         return msgspec.field(default_factory=lambda: zero)

@@ -1,7 +1,7 @@
 """What a compiled script reads, writes and calls: its names, found in the bytecode of Lua 5.2.
 
 The compiler knows which names are locals, so that nothing has to be parsed again here. A register is followed as long
-as instructions stand in a row: enough for ``os.getenv`` and for ``local kube = require("kube")``.
+as instructions follow one another: enough for ``os.getenv`` and for ``local kube = require("kube")``.
 """
 
 import struct
@@ -25,7 +25,7 @@ _ENVIRONMENT: Final[Known] = ("environment", "")
 
 
 class Mention(NamedTuple):
-    """A name and the line it stands on."""
+    """A name and its line."""
 
     name: str
     line: int

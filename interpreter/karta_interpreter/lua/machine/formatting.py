@@ -24,7 +24,7 @@ _INTEGER_BASES: Final = {"b": "b", "d": "d", "i": "d", "o": "o", "x": "x", "X": 
 
 @dataclass(frozen=True, slots=True)
 class _Directive:
-    """What stands between a percent sign and the end of its verb."""
+    """A directive, from its percent sign to its verb."""
 
     flags: str
     width: int

@@ -73,13 +73,13 @@ class Host:
         self._rests: dict[int, dict[str, Any]] = {}
 
     def give_text(self, text: bytes) -> tuple[Any, str | None]:
-        """An argument of a script, given as JSON text, as `give` gives it."""
+        """The same as `give`, for an argument that is JSON text."""
         if text.startswith(b"{") and text != b"{}":
             return self._lend(text), "object"
         return self.give(_without_nulls_of(text))
 
     def give(self, value: JSON) -> tuple[Any, str | None]:
-        """A value without nulls as Lua takes it, and its kind, for objects are given as numbers."""
+        """A value without nulls as Lua takes it, and its kind: an object is passed as a number."""
         kind = type(value)
         if kind is str:
             return spelled(value), None
@@ -90,7 +90,7 @@ class Host:
         return (self._to_lua(_spelled_table(value)) if kind in (dict, list) else value), None
 
     def given_values(self, given: Sequence[Any], empty: JSON) -> list[JSON]:
-        """The values that ``json.lua`` gives as kinds and values; ``empty`` stands for an empty table."""
+        """The values that ``json.lua`` passes as kinds and values; an empty table becomes ``empty``."""
         return [self._given_value(kind, value, empty) for kind, value in zip(given[::2], given[1::2], strict=True)]
 
     def _given_value(self, kind: str, value: Any, empty: JSON) -> JSON:  # noqa: ANN401 - by its kind
@@ -152,7 +152,7 @@ class Host:
 
 
 def decoded(text: str) -> str:
-    r"""The text that spelled bytes are, with U+FFFD for each one that is no part of UTF-8, as Go has it.
+    r"""The text that spelled bytes are, with U+FFFD for each invalid byte, as Go has it.
 
     >>> decoded("gr\u00c3\u00bcn \u00ff") == "gr\u00fcn \ufffd"
     True
@@ -166,7 +166,7 @@ def spelled(text: str) -> str:
 
 
 def _unspelled(text: str) -> str:
-    """The text that spelled bytes are, with a surrogate for each one that is no part of UTF-8."""
+    """The text that spelled bytes are, with a surrogate for each invalid byte."""
     return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 

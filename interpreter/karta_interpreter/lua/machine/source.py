@@ -31,7 +31,7 @@ _KEYWORDS: Final = frozenset(
     )
 )
 _GO_ON: Final = frozenset(("and", "or", "==", "~=", "<", ">", "<=", ">=", "..", "+", "-", "*", "/", "%", "^", ","))
-"""What makes a value of more than the function in front of it."""
+"""Tokens that continue an expression after the ``end`` of a function."""
 _ORDINARY: Final = {"_ENV": "_ENV_"}
 """Names that mean nothing to gopher-lua."""
 _VARIADIC: Final = re.compile(r"(\bfunction\b[^()]*\([^()]*\.\.\.\s*\))")
@@ -39,7 +39,7 @@ _ORDER_MATTERS: Final = re.compile(r"\b(?:pairs|next|_G)\b")
 
 
 def rewrite(text: str) -> str:
-    """A chunk that gives the script as a function, line by line; it gets what joins texts and what orders tables.
+    """A chunk that returns the script as a function, each line in its place; it gets what joins text and orders tables.
 
     The script itself gets no arguments, so its ``...`` is as empty as it is for Karmada.
 
@@ -144,7 +144,7 @@ class _Rewriter:
         return kind in ("text", "long") or word in (")", "]", "}") or (kind == "name" and word not in _KEYWORDS)
 
     def _field(self) -> str:
-        """The name that stands in front of an equals sign, as a string of Lua; "" where it is no field's."""
+        """The name before an equals sign, as a string of Lua; "" where it is not the name of a field."""
         (_, far), (before, opened), (kind, word), (_, closed) = self._last
         if closed == "]" and opened == "[" and kind == "text" and far in ("{", ",", ";"):
             return _ESCAPE.sub(_escape, word)

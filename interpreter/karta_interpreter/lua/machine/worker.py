@@ -53,7 +53,7 @@ class Job(NamedTuple):
     on_print: Callable[[str], None] | None = None
 
     def encoded(self) -> bytes:
-        """The bytes of the request; raises LuaRunError for an object that is no JSON."""
+        """The bytes of the request; raises LuaRunError for an object that is not JSON."""
         return _json(self.request)
 
     def reply(self, letter: bytes, payload: bytes) -> bytes:
