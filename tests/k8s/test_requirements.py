@@ -263,6 +263,16 @@ def sidecar(requests: JSON = None, limits: JSON = None) -> dict[str, JSON]:
             id="also where they are zero",
         ),
         pytest.param(
+            {
+                "containers": [container()],
+                "initContainers": [container({"cpu": "0"})],
+                "resources": {"limits": {"cpu": "2"}},
+            },
+            None,
+            None,
+            id="and where an init container has the zero",
+        ),
+        pytest.param(
             {"containers": [MAIN], "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}},
             {"cpu": "1", "memory": "512Mi"},
             {"cpu": "500m", "memory": "512Mi"},

@@ -70,6 +70,7 @@ class Quantity:
         return _divide_up(self.nanos, _NANOS // 1000)
 
     def __add__(self, other: "Quantity") -> "Quantity":
+        # As Go's `Add`: zero has no format of its own.
         return Quantity(self.nanos + other.nanos, self.format if self.nanos else other.format)
 
     def __str__(self) -> str:

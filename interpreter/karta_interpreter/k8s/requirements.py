@@ -160,6 +160,7 @@ def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object],
 
 def _raise(totals: dict[str, int], amounts: Mapping[str, int]) -> None:
     for name, amount in amounts.items():
+        # Also 0 for 0: a request that is stated keeps a limit of the pod from standing in for it, see `_of_the_pod`.
         if amount >= totals.get(name, 0):
             totals[name] = amount
 
