@@ -35,6 +35,7 @@ def rival(present: Object | None, desired: Object) -> str:
     if present is None:
         return "it was deleted"
     entries = edit.get(present, ("metadata", "managedFields")) or ()
+    # Another installation of this program has our field manager, too; only the rest of the managers have names.
     managers = {entry["manager"] for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})} - {MANAGER}
     who = f"it was changed by {', '.join(sorted(managers)) or 'another karta-interpreter'}"
     theirs, ours = _addresses(present), _addresses(desired)

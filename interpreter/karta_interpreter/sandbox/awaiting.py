@@ -41,6 +41,7 @@ class AsyncPool:
         try:
             yield exchange, left
         except BaseException:
+            # Also the cancellation of a client that has left: the process is in the midst of an answer.
             self._end(process, place)
             raise
         process.is_settling = True  # from before the caller can ask again

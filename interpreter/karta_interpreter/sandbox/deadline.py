@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
+# A context variable: calls that run at once, in tasks or in threads, have a deadline each.
 _end: Final[ContextVar[float | None]] = ContextVar("end", default=None)
 
 

@@ -71,6 +71,7 @@ class Places:
     def _grant(self, last: str | None = None) -> None:
         while self._waiting and self._free:
             place = min(self._waiting, key=lambda waiting: (self._used[waiting.owner], waiting.owner == last))
+            # The owner with the fewest has one already, so all that wait have.
             if self._used[place.owner] and self._free == 1:
                 return
             self._waiting.remove(place)
@@ -118,6 +119,7 @@ class Pool:
             try:
                 yield process, left
             except BaseException:
+                # Whatever it is, Ctrl-C too: the process is in the midst of an answer that none will read.
                 self.drop(process)
                 raise
             self.put_back(process)

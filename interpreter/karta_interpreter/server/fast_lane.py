@@ -137,6 +137,7 @@ class FastLane(Connection):
         self._awaited = None
         if self.transport is None or awaited.cancelled():
             return
+        # There is a result: `Calls` makes an answer of every error.
         answer, is_last = awaited.result()
         self._write(answer, b"" if not (is_last or self.is_old) else _LAST)
         if is_last or self.is_old:

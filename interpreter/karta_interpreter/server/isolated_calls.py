@@ -184,6 +184,7 @@ def _request(about: bytes) -> Request:
 
 
 def _left(until: float) -> float:
+    # Not 0: a message with 0 seconds begins no request, and would have no deadline.
     return max(until - time.monotonic(), 0.001)
 
 

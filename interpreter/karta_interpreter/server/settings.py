@@ -43,7 +43,7 @@ class Settings:
     certificate_interval: float = 10.0
     plain_http: bool = False
     body_limit: int = 32 * MIB
-    call_limit: float = 2.5
+    call_limit: float = 2.5  # Karmada waits `webhook_timeout`; the rest is for the way there and back
     calls_in_work: int = 64
     connections: int = 2000
     header_timeout: float = 10.0

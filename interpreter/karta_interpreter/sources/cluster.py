@@ -145,6 +145,7 @@ class Cluster:
                     await work()
                 except Exception:
                     _logger.exception("an error in this program while it reads the Kartas of the cluster; it goes on")
+                # Work that ends has failed: a pause, so that a failure that comes back at once does not fill the log.
                 await asyncio.sleep(self._pace.longest)
 
         group.create_task(keep())

@@ -190,6 +190,7 @@ class Informer(Generic[View]):
     def _watched(self) -> bool:
         """Note that watching works; whether it did not before."""
         recovered = self._not_watched is not None
+        # Not after a list: a server that lists and breaks each watch would be asked for a list all the time.
         self._failures, self._not_watched = 0, None
         self._in_step = time.monotonic()
         return recovered
