@@ -98,6 +98,7 @@ class Query:
         if vetting.verdict is Verdict.BOUNDED:
             program = Program(node, _bounded(node, sorted(read), owner))
         else:
+            # By the text alone: the values of variables are looked up when the program runs.
             program = _PLAIN.setdefault(text, Program(node))
         return cls(text, node, vetting, program, read)
 

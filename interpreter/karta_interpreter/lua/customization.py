@@ -61,6 +61,7 @@ def is_customization(value: JSON) -> bool:
     >>> is_customization({"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization"})
     True
     """
+    # By the kind alone: a wrong apiVersion is a finding about a customization, and no reason to read it as a Karta.
     return isinstance(value, dict) and value.get("kind") == KIND
 
 

@@ -48,6 +48,7 @@ _FOREIGN: Final = {
     "True": "true",
     "False": "false",
 }
+# A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
 _MOST_SHOWN: Final = 50
 _MOST_GUESSES: Final = 20
 

@@ -113,6 +113,7 @@ class _Search:
 
     def __init__(self) -> None:
         self.found: list[Reason] = []
+        # By identity: nodes that are equal may be at several places, and a hint is about one of them.
         self.hints: dict[int, str] = {}
 
     def visit(self, node: Node, scope: Scope) -> None:

@@ -50,6 +50,7 @@ def level_of(node: Node) -> Level:
     match node:
         case ast.Binary(operator) | ast.Assign(operator):
             return OPERATORS[operator]
+        # It is written with a sign, as a negation is.
         case ast.Literal(int() | float() as number) if number < 0:
             return Level.PREFIX
         case ast.Try(handler=Node()):

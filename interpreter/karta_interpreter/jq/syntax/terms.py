@@ -238,5 +238,6 @@ def _joined(parts: list[str | Node]) -> tuple[str | Node, ...]:
 
 def _number(text: str) -> int | float:
     """The value of a number literal: a double as in gojq, kept as an integer where it is one."""
+    # Python reads 1e1000 as infinity; to jq and gojq it is the largest double.
     value = min(float(text), sys.float_info.max)
     return int(value) if value.is_integer() and value <= _EXACT_INTEGERS else value

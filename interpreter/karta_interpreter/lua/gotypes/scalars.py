@@ -14,6 +14,7 @@ Reader: TypeAlias = Callable[[JSON], JSON]
 """Returns a value as Go keeps it, or raises MismatchError."""
 
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool"}
+# Go's `time.Parse` also takes an hour of one digit, and a comma before the fraction.
 _INSTANT = re.compile(
     r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)T([01]?\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(Z|[-+]([01]\d|2[0-4]):[0-5]\d)",
     re.ASCII,
@@ -85,6 +86,7 @@ def _quantity(value: JSON) -> str:
     # The text of anything but a number is no quantity either.
     text = value if type(value) is str else json_text(value) if type(value) in (int, float) else ""
     try:
+        # Go trims the text as it is in JSON, where all other blanks are escaped.
         return written_quantity(text.strip(" "))
     except QuantityError as err:
         raise MismatchError(str(err)) from err

@@ -35,6 +35,7 @@ _GO_ON: Final = frozenset(("and", "or", "==", "~=", "<", ">", "<=", ">=", "..", 
 _ORDINARY: Final = {"_ENV": "_ENV_"}
 """Names that mean nothing to gopher-lua."""
 _VARIADIC: Final = re.compile(r"(\bfunction\b[^()]*\([^()]*\.\.\.\s*\))")
+# No other script can find out in which order a table has its keys, and keeping the order takes time.
 _ORDER_MATTERS: Final = re.compile(r"\b(?:pairs|next|_G)\b")
 
 
@@ -104,6 +105,7 @@ class _Rewriter:
             piece = self._piece(kind, word)
             if index in self._recursive:
                 piece = "local function"
+            # `=` and `function` go: `local function` stands in the place of `local`, and the name follows it.
             yield "" if self._recursive & {index - 2, index - 3} else piece
             self._last, self._is_apart = [*self._last[1:], (kind, word)], False
             index += 1
