@@ -89,6 +89,7 @@ class Assembly:
         values: dict[str, JSON] = {}
         merged: list[tuple[dict[str, JSON], Mark]] = []
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            # In quotes it is an ordinary key.
             if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.value == "<<":
                 merged += _merged(*self.read(next(self._events)))
             else:

@@ -132,6 +132,7 @@ def _json_event(lexeme: str, mark: yaml.Mark) -> yaml.Event:
         case "]":
             return yaml.SequenceEndEvent()
         case '"':
+            # As PyYAML marks a scalar in quotes, which stays text; below a plain one, which may be a number.
             return yaml.ScalarEvent(None, None, (False, True), orjson.loads(lexeme), mark)
         case _:
             return yaml.ScalarEvent(None, None, (True, False), lexeme, mark)

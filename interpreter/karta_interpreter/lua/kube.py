@@ -39,6 +39,7 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
     claim = requirements.get("nodeClaim")
     if claim is not None:
         claim = encode("NodeClaim", claim)
+        # Of these types only a NodeSelector has fields that Go writes as null, and Lua has no null.
         requirements["nodeClaim"] = without_nulls(claim) if "hardNodeAffinity" in claim else claim
     return requirements
 

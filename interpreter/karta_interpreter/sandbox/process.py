@@ -21,6 +21,7 @@ READ: Final = 1 << 16
 """The most bytes to read from the socket of a process at once; malloc maps memory for a buffer of 128 KiB each time."""
 
 _START_SECONDS: Final = 10.0
+# After its answer a child has nothing to do but to free what it took.
 _SETTLE_SECONDS: Final = 1.0
 _WAIT_SECONDS: Final = 1.0
 _DEATHS: Final = {

@@ -102,6 +102,7 @@ class Application:
     def refuse(self, status: int, message: str, **headers: str) -> Response:
         """Return an HTTP error."""
         self._metrics.refused(status)
+        # At debug, for any client can cause it as often as it likes; the metric counts it.
         log.debug("request refused", status=status, reason=message)
         return Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
 

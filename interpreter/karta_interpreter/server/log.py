@@ -98,6 +98,7 @@ class _Lines(QueueHandler):
         _Writer(self).start()
 
     def prepare(self, record: logging.LogRecord) -> str:
+        # Formatted by the caller: the writer comes later, and what the fields refer to may change until then.
         return self.form(record)
 
     def enqueue(self, record: object) -> None:

@@ -26,6 +26,7 @@ from karta_interpreter.sources.snapshot import Snapshot
 # One more series for each, with a time that Prometheus does not read.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated there
 
+# What `generate_latest` writes here; the library's `CONTENT_TYPE_LATEST` is a later version of the format.
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 _PREFIX = "karta_interpreter"

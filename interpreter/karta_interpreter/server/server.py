@@ -99,6 +99,7 @@ class Server:
             source = certificate_source(settings, *trust)
             self._tls = Tls(source, self._metrics, plane.wake if plane else lambda: None)
         if plane:
+            # Only now: to register takes the certificate, which in turn asks the control plane who trusts its CA.
             plane.register(self._store, self._tls)
             if registrar := plane.registrar:
                 self._metrics.show_registration(lambda: registrar.in_step)

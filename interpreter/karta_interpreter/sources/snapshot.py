@@ -74,6 +74,7 @@ class Snapshot:
     generation: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
+        # A copy that none can change; the dataclass is frozen, also for its own methods.
         object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
 
     def find(self, gvk: GVK) -> Definition | None:

@@ -95,6 +95,7 @@ class Emitter(Choices):
     def item(self, whole: str, key: str) -> str:
         """Write ``whole[key]``, and return an atom for it."""
         whole = self.named(whole)
+        # In place, without a call: these two need no test of the index.
         known = f"{whole}[{key}] if type({whole}) is list and {whole} else " if key in ("0", "-1") else ""
         value = self.bind(f"{known}item({whole}, {key})")
         if is_integer(key) and key[0] != "-":

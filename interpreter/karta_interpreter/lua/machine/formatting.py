@@ -18,6 +18,7 @@ _GO_TYPES: Final = {
     "table": "*lua.LTable",
     "function": "*lua.LFunction",
 }
+# The largest width and precision that Go's `fmt` takes.
 _WIDEST: Final = 1_000_000
 _INTEGER_BASES: Final = {"b": "b", "d": "d", "i": "d", "o": "o", "x": "x", "X": "X"}
 

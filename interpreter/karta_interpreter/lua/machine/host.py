@@ -85,6 +85,7 @@ class Host:
             return spelled(value), None
         if value and kind is dict:
             return self._lend(value), "object"
+        # Such as items of statuses, of which scripts read a few fields each. An empty object is an empty table.
         if value and kind is list and all(item and type(item) is dict for item in value):
             return self._to_lua(list(map(self._lend, value))), "objects"
         return (self._to_lua(_spelled_table(value)) if kind in (dict, list) else value), None

@@ -37,6 +37,7 @@ class _Request(msgspec.Struct, array_like=True):
     kind: str
     text: str
     operation: str
+    # msgspec makes a new list for each request.
     arguments: list[msgspec.Raw] = []
     names: list[str] = []
     prints: bool = False
