@@ -35,7 +35,7 @@ def rival(present: Object | None, desired: Object) -> str:
     if present is None:
         return "it was deleted"
     entries = edit.get(present, ("metadata", "managedFields")) or ()
-    # Another installation of this program has our field manager, too; only the rest of the managers have names.
+    # Another installation of this program writes under the same field manager.
     managers = {entry["manager"] for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})} - {MANAGER}
     who = f"it was changed by {', '.join(sorted(managers)) or 'another karta-interpreter'}"
     theirs, ours = _addresses(present), _addresses(desired)

@@ -119,7 +119,7 @@ _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PAUSE_SECONDS: Final = 1.0
 """How long no connection is accepted after one failed for want of handles or memory: the socket stays readable."""
 _RELEASE_SECONDS: Final = 2.0
-"""How long after the first rejected connection memory is released, so that a flood causes it once."""
+"""How long after a rejected connection memory is released: a flood causes it once in that time, not each time."""
 _OTHER_FILES: Final = 256
 """File handles for everything but connections: files that are read, pipes and sockets of child processes."""
 _HINTS: Final = {
