@@ -136,6 +136,7 @@ def _globals(found: Names) -> Iterator[Lint]:
 def _is_known(name: str, found: Names, own: set[str]) -> bool:
     """Whether something sets a global, or a member of a module, as ``os.getenv``."""
     module, _, member = name.partition(".")
+    # A member that is set on any table counts as known: no finding is better than a wrong one.
     if name in own or name in GLOBALS or member in found.own_members:
         return True
     return bool(member) and (module in own or module not in MODULES or member in MODULES[module])
