@@ -256,6 +256,18 @@ def test_unknown_fields(orchestra: Raw, findings_of: FindingsOf, path: Path, sev
     assert hint in finding.hint
 
 
+@pytest.mark.parametrize("label", ["team", "value"], ids=["any label", "a label with the name of a field"])
+def test_an_unknown_field_of_a_label_that_a_reference_matches(brew: Raw, findings_of: FindingsOf, label: str) -> None:
+    sizes = {
+        "name": "sizes",
+        "gvk": {"group": "", "version": "v1", "kind": "ConfigMap"},
+        "list": {"matchLabels": {label: {"value": "x", "expresion": ".spec.team"}}},
+    }
+    (finding,) = findings_of(edit.set_value(brew, (*STRUCTURE, "references"), [sizes]))
+    assert finding.path == (*STRUCTURE, "references", 0, "list", "matchLabels", label, "expresion")
+    assert finding.hint == "did you mean expression?"
+
+
 def test_everything_is_said_at_once(brew: Raw, findings_of: FindingsOf) -> None:
     raw = edit.remove(brew, (*ROOT, "name"))
     raw = edit.set_value(raw, (*ROOT, "nmae"), "brew")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -177,10 +177,13 @@ def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
 def _fields_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
     """The names of the fields that the schema knows at a place of a spec."""
     schema: type[Schema] = Spec
-    for step in path:
+    steps = iter(path)
+    for step in steps:
         if isinstance(step, str):
             field = next(field for field in schema.model_fields.values() if field.alias == step)
             schema = next(_schemas(field.annotation))
+            if get_origin(field.annotation) is dict:
+                next(steps, None)  # the key of a label is no field
     return tuple(str(field.alias) for field in schema.model_fields.values())
 
 
