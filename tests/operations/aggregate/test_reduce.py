@@ -1,6 +1,7 @@
 """The rules of the aggregate annotation."""
 
 import math
+import sys
 from typing import Any
 
 import pytest
@@ -64,6 +65,7 @@ def test_empty_text_alone_is_nothing(rule: str) -> None:
         pytest.param("sum", [1e308, 1e308], "too large for a number", id="a sum beyond all doubles"),
         pytest.param("sum", [10**400, 0.5], "too large for a number", id="an int beyond all doubles"),
         pytest.param("counter", [2**63, 2**63], "too large for a number", id="more than 64 bits"),
+        pytest.param("sum", [-(2**63), -1], "too large for a number", id="less than 64 bits with a sign"),
         pytest.param("sum", ["1m0s", "2s"], "not a quantity", id="durations are compared, not added"),
         pytest.param("max", [math.inf, "1"], "not a quantity", id="infinity is no quantity"),
         pytest.param("sum", [True], "neither a number", id="a truth value is no number"),
@@ -93,6 +95,7 @@ def test_an_error_never_tells_a_value(rule: str, value: Any) -> None:
     [
         pytest.param(EARLY, True, id="as Kubernetes writes it"),
         pytest.param("2026-01-01T00:00:00.123456Z", True, id="MicroTime"),
+        pytest.param("2026-01-01T00:00:00.123456789+00:00", True, id="with as much as RFC 3339 allows Go to write"),
         pytest.param("2026-01-01", False, id="a date is a word"),
         pytest.param("20260101T000000Z-abcdef", False, id="a name that starts like a time"),
         pytest.param(20260101, False, id="a number"),
@@ -100,6 +103,13 @@ def test_an_error_never_tells_a_value(rule: str, value: Any) -> None:
 )
 def test_what_is_a_time(value: Any, expected: bool) -> None:
     assert is_time(value) is expected
+
+
+def test_a_long_text_is_not_kept_to_know_it_again() -> None:
+    message = "".join(["2026-01-01T", *map(str, range(1000))])
+    before = sys.getrefcount(message)
+    assert not is_time(message)
+    assert sys.getrefcount(message) == before
 
 
 @pytest.mark.parametrize(

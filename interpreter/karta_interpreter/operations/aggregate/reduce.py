@@ -12,7 +12,8 @@ from karta_interpreter.k8s.values import JSON, type_name
 from karta_interpreter.karta.annotations import AggregateRule
 
 _UNLIMITED = 2**31 - 1
-_LARGEST = 2**64 - 1
+# orjson writes numbers of 64 bits, with or without a sign.
+_LEAST, _LARGEST = -(2**63), 2**64 - 1
 
 WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
 """The rules that take the values of the clusters that are worst off first."""
@@ -46,14 +47,15 @@ def total(numbers: Sequence[JSON]) -> JSON:
         found: int | float = sum(numbers)
     except OverflowError:
         found = math.inf
-    if not (math.isfinite(found) if isinstance(found, float) else -_LARGEST // 2 - 1 <= found <= _LARGEST):
+    if not (math.isfinite(found) if isinstance(found, float) else _LEAST <= found <= _LARGEST):
         raise InterpretationError("the sum is too large for a number")
     return found
 
 
 def is_time(value: JSON) -> bool:
     """Return whether a value is an RFC 3339 time, as Kubernetes writes them."""
-    return isinstance(value, str) and _time(value) is not None
+    # Every text of a status is asked; the cache keeps those that can be times, not a thousand long messages.
+    return isinstance(value, str) and len(value) <= _LONGEST_TIME and _time(value) is not None
 
 
 def is_start(field: str) -> bool:
@@ -83,6 +85,9 @@ def reduce_times(field: str, values: Sequence[JSON], *, is_complete: bool) -> JS
     return earliest(values) if is_start(field) else latest(values)
 
 
+_LONGEST_TIME = len("2026-01-01T00:00:00.123456789+00:00")
+
+
 @lru_cache(maxsize=1024)
 def _time(text: str) -> datetime | None:
     if len(text) < len("2026-01-01T00:00:00Z") or text[10] != "T":
@@ -100,7 +105,7 @@ def _misfit(value: JSON, what: str) -> InterpretationError:
 
 
 def _time_or_raise(value: JSON) -> datetime:
-    time = _time(value) if isinstance(value, str) else None
+    time = _time(value) if isinstance(value, str) and len(value) <= _LONGEST_TIME else None
     if time is None:
         raise _misfit(value, "not a time such as 2026-01-31T12:00:00Z")
     return time
