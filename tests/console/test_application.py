@@ -30,6 +30,7 @@ async def test_the_page_starts_with_the_given_texts(get: Get) -> None:
 
 async def test_the_catalogue_lists_every_kind(get: Get, snapshot: Snapshot) -> None:
     rows = await (await get("/api/kinds")).json()
+    assert {each["suspend"] for each in rows} == {True, False}
     assert [(row["apiVersion"], row["kind"]) for row in rows] == [
         (each.api_version, each.kind) for each in snapshot.kinds()
     ]

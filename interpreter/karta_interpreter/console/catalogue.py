@@ -40,7 +40,7 @@ def _row(entry: Entry) -> Object:
         "writtenFrom": definition.annotations.written_from,
         "operations": list(map(str, operations_for(definition, find_served(None, gvk)))),
         "components": [each.name for each in definition.components if each.pods is not None],
-        "suspend": definition.suspend is not None,
+        "suspend": bool(definition.suspend),
         "scripts": sorted(definition.scripts.operations),
         "compared": sum(each["comparisons"] for each in compared(entry)),
     }
