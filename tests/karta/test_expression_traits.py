@@ -27,6 +27,11 @@ from karta_interpreter.karta.expressions import selections, several, shared_defa
         pytest.param(".a[] as $x | $x", True, id="of a variable"),
         pytest.param(".a[.b[]]", True, id="in an index"),
         pytest.param('.a | splits(",")', True, id="a function that yields several"),
+        pytest.param('.a | capture("(?<n>[0-9]+)"; "g")', True, id="each match of a pattern"),
+        pytest.param("[.a | while(. < 9; . + 1)][0]", False, id="each value of a loop, collected"),
+        pytest.param(".a | while(. < 9; . + 1)", True, id="each value of a loop"),
+        pytest.param(".a | until(. > 9; . + 1)", False, id="the last value of a loop"),
+        pytest.param('getpath(["a", "b"])', False, id="a path as a list"),
     ],
 )
 def test_several(text: str, answer: bool) -> None:

@@ -32,6 +32,7 @@ _EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
     """Return the names of the elastic components, and of instances: ``component/instance``."""
     components = {each.name: each for _, each in annotation.karta.spec.structure_definition.components}
+    # A name of a component may itself have a slash: then the whole item is meant, and no instance.
     split = {item: item.partition("/") for item in annotation.items() if item not in components}
     parts = {
         item: component for item, (component, _, instance) in split.items() if component in components and instance
@@ -181,6 +182,7 @@ def _final_conditions(karta: Karta) -> list[str]:
 def parse_lua(annotation: AnnotationText) -> Scripts:
     """Return the scripts of those operations that the annotation ``operations`` allows."""
     customizations = annotation.yaml(dict)
+    # The text is no mapping: one finding about it is enough.
     if annotation.findings:
         return Scripts()
     reading = read_scripts(customizations, annotation.karta.name, annotation.path)
@@ -205,6 +207,7 @@ Rule: TypeAlias = values.Retained | values.Unset | values.Respelled
 
 _RULE_FIELDS: Final = ("unset", "by", "if", "value")
 _NO_QUEUE: Final = "none"
+# A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
 _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
@@ -212,6 +215,7 @@ def parse_retain(annotation: AnnotationText) -> tuple[Rule, ...]:
     """Return the rules of ``retain``, which is a YAML list or has one path per line."""
     lines = [line.strip() for line in annotation.text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
+    # Neither bracket nor dash begins a jq path: an array in jq is a new value, and has no place.
     is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
     rules: list[Rule] = []
     for entry in annotation.yaml(list) if is_yaml else lines:

@@ -226,6 +226,7 @@ def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
     for name in (name for name in texts if name not in NAMES):
         meant = closest(name, NAMES)
         hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
+        # A slip would leave the annotation without effect; another name may be one of a later release.
         report = error if meant else warning
         findings.append(report("unknown-annotation", annotation_path(name), f"there is no annotation {name}", hint))
     parsed: dict[str, Any] = {}

@@ -39,6 +39,7 @@ def compile_definition(
         status=status,
         annotations=annotations,
         source=source,
+        # Selectors and pod groups hold texts about pods, no `Query`: none of Karmada's requests runs them.
         uses_bounded=any(not query.is_plain for query in _queries((components, status, annotations, references))),
         findings=tuple(findings),
         scripts=annotations.lua,
@@ -63,6 +64,7 @@ def action_value(action: model.SuspendAction) -> JSON:
 
 
 def _reject_constant(name: str) -> JSON:
+    # Python reads NaN and Infinity, which neither JSON nor the objects of an API server have.
     raise ValueError(f"{name} is not JSON")
 
 

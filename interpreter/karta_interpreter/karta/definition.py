@@ -151,6 +151,7 @@ class Definition:
     source: str = ""
     uses_bounded: bool = False
     findings: tuple[Finding, ...] = ()
+    # Not compared: another process gets it without the annotation of scripts (`loading.pack`), and answers the same.
     manifest: Object = field(default_factory=dict, compare=False, repr=False)
     scripts: Scripts = field(default_factory=Scripts)
     has_karta: bool = True
@@ -231,6 +232,7 @@ class Queued:
             for nodes, missing, while_held in _queued_nodes(component.pods):
                 # What reads another object has no place in this one.
                 if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
+                    # Queries are compiled from text, which errors and explanations show: so the nodes become jq again.
                     query = Query.compile(render(reduce(Comma, own)), owner=component.definition)
                     found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
         return tuple(found)
@@ -251,4 +253,5 @@ def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int,
     if metadata is not None:
         yield [field_of(metadata, name) for name in _LABELLING], 2, False
     yield [field_of(spec, name) for name in ("nodeSelector", "tolerations")], 1, False
+    # Kueue removes what a flavor asks for when it suspends a workload, but not the gate that its webhook has added.
     yield [field_of(spec, "schedulingGates")], 1, True

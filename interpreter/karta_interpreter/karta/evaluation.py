@@ -69,6 +69,7 @@ def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
         return UNNAMED
     ids = evaluate(component, "instanceIdPath", query, obj)
     for index, value in enumerate(ids):
+        # Null as well, which Karta's library converts to an empty string and then rejects.
         if type(value) is not str or not value:
             found = "an empty string" if value == "" else type_name(value)
             reason = f"result {index} is {found}; an instance id is a string that is not empty"

@@ -51,6 +51,7 @@ def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
     findings: list[Finding] = []
     names = karta.spec.structure_definition.reference_names
     for path, text in expressions(karta.spec, ("spec",)):
+        # A reference is looked up before any has a value, so its own expressions can read none.
         looks_up = path[: len(REFERENCES)] == REFERENCES
         parsed, found = judge(path, text, frozenset() if looks_up else names)
         findings += found
@@ -101,7 +102,8 @@ def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Reason, s
     return replace(error(rule, path, wrong.message, wrong.hint), expression=text, span=span)
 
 
-_GENERATORS = frozenset({"splits", "scan", "match", "limit", "combinations", "getpath", "leaf_paths", "until"})
+# The functions with any number of outputs that a definition may call; `range`, `recurse` and `paths` are rejected.
+_GENERATORS = frozenset({"splits", "scan", "match", "capture", "limit", "skip", "combinations", "while", "tostream"})
 _SEVERAL = (ast.Iterate, ast.Comma, ast.Foreach)
 _PICKERS = frozenset({"first", "last", "limit", "nth"})
 
@@ -201,6 +203,7 @@ def names_places(query: Query) -> bool:
     >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
     (True, False)
     """
+    # An expression may fail on an empty object, as `.spec | keys` does, which decides nothing.
     return all(_places(query.paths, value) is not False for value in ({}, _BARE))
 
 
@@ -210,6 +213,7 @@ def takes_number(query: Query) -> bool:
     >>> takes_number(Query.compile("(.spec.n // 1) * 2")), takes_number(Query.compile("1"))
     (True, False)
     """
+    # Reading `.n * .m` fails on an empty object, which decides nothing; with a number in both fields it has places.
     found = [_places(query.locate_each, value) for value in ({}, _filled(query.node))]
     return True in found or False not in found
 
@@ -280,7 +284,7 @@ def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
             last = last.right
         if isinstance(last, ast.Alternative) and isinstance(last.right, ast.Literal | ast.Call):
             path = text[: last.left.span.end]
-            parse(path)
+            parse(path)  # parentheses around the whole would leave half of a pair in the text before the default
             match last.right:
                 case ast.Literal(value):
                     return path, value, False

@@ -175,6 +175,7 @@ def _expressions(
                 yield _warning(
                     "suspend-path-not-writable", expression, message, "write a path, such as `.spec.suspend`"
                 )
+        # An expression that cannot be written through is no fault of a component that nothing scales.
         if component.name in changing:
             yield from _scale_places(component, changing[component.name], usable)
 

@@ -104,13 +104,14 @@ def load_object(value: JSON, source: str) -> Loaded:
         *schema_findings,
         *validate(karta),
         *expression_findings,
+        # The catalogue is linted by its tests, not at each start of a server (`lua.reading.without_linting`).
         *(lint(karta, usable, annotations) if lints() else ()),
         *annotation_findings,
     )
     definition = None
     if all(finding.severity is Severity.WARNING for finding in findings):
         definition = replace(compile_definition(karta, annotations, source, findings), manifest=value)
-    forget_many()
+    forget_many()  # each expression is examined by several rules, so the cache holds all of a definition until here
     return Loaded(definition, findings, name, gvk, source)
 
 

@@ -96,7 +96,9 @@ def _bound(part: Any, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - any 
             return part.bound(values)
         case tuple():
             items = [_bound(item, values) for item in part]
+            # What does not change stays the same object, so that definitions share it with its compiled expressions.
             unchanged = all(new is old for new, old in zip(items, part, strict=True))
+            # A named tuple, such as a GVK, holds no expression.
             return part if unchanged or type(part) is not tuple else tuple(items)
         case _ if is_dataclass(part) and not isinstance(part, type):
             found = {field.name: getattr(part, field.name) for field in fields(part)}
@@ -110,6 +112,7 @@ def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
     try:
         return _looked_up(reference, obj, reader)
     except (QueryError, InterpretationError) as error:
+        # Not raised: most operations do not read the reference, and must be answered without it.
         return Unresolved(f"the reference ${reference.name} has no value: {error}")
 
 
@@ -117,6 +120,7 @@ def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON
     namespace = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj)
     name = None if reference.lookup is None else _text(reference.lookup, obj)
     rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
+    # A workload that names no object needs no reader: without one, only a name or labels to look for are an error.
     if reference.lookup is not None and name is None:
         return None
     if reader is None:
@@ -145,6 +149,7 @@ def _follows(rule: LabelRule, obj: Object) -> bool:
     value = labels.get(rule.key) if isinstance(labels, dict) else None
     follows = {
         LabelOperator.IN: value in rule.values,
+        # As in Kubernetes an object without the label matches, too.
         LabelOperator.NOT_IN: value not in rule.values,
         LabelOperator.EXISTS: value is not None,
         LabelOperator.DOES_NOT_EXIST: value is None,

@@ -11,6 +11,7 @@ from karta_interpreter.karta.evaluation import aligned, failure
 LARGEST = 2**31 - 1
 """Counts are int32 in Kubernetes."""
 
+# int() raises ValueError for more than 4,300 digits; the value is a user's, and a hundred are beyond any count.
 _INTEGER = re.compile(r"[+-]?[0-9]{1,100}")
 _LIKE_A_NUMBER = re.compile(r"[-+0-9.eE ]{0,32}")
 
@@ -53,6 +54,7 @@ def _counts(
     """What a field gives for each instance; only the bounds may give nothing at all."""
     if query is None:
         return [None] * len(ids)
+    # In a line for the usual value: counts are read for every request. `_count` gives the same for it.
     return [
         value if type(value) is int and 0 <= value <= LARGEST else _count(component, field, query, value)
         for value in aligned(component, field, query, obj, ids, may_lack=field != "replicasPath")
@@ -78,6 +80,7 @@ def _integer(value: JSON) -> int | None:
         return int(value) if _INTEGER.fullmatch(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # Floor division of infinity and of NaN gives NaN, which equals nothing; int() of them raises.
     return int(value) if value == value // 1 else None
 
 

@@ -54,6 +54,7 @@ class PodQuery(Expression):
         return _compiled(self.text)
 
 
+# A program asks a few Kartas about many pods. All of the catalogue's expressions about pods are 59.
 _compiled = lru_cache(maxsize=1024)(Query.compile)
 
 Item = TypeVar("Item")

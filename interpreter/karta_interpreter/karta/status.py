@@ -47,6 +47,7 @@ def match_status(definition: Definition, obj: Object) -> StatusMatch:
     rules = definition.status
     if rules is None:
         return StatusMatch(None, (), (Status.UNDEFINED,))
+    # Phase and conditions are read even where no matcher needs them: an error in either fails the status upstream.
     reader = StatusReader(definition.root, rules, obj)
     matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
     return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
@@ -86,6 +87,7 @@ class StatusReader:
                 return False
         if matcher.expression is None:
             return True
+        # Karta's library runs `(EXPR) | tostring` and takes the first output; null becomes the text "null".
         results = evaluate(self._root, "byExpression", matcher.expression, self._obj)
         return bool(results) and to_text(results[0]) == matcher.expected
 
@@ -98,10 +100,11 @@ def _fits(condition: Condition | None, expected: ConditionMatcher) -> bool:
 
 def _phase(root: Component, query: Query, obj: Object) -> str | None:
     results = evaluate(root, "phaseDefinition.path", query, obj)
+    # Karta's library converts every result before it takes the first, so a later one of a wrong type is an error, too.
     for value in results:
         if value is not None and type(value) is not str:
             raise mistyped(root, "phaseDefinition.path", query, value, "a string")
-    return (results[0] or "") if results else None
+    return (results[0] or "") if results else None  # Go converts null to the zero value of a string
 
 
 def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:

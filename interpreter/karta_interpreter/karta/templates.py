@@ -61,6 +61,7 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
 
 def read_pods(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
     """What a field about pods gives for each instance, null where there is none; raises InterpretationError."""
+    # One unnamed instance without a template is a part that the workload leaves out: `.spec.worker | select(.)`.
     may_lack = component.instance_ids is None or field not in _WHOLE
     values = aligned(component, field, query, obj, ids, may_lack=may_lack)
     expected = JSON_TYPES[field]
@@ -157,7 +158,7 @@ def _containers(name: str, pieces: Pieces) -> list[JSON]:
     single = pieces.get("containerPath")
     if single is None:
         return listed if listed or not given else [{"name": name, **given}]
-    if single in listed:
+    if single in listed:  # both paths lead to the same container, which must not count twice
         return listed
     gaps = {field: value for field, value in given.items() if single.get(field) is None}
     return [*listed, {**single, **gaps}]

@@ -142,7 +142,7 @@ def _pod_group_members(karta: model.Karta, names: Container[str], hint: Hint) ->
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_TAKEN = ("ENV", "__loc__")
+_TAKEN = ("ENV", "__loc__")  # variables of jq's own
 _WITH_VALUES = (LabelOperator.IN, LabelOperator.NOT_IN)
 
 

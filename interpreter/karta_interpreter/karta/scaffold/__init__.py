@@ -25,6 +25,7 @@ Notes = list[tuple[Path, str]]
 """Notes about a definition, each with the path that it is about."""
 
 _CHILDREN = (*STRUCTURE, "childComponents")
+# `runPolicy.suspend` is where the training operators of Kubeflow have it.
 _SUSPEND = (("suspend",), ("suspended",), ("runPolicy", "suspend"))
 
 

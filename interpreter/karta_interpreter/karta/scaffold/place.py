@@ -75,6 +75,7 @@ class Place:
                 found.append((way or ".", step))
             way = "" if isinstance(step, Entries) else way + _step(step)
         *outer, last = found
+        # Letters suffice: `pods` looks for pods in four lists within each other at most.
         levels = [_level(*level, chr(ord("a") + index)) for index, level in enumerate(outer)]
         together = "".join(f"\\(${chr(ord('a') + index)})-" for index in range(len(outer)))
         return " | ".join([*levels, _ids(*last), *([f'"{together}\\(.)"'] if outer else [])])

@@ -112,6 +112,7 @@ def _fragments(place: Place, schema: Object, ancestors: tuple[tuple[Place, Objec
     for piece, ways in _PIECES.items():
         for way in ways:
             part = below(schema, *way)
+            # A field of the other type only has the name of the piece.
             if part and is_text(part) == (piece in _TEXTS):
                 pieces.setdefault(piece, Place((*place.steps, *way)))
     yield Pods(place, schema, Form.FRAGMENTS, (*ancestors, (place, schema)), pieces, is_guess=True)
@@ -176,6 +177,7 @@ def counts(pods: Pods, scale_path: str) -> Counts:
 
 
 def _numbers(pods: Pods) -> Iterator[Number]:
+    # A bare pod spec may have counts beside its containers, as in KServe; a template is Kubernetes' own type.
     own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
     for place, schema in (*pods.ancestors, *own):
         for name, part in fields(schema):
