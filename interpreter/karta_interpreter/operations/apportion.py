@@ -52,6 +52,7 @@ class ScaleTarget(NamedTuple):
             return self.write_default(scale.replicas.write(obj, count))
         if scale.minimum is not None:
             obj = scale.minimum.write(obj, count)
+        # An autoscaler with a maximum below its minimum is invalid.
         if scale.maximum is not None and scale.scale.maximum is not None and scale.scale.maximum < count:
             obj = scale.maximum.write(obj, count)
         return obj
@@ -137,6 +138,7 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
         rest = total - sum(units * targets[index].step for index, units in pinned.items())
         weights = [target.units * target.step for target in free.values()]
         weights = weights if any(weights) else [1] * len(weights)
+        # Whole numbers: a float rounds the product of two counts, which may have 31 bits each.
         step = lcm(*(target.step for target in free.values()))
         unit = sum(weights) * step or 1
         parts = {
@@ -148,6 +150,7 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
             for index, target in free.items()
         }
         balance = sum(amount * free[index].step for index, amount in excess.items())
+        # Those whose excess has the sign of the sum of all; both sides where the sum is 0.
         beyond = {index: amount for index, amount in excess.items() if amount * (balance or amount) > 0}
         if not beyond:
             return [pinned[index] * unit if index in pinned else parts[index] for index in range(len(targets))], unit
@@ -158,6 +161,7 @@ def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], 
     """Round down, then give one more unit where the remainder is largest; None when steps do not add up."""
     units = [parts // unit for parts in ideals]
     left = total - sum(each * target.step for each, target in zip(units, targets, strict=True))
+    # The sort is stable even in reverse, so the earlier target comes first among equals.
     for index in sorted(range(len(targets)), key=lambda index: ideals[index] % unit, reverse=True):
         target = targets[index]
         if target.step <= left and units[index] < target.most:

@@ -26,7 +26,7 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     for name, template in _templates(definition, obj):
         try:
             found += pod_dependencies(_without(template, made), namespace)
-            found += claim_dependencies(template, namespace)
+            found += claim_dependencies(template, namespace)  # resource claims, which are no volumes: none is left out
         except InterpretationError as error:
             raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
     for extra in extras:
@@ -35,7 +35,7 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
             place = named[0] if named else namespace
             names = _texts(definition, extra.name, obj)
             found += [Dependency(extra.api_version, extra.kind, place, name) for name in names]
-    return list(dict.fromkeys(sorted(found)))
+    return list(dict.fromkeys(sorted(found)))  # Karmada itself sorts only what customizations answer
 
 
 def dependency_reads(definition: Definition, projection: Projection) -> None:

@@ -15,6 +15,7 @@ TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"
 BOOKKEEPING: Final = ("generation", "resourceTemplateGeneration")
 """The fields that InterpretStatus adds for AggregateStatus; they are no part of a workload's status."""
 
+# As many as an int64 has, the type of generations in Kubernetes.
 _DIGITS = re.compile(r"[0-9]{1,19}")
 
 

@@ -34,6 +34,7 @@ def interpret(
     if definition.references:
         definition = resolved(definition, call.object, reader)
     if call.operation in definition.scripts.operations:
+        # One script, but for dependencies: Karmada runs those of all customizations and joins their answers.
         answers = []
         for script, job in script_jobs(definition, call, options, on_print):
             with script_errors(definition, script):

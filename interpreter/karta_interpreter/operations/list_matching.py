@@ -47,6 +47,7 @@ class Correspondence:
         """
         paths = query.paths if strict else query.known_paths
         values = query.evaluate(self._observed)
+        # The usual case, by the cheap half of the work: nothing of the member's is there to be kept.
         if absent is None and not drops and all(value is None for value in values):
             return
         ours, names = frozenset(paths(self._asked(template))), dict[Path, Mapping[str, int]]()
@@ -132,6 +133,7 @@ def _named_elements(component: Component, obj: Object) -> Iterator[tuple[tuple[P
     places = query.locate_each(obj)
     if None in places and isinstance(component.pods, PodTemplate):  # a computed id is that of the pods beside it
         places = [place or pods for place, pods in zip_longest(places, component.pods.query.locate_each(obj))]
+    # Not strict: the places of templates may be more than there are ids.
     for name, place in zip(query.evaluate(obj), places, strict=False):
         if place is None or not isinstance(name, str):
             continue

@@ -56,8 +56,9 @@ def _object(value: JSON, place: str, call: Call) -> Object:
     if isinstance(value, list):
         raise LuaRunError(f"bad argument {place} (object expected, got list)")
     _check(value, dict, "table", place)
+    # Lua has one empty table for {} and [], and what comes from the child process has lists for both.
     given = [_decoded(each) for each in (call.object, call.observed) if each is not None]
-    restored: Object = value if any(value is each for each in given) else restore_empty_tables(value, given)
+    restored: Object = restore_empty_tables(value, given)
     return restored
 
 

@@ -52,6 +52,7 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
 def retain_steps(definition: Definition, desired: Object, observed: Object) -> Iterator[tuple[Step, Object]]:
     """Yield the object after each step of `retain`; raises QueryError."""
     places = Correspondence(definition, desired, observed)
+    # Switches before counts: a count may be computed from a switch, as 0 while `.spec.operatingMode` is Suspended.
     retained = _retain_switches(definition, places, desired)
     yield "switches", retained
     retained = before = _retain_scale(definition, retained, observed)
@@ -89,6 +90,7 @@ def _switches(components: Iterable[Component]) -> Iterable[Query]:
 def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
     retained = desired
     for query in _switches(definition.components):
+        # A template with a value in every place needs nothing of the member, and comparing the two is the slow part.
         if None in places.values(query, retained):
             for place, value in places.shared(query, retained):
                 if get(retained, place) is None:
@@ -117,6 +119,7 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
     for fields in definition.queued:
         if is_held and not fields.while_held:
             continue
+        # Not strict: pods that a definition computes have no place where a queue could write.
         for place, value in places.shared(fields.query, kept, strict=False):
             if isinstance(get(kept, place[: -fields.missing]), dict):
                 kept = set_value(kept, place, united(get(kept, place), value))
@@ -149,6 +152,7 @@ def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
         return united(ours, theirs, rule.by, is_kept) or ours
     if not is_kept(theirs):
         return ours
+    # Go writes an empty text for an unset field of its types, unless they have omitempty.
     ours = None if ours == "" else ours
     if rule.value is not None:
         return rule.value.first(owner) if ours is None else ours
@@ -164,7 +168,7 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
     if not leaves_replicas and not leaves_count_unset(definition, desired):
         return desired
     retained, ours = desired, _scales(definition, desired)
-    member = _scales(definition, observed) if ours else {}  # a template can mend what cannot be read of the member
+    member = _scales(definition, observed) if ours else {}  # else an error in the member would block its repair
     for instance, scale in ours.items():
         for place, source in _pairs(scale, member.get(instance)):
             target = _counterpart(place.path, source.path)

@@ -42,6 +42,7 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
             revised = target.write(revised, count)
     except QueryError as error:
         raise _cannot(definition, replicas, str(error)) from error
+    # Bounds in expressions and pod sets that share a field may give another number than was written.
     reached = sum(pods.replicas for pods in pod_sets(definition, revised))
     if reached != replicas:
         reason = f"the object would then have {reached} by {_expressions(definition, targets)}"

@@ -27,8 +27,10 @@ def aggregate_status(definition: Definition, obj: Object, items: Sequence[Status
     is left alone.
     """
     before = obj.get("status")
+    # One that has ended is left alone: API servers reject a change of a finished Job's status (`validateJobStatus`).
     merged = None if has_ended(definition, before) else _merged(definition, obj, items)
     status = None if merged is None else next_status(definition, obj, merged, items)
+    # Without a patch Karmada writes nothing; an empty status added to a template without one would be a write.
     return obj if status is None or status == (before or {}) else {**obj, "status": status}
 
 

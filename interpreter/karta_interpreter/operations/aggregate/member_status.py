@@ -47,6 +47,7 @@ def reports_of(definition: Definition, template: Object, items: Iterable[StatusI
     A cluster without a status is left out, unless all others have completed: the workload as a whole has not, as long
     as one of its clusters has not reported.
     """
+    # Karmada sorts them already; a caller of the command line or of a script may not, and the order decides texts.
     reports = [_report(definition, template, item) for item in sorted(items, key=lambda item: item.cluster)]
     reporting = [report for report in reports if report.status]
     is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
@@ -59,6 +60,7 @@ def _report(definition: Definition, template: Object, item: StatusItem) -> Repor
         raise InterpretationError(message, code=400)
     if not item.status:
         return Report(item.cluster, {})
+    # What InterpretStatus adds for this operation is read by `status_history`, and is no part of the template's status.
     status: JSON = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
     # The member's object as far as it is known: without a generation that it does not report.
     metadata = template.get("metadata")

@@ -50,7 +50,7 @@ class Merging:
             return None
         if path in self._rules:
             return self._ruled(path, present)
-        kinds = set(map(type, values))
+        kinds = set(map(type, values))  # not isinstance, by which a bool is an int
         if kinds == {bool}:
             return len(present) == len(parts) and all(values)
         if kinds <= {int, float}:
@@ -62,6 +62,7 @@ class Merging:
             return self._lists(path, parts)
         if all(map(is_time, values)):
             return reduce_times(str(path[-1]), values, is_complete=len(values) == len(parts))
+        # Text, or values of several types. A cluster without the field does not agree, and may be the worst.
         is_agreed = len(kinds) == 1 and all(part.value == values[0] for part in parts)
         return values[0] if is_agreed else min(parts, key=lambda part: part.report.severity).value
 
@@ -78,6 +79,8 @@ class Merging:
     def _objects(self, path: PathPattern, parts: Sequence[Part]) -> dict[str, JSON]:
         keys = dict.fromkeys(key for part in parts for key in part.value if key != "observedGeneration")
         between = _between_revisions(parts)
+        # The keys of a map are names, such as those of nodes, of which a cluster has its own. The absence of any other
+        # field counts: where one cluster has no end time, not all have ended.
         is_map = len(path) > 1 and all(isinstance(value, dict) for part in parts for value in part.value.values())
         merged: dict[str, JSON] = {}
         for key in keys:
@@ -127,6 +130,7 @@ class Polarity:
         self._meanings: dict[tuple[str, JSON], set[Status]] = {}
         for status, matchers in mappings.items():
             for condition in (condition for matcher in matchers for condition in matcher.conditions):
+                # Under None by the type alone. A matcher without a status takes any, and is read as the usual "True".
                 for value in (None, condition.status or "True"):
                     self._meanings.setdefault((condition.type, value), set()).add(status)
 
@@ -164,8 +168,10 @@ def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
 def _condition(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
     """Merge the conditions of one type; they are empty where a cluster does not have it."""
     if not polarity.may_complete(name):
+        # A cluster without a status only keeps the workload from being complete.
         parts = [part for part in parts if part.report.status]
     if Status.RUNNING in polarity.means(name):
+        # What has completed runs no more, which is no reason for the whole not to run.
         parts = [part for part in parts if Status.COMPLETED not in part.report.matched] or parts
     status = _status(polarity, name, parts)
     if status is None:
@@ -173,6 +179,7 @@ def _condition(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
     contributing = [part for part in parts if part.value and part.value["status"] == status]
     worst = min(contributing, key=_worst_first).value
     condition: dict[str, JSON] = {key: value for key, value in worst.items() if key != "observedGeneration"}
+    # The message names its clusters, so that a user knows where to look; there is one condition for all of them.
     condition |= {"type": name, "status": status, "message": "; ".join(map(_message, contributing))}
     for key in dict.fromkeys(key for part in contributing for key, value in part.value.items() if is_time(value)):
         condition[key] = latest([time for part in contributing if is_time(time := part.value.get(key))])
@@ -185,6 +192,7 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
         return min(blamed, key=_worst_first).value["status"]
     statuses = [part.value.get("status") for part in parts]
     mapped = [status for status in statuses if status is not None and polarity.means(name, status)]
+    # Mapped to waiting alone, it holds for the whole as soon as it does somewhere; the least by name, for any order.
     if going_on := [status for status in mapped if polarity.means(name, status) <= _GOING_ON]:
         return min(going_on)
     # Work goes on while it does in one cluster: in a job, and not readiness.

@@ -161,6 +161,7 @@ _SELECTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.ALL: lambda values: all(_all(values, bool, "neither true nor false")),
     AggregateRule.FIRST: lambda values: values[0],
     AggregateRule.WORST: lambda values: values[0],
+    # Written from the last to the first, so that of a key the worst cluster's value stays.
     AggregateRule.UNION: lambda values: {
         key: value[key] for value in reversed(_all(values, dict, "not an object")) for key in value
     },

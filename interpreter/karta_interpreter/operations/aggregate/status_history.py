@@ -57,6 +57,7 @@ def _with_outcome(definition: Definition, merged: _Fields, before: Object, items
         return merged
     reported = _true_conditions(merged)
     over = bool(items) and all(has_ended(definition, item.status) for item in items)
+    # An end of the parts is none of the whole: only what `_outcome` returns of these conditions is kept.
     outcome = _outcome(definition, reported, _true_conditions(before), over=over)
     others = [one for one in _conditions(merged) if one["type"] not in {*outcomes, *outcomes.values()}]
     status = {**merged, "conditions": [*others, *outcome.values()]} if outcome or _conditions(merged) else merged
@@ -73,6 +74,7 @@ def _outcome(definition: Definition, reported: _Conditions, before: _Conditions,
     bad = [name for name in failing if name in reported or outcomes[name] in reported]
     for name in (*bound, *bad, *(name for name in outcomes if name in reported)):
         announcement = outcomes[name]
+        # A bad end that was announced stays, even when the cluster that announced it no longer reports.
         found = reported.get(announcement) or reported.get(name) or before[announcement]
         announced = {announcement: {**found, "type": announcement}}
         comes = over and (name in reported or name in failing)
@@ -133,6 +135,7 @@ def _with_known(definition: Definition, status: dict[str, JSON], known: Object) 
     """Put back counters that would fall or go, a 0 too, and what no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
         place = tuple(step for step in path if step is not None)
+        # Elements of lists have no place of their own here: their order may be another one each time.
         if len(place) < len(path) or not isinstance(get(status, place[:-1]), dict | None):
             continue
         value, now = get(known, place), get(status, place)
@@ -172,4 +175,5 @@ def _left(rule: AggregateRule | None, value: JSON) -> JSON:
         return 0
     if isinstance(value, list):
         return []
+    # The text of a sum is a quantity.
     return "0" if rule in _ADDS_UP and value and not is_time(value) else value
