@@ -18,6 +18,7 @@ _URGENT, _SOON = timedelta(days=7), timedelta(days=30)
 # A certificate that lives for days is renewed with hours left; renewal happens with a third of the life left.
 _URGENT_SHARE, _SOON_SHARE = 10, 3
 
+# X509_V_ERR_* of OpenSSL (x509_vfy.h), which the module ssl has no names for.
 _DATES = frozenset({9, 10})
 """Results of OpenSSL's check: a certificate is not yet valid, or has expired."""
 _UNKNOWN_CA = frozenset({2, 7, 18, 19, 20, 21, 27})
@@ -90,6 +91,7 @@ def judge_certificate(
 ) -> list[Result]:
     """All objections to a certificate; a single ok when there is none."""
     dates = list(judge_dates(leaf, now))
+    # OpenSSL stops at its first objection: where that is the leaf's dates, `judge_dates` has said more about it.
     about_dates = error is not None and error.verify_code in _DATES and any(dates)
     trust = judge_trust(None if about_dates else error, bundled=bundled, leaf=leaf)
     good = f"it is trusted, valid for {server_name}, and expires at {_time(leaf.not_valid_after_utc)}"

@@ -131,6 +131,7 @@ def connect(address: Address) -> None:
 
 def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
     """The certificate, which is not verified, and the TLS version; raises OSError, of which ssl.SSLError is one."""
+    # On a connection of its own: of one whose verification fails, the module ssl does not give the certificate away.
     with _connection(address, _unverified()) as connection:
         certificate = connection.getpeercert(binary_form=True)
         if certificate is None:
@@ -161,6 +162,7 @@ def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None
 def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
     """GET a path, or POST a body to it; raises OSError, also for an answer that is not HTTP."""
     with _connection(address, _unverified()) as connection:
+        # It would dial the name by DNS; the connection is to the address that Karmada dials, so it is put in by hand.
         client = HTTPConnection(address.server_name, address.port)
         client.sock = connection
         headers = {"Accept": "application/json, */*", "Content-Type": "application/json", "Connection": "close"}
@@ -168,6 +170,7 @@ def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
         try:
             client.request("GET" if body is None else "POST", target, body, headers)
             response = client.getresponse()
+            # A server that is none of ours may send without end.
             content = response.read(_MAX_ANSWER + 1)
         except HTTPException as error:
             raise ConnectionError(f"the answer is not HTTP: {type(error).__name__}") from error
@@ -190,9 +193,9 @@ def _connection(address: Address, context: ssl.SSLContext | None = None) -> Iter
     try:
         with socket.create_connection((address.host, address.port), SECONDS) as plain:
             if context is None:
-                yield cast("ssl.SSLSocket", plain)
+                yield cast("ssl.SSLSocket", plain)  # `connect` only opens and closes it
             else:
                 with context.wrap_socket(plain, server_hostname=address.server_name) as secured:
                     yield secured
-    except UnicodeError as error:
+    except UnicodeError as error:  # Python encodes a host name as IDNA before it asks for its address
         raise ConnectionError(f"this is no host name: {error}") from error

@@ -51,6 +51,7 @@ async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, 
     ``limit`` is the seconds that Karmada waits, None when no timeout is set. A step that fails is the last one, except
     a certificate that is not accepted.
     """
+    # Blocking sockets: on them each step can fail, and be named, alone.
     return await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
 
 
@@ -85,6 +86,7 @@ def _calls(address: Address, limit: int | None, kinds: Sequence[GVK]) -> list[Re
     results = list(judge_readiness(ask(address, READY)))
     target = f"{address.path}?timeout={limit or _UNSET}s"
     results += judge_call(ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
+    # A server that is not ours would give the same objection for each of hundreds of kinds.
     if results[-1].level is Level.PROBLEM:
         return results
     replies = {gvk: ask(address, target, call_body(gvk, Operation.INTERPRET_STATUS)) for gvk in kinds}
@@ -170,6 +172,7 @@ def judge_call(reply: Reply, limit: int | None) -> Iterator[Result]:
 
 def is_defined(reply: Reply) -> bool:
     """Whether the answer to a call comes from a definition, be it an error."""
+    # The objects of these calls have nothing but a name, so a definition may well answer with an error.
     return bool(_code(_json(reply)) != HTTPStatus.NOT_FOUND)
 
 
@@ -188,6 +191,7 @@ def judge_definitions(known: dict[GVK, bool]) -> Iterator[Result]:
 def _objection(reply: Reply) -> str:
     """What Karmada would reject (``request/resourceinterpretercontext.go``), or this server never answers."""
     answer = _json(reply)
+    # The client of Kubernetes takes 200 to 206 for success (`rest.transformResponse`), and no other 2xx.
     if not HTTPStatus.OK <= reply.status <= HTTPStatus.PARTIAL_CONTENT:
         return f"a call is rejected: HTTP {reply.status} {_message(answer)}".rstrip()
     if not isinstance(answer, dict):
@@ -196,6 +200,7 @@ def _objection(reply: Reply) -> str:
         return f"the answer to a call is a {answer.get('kind')} of {answer.get('apiVersion')}, not a {KIND}"
     if edit.get(answer, ("response", "uid")) != _UID:
         return "the answer to a call has not the uid of its request"
+    # Another webhook may well answer a kind that does not exist.
     if _code(answer) != HTTPStatus.NOT_FOUND:
         return f"a call for the kind {UNDEFINED}, which does not exist, is not answered with 404"
     return ""

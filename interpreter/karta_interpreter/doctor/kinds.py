@@ -32,6 +32,7 @@ def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> Served:
     Served(versions=('v1',), status=False)
     """
     plurals = {
+        # Names with a slash are subresources, such as deployments/scale, whose kind may be that of another resource.
         version: [each["name"] for each in found if each["kind"] == gvk.kind and "/" not in each["name"]]
         for version, found in resources.items()
     }
@@ -115,6 +116,7 @@ def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Ite
         names = listed(karta.name for karta in kartas if karta.gvk == gvk)
         yield problem(_KARTAS, f"{gvk} has several definitions: {names}", "keep one; the others are not used")
     usable = [karta for karta in kartas if karta.gvk and not karta.has("Ready", "False")]
+    # A Karta that is not ready is a result of its own, and rightly not registered.
     missing = [f"{karta.name} ({karta.gvk})" for karta in usable if karta.gvk not in registered]
     if missing:
         advice = "start the server with --register, or apply the output of export webhook-configuration"

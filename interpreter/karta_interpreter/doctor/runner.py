@@ -135,6 +135,7 @@ class _ControlPlane:
         return {gvk: served(gvk, resources[gvk.group]) for gvk in kinds}
 
     async def _resources(self, group: str) -> Mapping[str, Sequence[Object]]:
+        # /api has an APIVersions, whose versions are names; /apis/GROUP an APIGroup, whose versions are objects.
         versions = (await self.api.get(f"/apis/{group}" if group else "/api"))["versions"]
         names = [each["version"] for each in versions] if group else versions
         return {name: await self.api.resources(f"{group}/{name}" if group else name) for name in names}
@@ -159,6 +160,7 @@ async def _existing(answer: Awaitable[Answer]) -> Answer | None:
 
 def _advice(error: ClusterError) -> str:
     """What to do about an API server that does not give its version."""
+    # A proxy may answer with a status that HTTP does not define.
     by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
     return by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
 
@@ -186,6 +188,7 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[Webhook]) -> list[Result]:
         results.append(warning("kinds", str(error), "run doctor again when the API server answers"))
     kartas = [read_stored(obj) for path in _KARTAS for obj in await plane.objects(path, optional=True)]
     results += judge_kartas(kartas)
+    # A rule with * registers kinds that it does not name.
     if ours and not any(rule.wide for webhook in ours for rule in webhook.rules):
         results += judge_coverage(kartas, kinds)
     return [*results, *judge_clusters(await plane.objects(_CLUSTERS), [webhook.client for webhook in ours])]

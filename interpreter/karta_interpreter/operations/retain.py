@@ -52,7 +52,7 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
 def retain_steps(definition: Definition, desired: Object, observed: Object) -> Iterator[tuple[Step, Object]]:
     """Yield the object after each step of `retain`; raises QueryError."""
     places = Correspondence(definition, desired, observed)
-    # Switches before counts: a count may be computed from a switch, as 0 while `.spec.operatingMode` is Suspended.
+    # Switches before counts: Karta's own Sandbox counts 0 pods while its switch `.spec.operatingMode` is Suspended.
     retained = _retain_switches(definition, places, desired)
     yield "switches", retained
     retained = before = _retain_scale(definition, retained, observed)

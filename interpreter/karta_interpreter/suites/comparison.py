@@ -77,6 +77,7 @@ def in_words_of(expected: JSON, actual: JSON) -> JSON:
     if isinstance(expected, dict) and isinstance(actual, dict):
         excluded = {key: EXCLUDE for key, value in expected.items() if value == EXCLUDE}
         return excluded | {key: in_words_of(expected.get(key), value) for key, value in actual.items()}
+    # Of lists of other lengths it is unknown which elements belong together.
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         return [in_words_of(*pair) for pair in zip(expected, actual, strict=True)]
     return expected if _same(expected, actual) else actual
@@ -135,6 +136,7 @@ def _without_empty(value: JSON) -> JSON:
 
 
 def _in_any_order(normalise: Normalise) -> Normalise:
+    # By their JSON text: dicts have no order.
     return lambda value: sorted(map(normalise, value), key=_text) if isinstance(value, list) else value or []
 
 

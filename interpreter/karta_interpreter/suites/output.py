@@ -44,6 +44,7 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     lines = text.splitlines(keepends=True)
     documents = read_documents(text, source)
     begins = [document.line for document in documents]
+    # From the last document to the first, so that the lines of those before it keep their numbers.
     for begin, end in reversed([*zip(begins, [*begins[1:], len(lines) + 1], strict=True)]):
         if begin in outputs:
             lines[begin - 1 : end - 1] = _replaced(lines[begin - 1 : end - 1], f"{source}:{begin}", outputs[begin])
@@ -51,6 +52,7 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     wanted = [
         {**each.value, "output": outputs[each.line]} if each.line in outputs else each.value for each in documents
     ]
+    # Lines are replaced by their form; reading the result again shows whether that hit the values that were meant.
     with suppress(ManifestError):
         if [each.value for each in read_documents(written, source)] == wanted:
             return written

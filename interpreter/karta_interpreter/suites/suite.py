@@ -55,6 +55,7 @@ class Case:
 def find_suites(folder: Path) -> tuple[Path, ...]:
     """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted."""
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
+    # Relative to the parent, so that a folder which is itself called testdata counts.
     return tuple(sorted(path for path in files if _TESTDATA in path.relative_to(folder.parent).parts[:-1]))
 
 

@@ -46,8 +46,10 @@ def check_json(value: JSON) -> None:
     karta_interpreter.errors.WorkloadError: spec.hosts is of type tuple, which JSON does not have
     """
     for path, part in _parts(value):
+        # What changes and encodes objects is recursive.
         if len(path) > MAX_DEPTH:
             raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
+        # By exact types, as expressions are evaluated: to them a subclass of dict is no object.
         if type(part) is dict:
             for key in part:
                 if type(key) is not str:

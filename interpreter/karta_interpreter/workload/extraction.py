@@ -78,7 +78,7 @@ def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[Fragm
 
 def has_scale(component: Component) -> bool:
     """Whether a component has a `scaleDefinition` with a path."""
-    return not component.replicas is component.min_replicas is component.max_replicas is None
+    return any((component.replicas, component.min_replicas, component.max_replicas))
 
 
 def extract_scales(component: Component, obj: Object, ids: Ids) -> list[Scale]:

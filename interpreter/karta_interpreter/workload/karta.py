@@ -194,7 +194,7 @@ class _Catalogue(Mapping[GVK, Karta]):
         return gvk in self._files  # without reading the file, as Mapping's own would
 
 
-_loaded = cache(Karta.load)
+_loaded = cache(Karta.load)  # by the files of the catalogue alone, which bounds it
 _CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
 
 
@@ -216,7 +216,7 @@ def _read_file(path: Path | str) -> Iterable[Loaded]:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as err:
         return (_unusable("unreadable", f"cannot be read: {err.strerror or err}", str(path)),)
-    except ValueError:
+    except ValueError:  # UnicodeDecodeError, or a null byte in a path
         return (_unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path)),)
     return load_documents(text, str(path))
 

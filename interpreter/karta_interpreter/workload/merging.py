@@ -78,6 +78,7 @@ def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Map
     for field in {**old, **new}:
         if new.get(field) is not None:
             merged[field] = merge(old.get(field), new[field], fields.get(field, ""))
+        # A null that was there stays, as does a field that the Go type of the new value cannot hold.
         elif field in old and (old[field] is None or not (field in new or field in fields)):
             merged[field] = old[field]
     return merged

@@ -130,7 +130,7 @@ def _target(component: Component, thing: str) -> tuple[_Target, Path]:
             field, below = "podTemplateSpecPath", place
         case PodSpec():
             field, below = "podSpecPath" if place[0] == "spec" else "metadataPath", place[1:]
-        case _:
+        case _:  # pieces, or no pods: then `stage` reports the name of the thing, as there is no expression
             field, below = piece, ()
     return _Target(component, field, kind, PIECE_TYPES.get(piece, "")), below
 

@@ -90,6 +90,7 @@ class WritePlan:
         self._ids = instance_ids(component, obj)
         self._fields: dict[str, _Field] = {}
         self._writes: dict[Path, _Write] = {}
+        # Every path above a write, so that a write to a whole finds those to its parts without comparing all of them.
         self._parents: dict[Path, _Write] = {}
 
     def stage(self, field: str, query: Query, changes: Mapping[str, Change], below: Path = ()) -> None:
@@ -107,6 +108,7 @@ class WritePlan:
             if name in changes:
                 old = get(source.outputs[position], below)
                 new = changes[name](old)
+                # Before its place is asked for: a computed value that does not change need not be written.
                 if not equal(old, new):
                     self._add(_Write(source, position, (*source.location(position).path, *below), new))
 
@@ -118,6 +120,7 @@ class WritePlan:
                 changed = set_value(changed, write.place, write.value)
             except InterpretationError as err:
                 raise PathNotWritableError(write.field.failed(str(err))) from err
+        # A template at `.`, as a Pod has it, may be written to, but must remain the same object.
         for path in IDENTITY:
             if not equal(get(changed, path), get(self._object, path)):
                 message = f"a change of pods would change {field_path(path)} of the workload"

@@ -58,6 +58,7 @@ def component_of(definition: Definition, pod: Object) -> Component:
     """The first component whose selector recognises a pod, or the only one with pods; raises ComponentNotFoundError."""
     leaves = definition.leaves
     found = (
+        # As `InferPodComponent` upstream does it: the only component needs no selector, and none is asked.
         leaves[0] if len(leaves) == 1 else next((leaf for leaf in leaves if matches_component_type(leaf, pod)), None)
     )
     if found is None:
@@ -139,6 +140,7 @@ def _key(component: Component, field: str, path: PodQuery, pod: Object) -> str:
     value = _single(component, field, path, pod)
     if isinstance(value, dict | list):
         raise _failure(component, field, path, pod, f"gives {type_name(value)}; a key is a text, number or boolean")
+    # Karta's library formats keys with Go's %v, which writes a float64 of the object unlike an int that jq computes.
     return go_text(value, of_object=isinstance(value, int) and _is_read(path, pod))
 
 

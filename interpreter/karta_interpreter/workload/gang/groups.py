@@ -28,6 +28,7 @@ from karta_interpreter.workload.gang.subtree import minimum
 Keys = tuple[PodQuery, ...]
 
 _OTHER = "another-one"
+"""Written into a pod where a selector reads it: a key that changes with it separates what the selector separates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,7 @@ def _parts(definition: Definition, one: _Grouped) -> Iterator[_Part]:
 
 def _is_grouped_apart(definition: Definition, leaf: Component, one: _Grouped) -> bool:
     """Whether the pods of another component than the pod's are in other groups."""
+    # Its filters cannot be asked, as it may have no pod yet; so the first rule about it counts.
     member, keys = next(_candidates(definition, leaf.name), None), one.member.rule.group_by
     if member is None or member.pod_group != one.member.pod_group or member.rule.group_by != keys:
         return True
@@ -197,7 +199,7 @@ def _per_replica(obj: Object, part: _Part, pods: int) -> int:
             "instances, whose scaleDefinition counts the replicas"
         )
     (scale,) = scales(maker, obj, UNNAMED)
-    replicas = max(minimum(scale), 1)
+    replicas = max(minimum(scale), 1)  # 0 replicas have 0 pods, which 1 divides as well
     if pods % replicas:
         raise WorkloadError(
             f"definition {maker.definition}: the {pods} pods of component {part.component} cannot be divided among "
@@ -236,7 +238,7 @@ def _changes(keys: Keys, places: Iterable[Path], pod: Object) -> bool:
         for place in places:
             changed = set_value(changed, place, _OTHER)
     except InterpretationError:
-        return False
+        return False  # the pod has something else on the way, so that a key cannot read this place either
     return any(_answer(key, changed) != _answer(key, pod) for key in keys)
 
 

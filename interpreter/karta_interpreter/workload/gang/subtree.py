@@ -70,6 +70,7 @@ def _multiplied(definition: Definition, obj: Object, component: Component, insta
         if instance in (None, name)
     )
     below = sum(_multiplied(definition, obj, child, None) for child in _children(definition, component))
+    # A factor of 0 means "not counted here" upstream, and does not make the product 0.
     return own * below or own or below
 
 
