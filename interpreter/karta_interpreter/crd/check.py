@@ -66,6 +66,7 @@ class _Checked:
         for each in scope.found:
             finding = Finding(each.severity, each.rule, path, each.message, each.hint)
             self.findings.append(replace(finding, expression=text, span=each.span))
+        # After a contradiction the shapes behind it are unknown, and another finding would be about the same slip.
         if expected is not None and not scope.found:
             self._compare(path, text, found, expected)
         return found
@@ -73,6 +74,7 @@ class _Checked:
     def _compare(self, path: Path, text: str, found: Shapes, expected: Expected, advice: str = "") -> None:
         """Report outputs of which none is what is expected."""
         noun, fits = expected
+        # Null stands for an absent value, which every field about pods and counts may have.
         known = [shape for shape in found if shape != NULL]
         if known and all(shape.is_known and not fits(shape) for shape in known):
             shape = known[0]

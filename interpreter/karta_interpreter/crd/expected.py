@@ -44,6 +44,7 @@ EXPECTED: Final[Mapping[str, Expected]] = {
 }
 
 _DEEPEST: Final = 6
+"""How deep fields are looked for: schemas may be as wide as a pod's at each level."""
 _MOST: Final = 3
 
 

@@ -62,6 +62,7 @@ def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: Scope) -> 
         return
     for left, right in product(lefts, rights):
         ours, theirs = _kinds(left), _kinds(right)
+        # jq repeats a text so many times.
         repeats = node.operator == "*" and "string" in ours | theirs and "number" in ours | theirs
         if ours & theirs & takes or repeats:
             return
@@ -87,6 +88,7 @@ def check_default(shapes: Shapes, default: Node, scope: Scope) -> None:
 
 def _compared(shapes: Shapes, other: Node, scope: Scope) -> None:
     """Find a literal to which no value can be equal."""
+    # null and "" are what an absent value is compared with, whatever the schema lists.
     if not isinstance(other, ast.Literal) or other.value in (None, ""):
         return
     own, known = literal(other.value), [shape for shape in shapes if shape != NULL]

@@ -73,7 +73,7 @@ def _bound(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
             match patterns:
                 case (ast.VariablePattern(name),):
                     known = {**scope.variables, name: found}
-                case _:
+                case _:  # patterns name parts of it, which are not followed, and may hide variables of the same name
                     known = {}
             return outputs(body, inputs, replace(scope, variables=known))
         case ast.Reduce(source) | ast.Foreach(source):
@@ -194,6 +194,7 @@ def _called(name: str, arguments: tuple[Node, ...], inputs: Shapes, scope: Scope
         case "empty" | "error", _:
             return ()
         case "has", (ast.Literal(str() as field) as key,):
+            # `has` of a wrong type fails, but it is mostly asked to find out; an unknown field it can never find.
             _fields(inputs, field, key, key, replace(scope, is_tried=True))
             return (BOOLEAN,)
         case "first" | "last", (source,):

@@ -53,7 +53,8 @@ class Shape:
             return frozenset({"integer", "string"})
         named = self.schema.get("type")
         if isinstance(named, str):
-            return frozenset(_NUMBERS if named == "number" else {named})
+            return frozenset(_NUMBERS if named == "number" else {named})  # in JSON Schema an integer is a number
+        # A structural schema has a type; the parts of one that was made by hand may lack it.
         return frozenset({"object"} if self.schema.get("properties") else ())
 
     @property
@@ -117,6 +118,7 @@ class Shape:
     def _below(self, step: str, schema: JSON) -> "Shapes":
         at = f"{'' if self.at == '.' else self.at}{step}"
         required = self.schema.get("required")
+        # CRDs seldom require spec, and no workload is without one.
         is_required = step in ("[]", ".spec") or (isinstance(required, list) and step[1:] in required)
         return (
             Shape(

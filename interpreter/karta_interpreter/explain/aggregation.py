@@ -23,6 +23,7 @@ class _Recorded(Merging):
         super().__init__(definition)
         self.parts: dict[PathPattern, Sequence[Part]] = {}
 
+    # Every field is merged through `value`, so that overriding it sees them all, and no rule is written here again.
     def value(self, path: PathPattern, parts: Sequence[Part]) -> JSON:
         self.parts[path] = parts
         return super().value(path, parts)
@@ -66,6 +67,7 @@ def _fields(
             yield from _fields(definition, (*path, key), part, get(merged, (key,)), recorded)
     else:
         given = tuple(_place(part.report, path, part.value) for part in parts if part.value is not None)
+        # A value that is not what the clusters make of it was decided by the template's present status.
         note = _history(path, rule) if value != merged else f"rule {rule}" if rule else _rule(value, parts)
         read = f" ({', '.join(f'{place.cluster} {_short(place.value)}' for place in given)})" if given else ""
         field = annotation_field("aggregate") if rule else ""

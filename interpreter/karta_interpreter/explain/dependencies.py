@@ -49,6 +49,7 @@ def _extra(definition: Definition, obj: Object, found: Object, title: str, answe
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
     """Yield pod templates: what each is called, its field, and its place in the object, None where it has not one."""
+    # Templates come without places, in the order of the expression's outputs; those without pods are left out of both.
     waiting: dict[str, Iterator[Reading]] = {}
     for name, template in pod_templates(definition, obj):
         component = next(each for each in definition.leaves if each.name == name)
@@ -83,6 +84,7 @@ def _key(found: Object) -> tuple[str, str, str]:
 def _naming(template: Object, found: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency: with another name there, another one is needed."""
     for path in _texts(template, (), found["name"]):
+        # The same text may be in other fields. Asking finds those that count, without a list of their names here.
         if _key({**found, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
             yield path
 

@@ -54,13 +54,14 @@ def explain(
     """
     results, error, facts = None, "", list[Fact]()
     try:
+        # Resolved once: the facts below are about the same values as the answer.
         definition = resolved(definition, call.object, reader)
         results = interpret(definition, call, options, on_print=on_print)
     except InterpretationError as failure:
         error = str(failure)
     try:
         for fact in _facts(definition, call, options, results or {}):
-            facts.append(fact)
+            facts.append(fact)  # one by one: those before an error are kept
     except (InterpretationError, QueryError) as failure:
         facts.append(Fact("stopped", f"the chain ends here: {failure}"))
     layers = _layers(definition, call.operation, origin)

@@ -97,6 +97,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             is_named = True
             note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
             yield _warn(definition, component, field, query, "pods-not-found", note)
+    # A part without pods is usual; an object without any is worth a warning even without a hint.
     if missing and not is_named and len(missing) == len(definition.leaves):
         looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in missing[:_MOST])
         yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
@@ -149,6 +150,7 @@ def _counts(
     ids = readings(component.instance_ids, obj)
     for index, (count, template) in enumerate(zip(counts, found, strict=True)):
         is_given = count.location is not None and count.places[0].value is not None
+        # A default is no sign of pods: `.worker.replicas // 1` is 1 where there is no worker.
         if template is None and is_given and count.value not in (None, 0):
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
@@ -200,7 +202,7 @@ def _lack(pods: PodDefinition | None) -> str:
 def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the warnings about phases and conditions that no mapping fits."""
     rules = definition.status
-    if rules is None or not obj.get("status"):
+    if rules is None or not obj.get("status"):  # a new object, whose controller has not written one yet
         return
     match, matchers = match_status(definition, obj), [each for _, several in rules.mappings for each in several]
     conditions = rules.conditions.query if rules.conditions else None

@@ -133,6 +133,7 @@ class _View:
                 base = (
                     reading.location.path if isinstance(component.pods, PodSpec) else (*reading.location.path, "spec")
                 )
+        # A pod of pieces has no spec in the object, where the places of its requests could be.
         base = None if isinstance(component.pods, Fragments) else base
         requires = pod_requirements(pods.template, options.pod_requests).to_json() or {}
         for resource, amount in requires.get("resourceRequest", {}).items():

@@ -74,11 +74,13 @@ def readings(query: Query | None, obj: Object) -> list[Reading]:
     if query is None:
         return []
     values = query.evaluate(obj)
+    # What cannot be traced, such as a recursive function, still has values to show.
     try:
         locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
     except QueryError:
         locations = [None] * len(values)
     beside: dict[Path, list[Path]] = {}
+    # Bounded: an expression may read each of thousands of elements for one output.
     for path in islice(paths_read(query, obj), _MOST * max(len(values), 1)):
         beside.setdefault(_element(path), []).append(path)
     return [
@@ -167,6 +169,7 @@ def almost(name: str, known: Iterable[str]) -> str:
         each.lower().removeprefix(prefix + slash): each for each in known if each.lower().startswith(prefix + slash)
     }
     letters = sorted(own)
+    # Swapped letters weigh more in difflib than they mean: `stauts` is like `status` by less than `_SLIP`.
     found = get_close_matches(own, by_own, n=1, cutoff=_SLIP) or [each for each in by_own if sorted(each) == letters]
     return by_own[found[0]] if found else ""
 
@@ -199,4 +202,4 @@ def about(definition: Definition, component: Component, field: str, query: Query
     """Return a fact about an expression of a component."""
     text = "" if query is None else query.text
     where = field_of(definition, component, field)
-    return Fact(component=component.name, field=where, expression=text, **fact)  # type: ignore[arg-type]
+    return Fact(component=component.name, field=where, expression=text, **fact)  # type: ignore[arg-type]  # the fields of a Fact

@@ -73,6 +73,7 @@ class _Statuses:
             at = reading.location.path if reading.location and reading.location.is_plain else None
             count = len(reading.value or ())
             places += [None if at is None else place_at((*at, index), self._object) for index in range(count)]
+        # In the order of the list: as for the matchers, of two conditions of one type the last is kept.
         for place, condition in zip(places, self._reader.conditions, strict=True):
             yield condition.type, (place, condition)
 
