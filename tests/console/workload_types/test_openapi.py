@@ -53,4 +53,4 @@ def test_the_server_does_what_the_document_describes(server: TypesServer, tmp_pa
     done = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert server.get(f"{TYPES}?externalTypesOnly=true").status == 200
-    assert server.child.poll() is None
+    assert server.child.is_alive()

@@ -4,13 +4,12 @@ import asyncio
 import http.client
 import json
 import queue
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ from karta_interpreter.console.workload_types import serve_types
 from karta_interpreter.server import Settings
 from karta_interpreter.server.server import Server, Shared
 from tests.server import client
+from tests.server.forked import forked
 from tests.waiting import HANG
 
 TOKEN = "a-token-of-tests-0123456789"  # noqa: S105 - of tests
@@ -122,7 +122,7 @@ class TypesClient:
 class TypesServer(TypesClient):
     """A server in a process of its own, as users run it."""
 
-    child: subprocess.Popen[bytes] = field(kw_only=True)
+    child: ForkServerProcess = field(kw_only=True)
     lines: "queue.SimpleQueue[bytes]" = field(kw_only=True)
     seen: list[dict[str, Any]] = field(default_factory=list)
 
@@ -147,14 +147,12 @@ def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = 
     if token:
         tokens.write_text(f"{TOKEN} ada\n")
         arguments = ("--types-token-file", str(tokens), *arguments)
-    command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", "0", "--plain-http"]
     fixed = ["--types-api", "127.0.0.1:0", "--log-format", "json", "--grace-period", "0", "--types-rate", "1000000"]
     patience = [f"--{name}={HANG}" for name in ("call-limit", "header-timeout", "exchange-timeout")]
-    given = [*fixed, *patience, *arguments]
-    with subprocess.Popen([*command, *given], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
-        assert child.stderr is not None
+    given = ["serve", "--port", "0", "--plain-http", *fixed, *patience, *arguments]
+    with forked("from karta_interpreter.cli import main; main()", *given) as (child, _, stderr):
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        reader = threading.Thread(target=_collect, args=(child.stderr, lines))
+        reader = threading.Thread(target=_collect, args=(stderr, lines))
         reader.start()
         try:
             server = TypesServer(child=child, lines=lines)
