@@ -3,8 +3,6 @@
 import asyncio
 import itertools
 import json
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from karta_interpreter.console.workload_types.problems import ApiError
 from karta_interpreter.console.workload_types.records import StoredType
 from karta_interpreter.sources.store import Store
 from tests.console.workload_types.types_server import TYPES, in_thread, karta, running, workload_type
+from tests.server.forked import forked
 from tests.waiting import HANG
 
 KILLED = """
@@ -67,8 +66,8 @@ async def stored(root: Path) -> StoredType | None:
 
 def test_a_process_that_is_killed_leaves_the_file_as_it_was_or_as_it_is_wanted(tmp_path: Path) -> None:
     path, contents = tmp_path / "GrainMill.example.org.json", ["a new content", "delete"]
-    command = [sys.executable, "-c", KILLED, str(path), *contents]
-    printed = subprocess.run(command, capture_output=True, timeout=HANG, check=True).stdout
+    with forked(KILLED, str(path), *contents) as (_, stdout, _):
+        printed = stdout.read()
     for content, seen in zip(contents, json.loads(printed), strict=True):
         assert (seen[0], seen[-1]) == ("what was there", content)
         assert set(seen) == {"what was there", content}
