@@ -76,9 +76,9 @@ def test_operators_with_a_literal_are_the_functions(operator: str) -> None:
     for known in filter(_is_literal, EDGES):
         before = compile_one(Binary(operator, Literal(known), Identity()))
         behind = compile_one(Binary(operator, Identity(), Literal(known)))
+        literal = compile_one(Literal(known))
+        number = literal and literal(None)
         for value in EDGES:
-            literal = compile_one(Literal(known))
-            number = literal and literal(None)
             assert outcome(before, value) == outcome(OPERATORS[operator], number, value), (known, value)
             assert outcome(behind, value) == outcome(OPERATORS[operator], value, number), (value, known)
 
