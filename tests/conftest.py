@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestModule
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from karta_interpreter.jq import bounded
@@ -60,9 +61,27 @@ class Doctests:
         return found if has_doctests else [each for each in found if not isinstance(each, DoctestModule)]
 
 
+class Reports:
+    """Sends one report per test from the process that runs it: how it ended, and what went wrong before or after.
+
+    Each test would be five messages, most of which only report that its set-up and its end went well. They took more
+    time than many of the tests.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                report.keywords = {}  # dozens of words, which only a JUnit file would hold
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # A hook of this file itself is only called for files below its folder.
     config.pluginmanager.register(Doctests())
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(Reports())
 
 
 def pytest_collection() -> None:
