@@ -1,5 +1,7 @@
 """Scripts as the rest of the program runs them: in processes of their own."""
 
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -175,10 +177,16 @@ def test_the_deadline_of_expressions_is_that_of_scripts() -> None:
 
 
 def test_one_script_may_take_a_second() -> None:
+    def stop() -> tuple[JSON, ...]:
+        for pid in WORKERS.processes:  # a process that stands still takes as long as one that loops, and no processor
+            os.kill(pid, signal.SIGSTOP)
+        return ()
+
     before = time.monotonic()
     with pytest.raises(LuaLimitError, match=r"longer than 1 s"):
-        ask(health("while true do end"))
+        ask(health("require('karta').stop()"), {"stop": stop})
     assert time.monotonic() - before > 0.9
+    WORKERS.close()
 
 
 def test_what_a_script_prints_is_passed_on() -> None:
@@ -280,26 +288,31 @@ def test_many_threads() -> None:
 
 def test_one_customization_does_not_keep_every_process_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "SECONDS", HANG)
-    WORKERS.close()  # so that each process there is works for the loops
-    ended: list[str] = []
+    WORKERS.close()  # so that each process there is works for the scripts that take long
+    working, done = threading.Semaphore(0), threading.Event()
+    ended: list[JSON] = []
 
-    def loop() -> None:
-        with pytest.raises(LuaLimitError):
-            ask(health("while true do end"), name="hostile")
-        ended.append("hostile")
+    def work() -> tuple[JSON, ...]:
+        working.release()
+        done.wait(HANG)
+        return ()
 
-    threads = [threading.Thread(target=loop) for _ in range(4)]
+    def run() -> None:
+        ended.append(ask(health("require('karta').work() return true"), {"work": work}, name="hostile"))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
     for thread in threads:
         thread.start()
-    while len(WORKERS.processes) < worker.PROCESSES - 1:
-        time.sleep(0.01)
+    for _ in range(worker.PROCESSES - 1):
+        assert working.acquire(timeout=HANG)
     assert ask(health("return true")) is True
     with deadline(0.2), pytest.raises(LuaLimitError, match="every process is busy"):
         ask(health("return true"), name="hostile")
     assert ended == []
-    while any(thread.is_alive() for thread in threads):
-        WORKERS.close()
-        time.sleep(0.01)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert ended == [True] * 4
 
 
 def test_importing_starts_nothing_and_leaving_stops_everything() -> None:

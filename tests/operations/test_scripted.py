@@ -8,6 +8,7 @@ import pytest
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.lua.machine import worker
 from karta_interpreter.lua.script import SLOTS, Script, Scripts
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from tests.operations.conftest import Define, component, template
@@ -233,7 +234,8 @@ def test_a_call_that_is_not_complete(define: Define, call: Call, said: str) -> N
         assert caught.value.code == 400
 
 
-def test_a_script_that_takes_long_is_stopped() -> None:
+def test_a_script_that_takes_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "SECONDS", 0.1)
     definition = alone((Operation.INTERPRET_HEALTH, "while true do end"))
     call = Call(Operation.INTERPRET_HEALTH, OBJECT)
     with pytest.raises(InterpretationError, match="script mine1 for InterpretHealth failed") as caught:
