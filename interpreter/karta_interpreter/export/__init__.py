@@ -1,6 +1,6 @@
 """A Karta as something else: customizations of Karmada, and health checks of GitOps tools.
 
-`customization` puts the scripts of a definition together: `questions`, `changes`, `aggregation` write the operations,
-`emitter`, `branches` and `functions` the expressions in Lua, with functions of `library/*.lua`. `cel` writes
-expressions in CEL, for `flux_health`.
+`customization` puts the scripts of a definition together: `questions`, `revision`, `retention`, `aggregation` write the
+operations, `emitter`, `branches` and `functions` the expressions in Lua, with functions of `library/*.lua`. `cel`
+writes expressions in CEL, for `flux_health`.
 """

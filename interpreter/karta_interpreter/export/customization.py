@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter import __version__
 from karta_interpreter.errors import ExportError
-from karta_interpreter.export import aggregation, changes, questions
+from karta_interpreter.export import aggregation, questions, retention, revision
 from karta_interpreter.export.comments import Comment, comments_of, document_of
 from karta_interpreter.export.script import LARGEST, Script, check_size
 from karta_interpreter.k8s.values import JSON, Object
@@ -34,9 +34,9 @@ Write = Callable[[Script], None]
 _WRITERS: Final[Mapping[Operation, Write]] = {
     Operation.INTERPRET_REPLICA: questions.replica,
     Operation.INTERPRET_COMPONENT: questions.component,
-    Operation.REVISE_REPLICA: changes.revise,
+    Operation.REVISE_REPLICA: revision.revise,
     Operation.AGGREGATE_STATUS: aggregation.aggregate,
-    Operation.RETAIN: changes.retain,
+    Operation.RETAIN: retention.retain,
     Operation.INTERPRET_STATUS: questions.status,
     Operation.INTERPRET_HEALTH: questions.health,
     Operation.INTERPRET_DEPENDENCY: questions.dependency,

@@ -89,6 +89,10 @@ class Expressions:
         written = self._in_place(query, name, Functions.condition)
         return written or f"{self._function(query, name, 'condition', 'obj')}(obj)"
 
+    def test_of(self, query: Query, name: str) -> str:
+        """A function that tells whether an expression with one output holds."""
+        return self._function(query, name, "condition", "obj")
+
     def value_of(self, query: Query, name: str) -> str:
         """The first output of an expression for ``obj``; null without one."""
         written = self._in_place(query, name, _value) if self.has_one_output(query) else ""
@@ -120,11 +124,6 @@ class Expressions:
         """Whether an expression with one output may be read from a place of the object."""
         emitter = Functions(traced=True)
         return emitter.follows(emitter.value(query.node, Value("obj", "at()")))
-
-    def keys_of(self, query: Query, name: str) -> str:
-        """A list of the paths that an expression consists of, each a list of keys."""
-        keys = ", ".join(path.keys for path in paths_of(query.node) or ())
-        return self._path(query, name, f"{{{keys}}}")
 
     def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """A function that gives the outputs of an expression, and the place of each that has one."""

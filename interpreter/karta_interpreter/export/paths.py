@@ -1,13 +1,18 @@
 """Expressions that are paths, such as ``.spec.jobs[].replicas // 1``, which scripts have as texts or lists of keys."""
 
 import re
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from karta_interpreter.export.traits import literal
 from karta_interpreter.export.writer import quoted
 from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.inprocess.reads import reach, taken
 from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.traversal import terms_of
+from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import children, terms_of
+from karta_interpreter.k8s.projection import Projection
 
 _KEY: Final = re.compile(r"[A-Za-z_][\w-]*")
 
@@ -34,6 +39,14 @@ class Path(NamedTuple):
     def is_plain(self) -> bool:
         """Whether it leads through objects alone, and not into a status."""
         return self.is_single and self.steps[:1] != ("status",)
+
+    @property
+    def node(self) -> Node:
+        """The path as an expression; it has no default."""
+        found: Node = ast.Identity()
+        for step in self.steps:
+            found = ast.Iterate(found) if step is None else ast.Index(found, ast.Literal(step))
+        return found
 
     @property
     def keys(self) -> str:
@@ -73,6 +86,93 @@ def plain_path(node: Node) -> Path | None:
     """Return the only path of an expression, where it leads through objects alone."""
     paths = paths_of(node) or []
     return paths[0] if len(paths) == 1 and paths[0].is_plain else None
+
+
+class Guarded(NamedTuple):
+    """Paths through objects alone, and the expression under whose condition they are the outputs; empty: always."""
+
+    condition: str
+    paths: tuple[Path, ...]
+
+
+def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | None:
+    """Return the paths that an expression chooses from by conditions on the object; None where it has anything else.
+
+    ``may_be_null``: outputs that are null by a condition are left out, too.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> [(each.condition, [*map(str, each.paths[0].steps)]) for each in guarded_paths(parse(".a | select(.on) | .b"))]
+    [('.a | .on', ['a', 'b'])]
+    >>> guarded_paths(parse(".a[] | select(.on)"))
+    """
+    if not may_be_null and ast.Literal(None) in _branches(node):
+        return None
+    terms = _guarded(node, Path())
+    if terms is None or not all(path.steps == ("status",) or (path.steps and path.is_plain) for _, path in terms):
+        return None
+    found = dict[tuple[Node, ...], list[Path]]()
+    for conditions, path in terms:
+        found.setdefault(conditions, []).append(path)
+    if any(_reads_status(condition) for conditions in found for condition in conditions):
+        return None
+    return [Guarded(_conjunction(conditions), tuple(paths)) for conditions, paths in found.items()]
+
+
+def _branches(node: Node) -> Iterator[Node]:
+    """Yield what a node's conditions, and those inside, give where they hold."""
+    if isinstance(node, ast.If):
+        yield from (then for _, then in node.branches)
+    for child in children(node):
+        yield from _branches(child)
+
+
+def _conjunction(conditions: tuple[Node, ...]) -> str:
+    if len(conditions) == 1:
+        return render(conditions[0])
+    return " and ".join(f"({render(condition)})" for condition in conditions)
+
+
+def _reads_status(condition: Node) -> bool:
+    """Whether a condition reads the status, which a template has from the member."""
+    projection = Projection()
+    taken(reach(condition, (projection,)))
+    return projection.is_whole or projection.elements is not None or "status" in projection.fields
+
+
+_Terms = list[tuple[tuple[Node, ...], Path]]
+"""Paths, each with the conditions under which it is an output."""
+
+
+def _guarded(node: Node, here: Path) -> _Terms | None:
+    """Return the outputs for the value at a path."""
+    terms = terms_of(node)
+    if len(terms) > 1:
+        found = [_guarded(term, here) for term in terms]
+        return None if None in found else [term for part in found if part for term in part]
+    match node:
+        case ast.Identity():
+            return [((), here)]
+        case ast.Index(target, ast.Literal(str(key))):
+            return _each(_guarded(target, here), lambda path: [((), Path((*path.steps, key)))])
+        case ast.Pipe(left, right):
+            return _each(_guarded(left, here), lambda path: _guarded(right, path))
+        case ast.Call("select", (condition,)) if condition in Singles():
+            return [((ast.Pipe(here.node, condition),), here)]
+        case ast.If(((condition, ast.Literal(None) | ast.Call("empty")),), otherwise) if condition in Singles():
+            negated = ast.Pipe(here.node, ast.Pipe(condition, ast.Call("not")))
+            other = _guarded(otherwise or ast.Identity(), here)
+            return None if other is None else [((negated, *conditions), path) for conditions, path in other]
+    return None
+
+
+def _each(terms: _Terms | None, then: Callable[[Path], _Terms | None]) -> _Terms | None:
+    found: _Terms = []
+    for conditions, path in terms or ():
+        more = then(path)
+        if more is None:
+            return None
+        found += [((*conditions, *others), end) for others, end in more]
+    return None if terms is None else found
 
 
 def _path(node: Node) -> Path | None:

@@ -45,8 +45,10 @@ def has_one(script: Script, component: Component) -> bool:
     return all(query is None or script.has_one_output(query) for query in queries)
 
 
-def lone_component(script: Script, component: Component, use: Use, *, counted: bool = True) -> Iterator[str]:
-    """Yield the lines about the pods of a component that `has_one`."""
+def lone_component(
+    script: Script, component: Component, use: Use, *, counted: bool = True, added: bool = True
+) -> Iterator[str]:
+    """Yield the lines about the pods of a component that `has_one`; ``added``: with the containers of the operator."""
     name, pods = component.name, component.pods
     if not isinstance(pods, PodSpec | PodTemplate):
         return
@@ -58,10 +60,11 @@ def lone_component(script: Script, component: Component, use: Use, *, counted: b
         yield f"  check_object({quoted(name)}, {script.value_of(pods.metadata, f'{name} metadata')})"
     spec = found if is_spec else f"{found}.spec"
     yield f"  if {found} then" if is_spec else f"  if {found} and check_object({quoted(name)}, {spec}) then"
-    for added in script.definition.annotations.added_containers:
-        if added.component == name:
-            yield from _comments(script, added.query, 4)
-            spec = f"with_added({quoted(name)}, {spec}, {script.value_of(added.query, f'{name} added containers')})"
+    for containers in script.definition.annotations.added_containers if added else ():
+        if containers.component == name:
+            yield from _comments(script, containers.query, 4)
+            lists = script.value_of(containers.query, f"{name} added containers")
+            spec = f"with_added({quoted(name)}, {spec}, {lists})"
     for query in (component.replicas, component.min_replicas) if counted else ():
         yield from _comments(script, query, 4) if query else ()
     yield f"    {use(Pods(quoted(name), _count(script, component) if counted else '', spec))}"

@@ -226,7 +226,8 @@ local function equal(a, b)
 end
 
 local function copy(value)
-  if type(value) ~= "table" or value == null then return value end
+  if type(value) ~= "table" then return value end
+  if value == null then return value end -- with null
   local found = {}
   for key, part in pairs(value) do found[key] = copy(part) end
   return found

@@ -127,22 +127,28 @@ local function shared_places(pairing, find, absent, drops, is_strict)
   return found
 end
 
--- As shared_places, for paths without lists, which are equal in both objects.
-local function shared_paths(pairing, paths, absent, drops)
-  local found = {}
-  for _, path in ipairs(paths) do
-    local value = get(pairing.observed, unpack(path))
+-- The fields at some paths that the member has, with its values; `absent` in the place of a missing value.
+local function shared_paths(pairing, paths, absent, drops, holds)
+  local found, values, is_asked = {}, {}, absent ~= nil or drops
+  if holds and not holds(pairing.observed) then return found end -- with conditions
+  for i, path in ipairs(paths) do
+    values[i] = get(pairing.observed, unpack(path))
+    is_asked = is_asked or values[i] ~= nil
+  end
+  if not is_asked then return found end
+  if holds and not holds(pairing.desired) then return found end -- with conditions
+  for i, path in ipairs(paths) do
+    local value, ours = values[i], get(pairing.desired, unpack(path))
     local kept = value
     if value == nil then kept = absent end
-    if kept ~= nil or drops then
-      local ours = get(pairing.desired, unpack(path))
-      if value ~= nil or ours ~= nil then found[#found + 1] = {path = path, value = copy(kept)} end
+    if (kept ~= nil or drops) and (value ~= nil or ours ~= nil) then
+      found[#found + 1] = {path = path, value = copy(kept)}
     end
   end
   return found
 end
 
--- Keeps the member's suspend switches that the template leaves unset, at paths without lists.
+-- Keeps the member's suspend switches that the template leaves unset.
 local function keep_unset_paths(pairing, paths)
   for _, path in ipairs(paths) do
     if get(pairing.desired, unpack(path)) == nil then
@@ -218,7 +224,8 @@ local function keep_counts(components, pairing)
   end
 end
 
--- As keep_counts, for paths without lists; `pods_of` returns the components that have pods.
+-- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset; `pods_of`
+-- returns the components that have pods.
 local function keep_counts_at(paths, pods_of, pairing)
   local desired, observed = pairing.desired, pairing.observed
   local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
@@ -282,6 +289,23 @@ local function merged_elements(ours, theirs, key, is_kept)
   return found
 end
 
+-- The member's elements, then those that only the template has; of other values the template's, filled.
+local function united(ours, theirs)
+  local is_many = type(theirs) == "table" and theirs[1] ~= nil and (ours == nil or is_list(ours))
+  if not is_many then return filled(ours, theirs) end
+  local found, taken = copy(theirs), {}
+  for _, element in ipairs(ours or {}) do
+    local is_new = true
+    for i, other in ipairs(theirs) do
+      if is_new and not taken[i] and equal(element, other) then
+        is_new, taken[i] = false, true
+      end
+    end
+    if is_new then found[#found + 1] = element end
+  end
+  return found
+end
+
 local function amount_text(value)
   if type(value) == "number" then return number_text(value) end
   return value
@@ -314,76 +338,51 @@ local function remove_at(obj, path)
 end
 
 -- Keeps the member's values of fields; returns whether the template is changed.
-local function keep_place(pairing, find, absent, drops)
+local function keep_place(pairing, find, absent, drops, holds)
   local shared = shared_places(pairing, find, absent, drops, true) -- with lists
-  local shared = shared_paths(pairing, find, absent, drops) -- without lists
-  for _, each_shared in ipairs(shared) do
-    if each_shared.value == nil then
-      remove_at(pairing.desired, each_shared.path)
-    else
-      write_at(pairing.desired, each_shared.path, each_shared.value)
+  local shared = shared_paths(pairing, find, absent, drops, holds) -- without lists
+  for _, field in ipairs(shared) do
+    if field.value == nil then -- with drops
+      remove_at(pairing.desired, field.path)
     end
+    if field.value ~= nil then write_at(pairing.desired, field.path, field.value) end -- with drops
+    write_at(pairing.desired, field.path, field.value) -- without drops
   end
   return #shared > 0
 end
 
 -- Completes the template's values of fields from the member's; returns whether the template is changed.
-local function adapt_place(pairing, find, adapted)
+local function adapt_place(pairing, find, adapted, holds)
   local is_changed = false
-  local all = shared_places(pairing, find, nil, false, true) -- with lists
-  local all = shared_paths(pairing, find) -- without lists
-  for _, shared in ipairs(all) do
-    local ours = value_at(pairing.desired, shared.path)
-    local kept = adapted(ours, shared.value, value_at(pairing.desired, shared.path, #shared.path - 1))
+  local shared = shared_places(pairing, find, nil, false, true) -- with lists
+  local shared = shared_paths(pairing, find, nil, false, holds) -- without lists
+  for _, field in ipairs(shared) do
+    local ours = value_at(pairing.desired, field.path)
+    local kept = adapted(ours, field.value, value_at(pairing.desired, field.path, #field.path - 1))
     if not equal(kept, ours) then
-      write_at(pairing.desired, shared.path, kept)
+      write_at(pairing.desired, field.path, kept)
       is_changed = true
     end
   end
   return is_changed
 end
 
-local function is_queued(obj, labels)
-  for _, name in ipairs(labels) do
-    local value = peek(obj, "metadata", "labels", name)
-    if type(value) == "string" and value ~= "" then return true end
-  end
-  return false
-end
-
--- Keeps the member's suspend switches; a member without the field has the value that resumes.
-local function keep_switches(pairing, switches)
-  for _, switch in ipairs(switches) do
-    local all = shared_places(pairing, switch.find, switch.resumed, false, true) -- with lists
-    local all = shared_paths(pairing, switch.find, switch.resumed) -- without lists
-    for _, shared in ipairs(all) do
-      write_at(pairing.desired, shared.path, shared.value)
-    end
-  end
-end
-
 local function is_switched_off(obj, actions)
   for _, action in ipairs(actions) do
-    for _, value in ipairs((action.find(obj))) do -- with lists
+    for _, value in ipairs((action.find(obj))) do
       if not equal(non_null(value), action.value) then return false end
-    end
-    for _, path in ipairs(action.find) do -- without lists
-      if not equal(get(obj, unpack(path)), action.value) then return false end
     end
   end
   return true
 end
 
 -- Keeps the fields that a queue adds to the pods of an admitted workload.
-local function keep_added_fields(pairing, find, missing)
-  local all = shared_places(pairing, find, nil, false, false) -- with lists
-  local all = shared_paths(pairing, find) -- without lists
-  for _, shared in ipairs(all) do
-    if is_object(value_at(pairing.desired, shared.path, #shared.path - missing)) then
-      local ours, theirs = value_at(pairing.desired, shared.path), shared.value
-      local is_many = is_list(theirs) and theirs[1] ~= nil
-      local kept = is_many and merged_elements(ours, theirs, identity_of) or filled(ours, theirs)
-      write_at(pairing.desired, shared.path, kept)
+local function keep_added_fields(pairing, find, missing, holds)
+  local shared = shared_places(pairing, find, nil, false, false) -- with lists
+  local shared = shared_paths(pairing, find, nil, false, holds) -- without lists
+  for _, field in ipairs(shared) do
+    if is_object(value_at(pairing.desired, field.path, #field.path - missing)) then
+      write_at(pairing.desired, field.path, united(value_at(pairing.desired, field.path), field.value))
     end
   end
 end

@@ -1,0 +1,282 @@
+"""The script of Retain.
+
+A field at a path through objects alone is at the same path in both objects: the script has the path. Only for fields in
+lists and at computed places it has the functions that match the elements of the lists.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
+from karta_interpreter.export.pods import has_one, lone_component
+from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.traits import hint_of
+from karta_interpreter.export.writer import key_text, quoted
+from karta_interpreter.jq import Query
+from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.annotations import Respelled, Retained, Unset
+from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate
+from karta_interpreter.operations.revise_replica import revision_reads
+
+
+def retain(script: Script) -> None:
+    """``Retain``."""
+    definition = script.definition
+    lines = ["  local pairing = {desired = desired, observed = observed}"]
+    if _has_lists(definition):
+        script.features.add("lists")
+        lines = _pairing(script)
+    lines += _unset_switches(script)
+    counts = _counts(script)
+    lines += [f"  {counts}"] if counts else []
+    lines += _queue(script)
+    rules = definition.annotations.retain
+    counts_again = counts and any(_may_change_counts(definition, rule.place) for rule in rules)
+    lines += ["  local is_changed = false"] if counts_again else []
+    for rule in rules:
+        calls = _rule(script, rule)
+        lines += [f"  {line}" for line in script.comment_about(rule.place)]
+        lines += [f"  is_changed = {call} or is_changed" if counts_again else f"  {call}" for call in calls]
+    lines += [f"  if is_changed then {counts} end"] if counts_again else []
+    script.add("\n".join(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
+
+
+def _has_lists(definition: Definition) -> bool:
+    """Whether a field of the member may be in a list, whose elements have to be matched, or at no certain path."""
+    rules = [rule.place for rule in definition.annotations.retain]
+    return not (
+        all(_is_plain(query) for query in _switches(definition))
+        and all(guarded_paths(query.node) for query in rules)
+        and all(guarded_paths(fields.query.node, may_be_null=True) for fields in definition.queued)
+    )
+
+
+def _is_plain(query: Query) -> bool:
+    guarded = guarded_paths(query.node) or []
+    return bool(guarded) and not any(each.condition for each in guarded)
+
+
+def _switches(definition: Definition) -> Iterable[Query]:
+    """The switches of all components, each once."""
+    return dict.fromkeys(action.path for part in definition.components for action in (*part.suspend, *part.resume))
+
+
+def _pairing(script: Script) -> list[str]:
+    finders: list[str] = []
+    for part in script.definition.components:
+        if part.instance_ids is not None:
+            fields = [f"ids = {script.places_of(part.instance_ids, f'{part.name} ids')}"]
+            if isinstance(part.pods, PodTemplate):
+                fields.append(f"pods = {script.places_of(part.pods.query, f'{part.name} templates')}")
+            finders.append(f"{{{', '.join(fields)}}}")
+    script.features |= {"instances"} if finders else set()
+    return [f"  local pairing = pairing_of({{{', '.join(finders)}}}, desired, observed)"]
+
+
+def _unset_switches(script: Script) -> list[str]:
+    switches = _switches(script.definition)
+    if switches and "lists" in script.features:
+        finders = ", ".join(script.places_of(query, "switch") for query in switches)
+        return [f"  keep_unset_switches(pairing, {{{finders}}})"]
+    lines: list[str] = []
+    for query in switches:
+        lines += [f"  {line}" for line in script.comment_about(query)]
+        lines += [f"  {call}" for call in _calls(script, "keep_unset_paths", query, "switch")]
+    return lines
+
+
+def _calls(script: Script, function: str, query: Query, name: str, *arguments: str) -> list[str]:
+    """Return the calls of a function of the library for the fields of an expression."""
+    fields: list[tuple[str, str]] = []
+    if "lists" in script.features:
+        fields.append((script.places_of(query, name), "nil"))
+    else:
+        fields += [
+            (_keys(each), _condition(script, each, name)) for each in guarded_paths(query.node, may_be_null=True) or ()
+        ]
+    found: list[str] = []
+    for finder, condition in fields:
+        given = [finder, *arguments, condition]
+        while given[-1] == "nil":
+            given.pop()
+        found.append(f"{function}(pairing, {', '.join(given)})")
+    return found
+
+
+def _keys(guarded: Guarded) -> str:
+    return f"{{{', '.join(path.keys for path in guarded.paths)}}}"
+
+
+def _condition(script: Script, guarded: Guarded, name: str) -> str:
+    """Write the function of a condition, and return its name."""
+    if not guarded.condition:
+        return "nil"
+    script.features.add("conditions")
+    return script.test_of(Query.compile(guarded.condition), f"has {name}")
+
+
+def _counts(script: Script) -> str:
+    """Write what keeps the counts takes, and return the call."""
+    leaves = script.definition.leaves
+    if not leaves:
+        return ""
+    if not all(_is_plain_count(script, leaf) for leaf in leaves):
+        return f"keep_counts({script.components()}, pairing)"
+    lines = ["local function pods_of(obj, only)", "  local found = {}"]
+    counts: dict[str, str] = {}
+    for leaf in leaves:
+        own = [*lone_component(script, leaf, lambda pods: f"found[{pods.name}] = only or {pods.replicas}", added=False)]
+        own[-1:-1] = _bounds(script, leaf)
+        if len(leaves) == 1:
+            lines += own
+        else:
+            lines += [f"  if not only or only == {quoted(leaf.name)} then", *(f"  {line}" for line in own), "  end"]
+        if leaf.replicas and (path := plain_path(leaf.replicas.node)):
+            counts[leaf.name] = path.keys
+    script.add("\n".join([*lines, "  return found", "end"]))
+    paths = ", ".join(f"{key_text(name)} = {keys}" for name, keys in counts.items())
+    script.add(f"local count_paths = {{{paths}}}")
+    return "keep_counts_at(count_paths, pods_of, pairing)"
+
+
+def _bounds(script: Script, leaf: Component) -> list[str]:
+    """Return the lines that check the bounds of a count."""
+    bounds = {"minimum": leaf.min_replicas, "maximum": leaf.max_replicas}
+    values = [script.value_of(query, f"{leaf.name} {name}") for name, query in bounds.items() if query]
+    checks = [f"      count({quoted(leaf.name)}, {value})" for value in values]
+    return ["    if not only then", *checks, "    end"] if checks else []
+
+
+def _is_plain_count(script: Script, component: Component) -> bool:
+    """Whether a component without instances has its count at a path through objects, or at no place."""
+    query = component.replicas
+    if not has_one(script, component):
+        return False
+    bounds = [bound for bound in (component.min_replicas, component.max_replicas) if bound]
+    if query is None or plain_path(query.node) is None:
+        return not bounds and (query is None or (query.is_plain and not script.has_place(query)))
+    path = plain_path(query.node)
+    is_number = path is not None and path.steps[0] == "spec" and not path.default.startswith('"')
+    return is_number and all(script.has_one_output(bound) for bound in bounds)
+
+
+def _may_change_counts(definition: Definition, place: Query) -> bool:
+    """Whether writing the fields of an expression may change which pods there are, or which count is unset."""
+    projection = Projection()
+    revision_reads(definition, projection)
+    parents: list[Sequence[str | None]] = []
+    for leaf in definition.leaves:
+        pods = leaf.pods
+        template = plain_path(pods.query.node) if isinstance(pods, PodSpec | PodTemplate) else None
+        count = plain_path(leaf.replicas.node) if leaf.replicas else None
+        if template is None or (leaf.replicas and count is None):
+            return True
+        parent = count.steps[:-1] if count else ()
+        # Where the pods are, the object that has the count is, too.
+        parents += [parent] if template.steps[: len(parent)] != parent else []
+    paths = [path for each in guarded_paths(place.node) or () for path in each.paths]
+    return not paths or any(
+        _is_read(projection, path.steps) or any(path.steps[: len(parent)] == parent for parent in parents)
+        for path in paths
+    )
+
+
+def _is_read(projection: Projection, steps: Sequence[str | None]) -> bool:
+    part = projection
+    for step in steps:
+        if part.is_whole or part.elements is not None:
+            return True
+        if step is None or step not in part.fields:
+            return False
+        part = part.fields[step]
+    return True
+
+
+def _queue(script: Script) -> list[str]:
+    definition = script.definition
+    labels = definition.annotations.queue_labels
+    if not definition.suspend or not labels:
+        return []
+    lines: list[str] = []
+    for part in definition.components:
+        resumed = {action.path: action.value for action in part.resume}
+        for query in dict.fromkeys(action.path for action in (*part.suspend, *part.resume)):
+            lines += _calls(script, "keep_place", query, "switch", lua_value(resumed.get(query)))
+    added: dict[bool, list[str]] = {True: [], False: []}
+    for fields in definition.queued:
+        name = f"queued {_last_field(fields.query)}"
+        added[fields.while_held] += _calls(script, "keep_added_fields", fields.query, name, str(fields.missing))
+    lines += added[True]
+    if added[False]:
+        lines += [f"if not ({_is_held(script)}) then", *(f"  {line}" for line in added[False]), "end"]
+    queues = {script.new("queue"): f'peek(desired, "metadata", "labels", {quoted(name)})' for name in labels}
+    is_queued = " or ".join(f'type({queue}) == "string" and {queue} ~= ""' for queue in queues)
+    return [
+        *(f"  local {queue} = {label}" for queue, label in queues.items()),
+        f"  if {is_queued} then",
+        *(f"    {line}" for line in lines),
+        "  end",
+    ]
+
+
+def _is_held(script: Script) -> str:
+    """Return the condition that the member is suspended."""
+    actions = script.definition.suspend
+    if "lists" not in script.features:
+        return " and ".join(
+            _equality(f"get(observed, {path.keys[1:-1]})", action.value)
+            for action in actions
+            for each in guarded_paths(action.path.node) or ()
+            for path in each.paths
+        )
+    held = ", ".join(
+        f"{{find = {script.places_of(action.path, 'switch')}, value = {lua_value(action.value)}}}" for action in actions
+    )
+    return f"is_switched_off(observed, {{{held}}})"
+
+
+def _equality(text: str, value: JSON) -> str:
+    is_container = isinstance(value, dict | list | tuple)
+    return f"equal({text}, {lua_value(value)})" if is_container else f"{text} == {lua_value(value)}"
+
+
+def _rule(script: Script, rule: Retained | Unset | Respelled) -> list[str]:
+    name = f"retained {_last_field(rule.place)}"
+    if isinstance(rule, Retained):
+        script.features |= {"drops"} if rule.drops else set()
+        drops = "true" if rule.drops else "nil"
+        return _calls(script, "keep_place", rule.place, name, lua_value(rule.absent), drops)
+    adapted = "respelled" if isinstance(rule, Respelled) else _unset(script, rule)
+    return _calls(script, "adapt_place", rule.place, name, adapted)
+
+
+def _last_field(query: Query) -> str:
+    """Return a name for the outputs of an expression: the field at its end."""
+    return hint_of(query.node)
+
+
+def _unset(script: Script, rule: Unset) -> str:
+    """The function that completes a value that the template may leave unset."""
+    name = script.new("completed")
+    lines = [f"local function {name}(ours, theirs, owner)"]
+    condition = script.first_of(rule.condition, "is kept", "value") if rule.condition else ""
+    if rule.by is not None:
+        key = script.list_of(rule.by, "key", "value")
+        kept = f", function(value) return (({condition}(value))) end" if condition else ""
+        lines += [
+            f"  local key_of_element = function(value) return identity_of({key}(value)) end",
+            f"  local found = merged_elements(ours, theirs, key_of_element{kept})",
+            "  if found == nil or found == false or (is_empty(found)) then return ours end",
+            "  return found",
+        ]
+    else:
+        if condition:
+            lines.append(f"  if not ({condition}(theirs)) then return ours end")
+        lines.append('  if ours == "" then ours = nil end')
+        if rule.value is not None:
+            value = script.first_of(rule.value, "value instead", "value")
+            lines += ["  if ours ~= nil then return ours end", f"  return (({value}(owner)))"]
+        else:
+            lines.append("  return filled(ours, theirs)")
+    script.add("\n".join([*lines, "end"]))
+    return name
