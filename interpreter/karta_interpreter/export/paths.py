@@ -1,7 +1,7 @@
 """Expressions that are paths, such as ``.spec.jobs[].replicas // 1``, which scripts have as texts or lists of keys."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter.export.traits import literal
@@ -86,6 +86,18 @@ def plain_path(node: Node) -> Path | None:
     """Return the only path of an expression, where it leads through objects alone."""
     paths = paths_of(node) or []
     return paths[0] if len(paths) == 1 and paths[0].is_plain else None
+
+
+def is_read(projection: Projection, steps: Sequence[str | None]) -> bool:
+    """Whether a projection has something at a path, or the whole of what is there."""
+    part = projection
+    for step in steps:
+        if part.is_whole or part.elements is not None:
+            return True
+        if step is None or step not in part.fields:
+            return False
+        part = part.fields[step]
+    return True
 
 
 class Guarded(NamedTuple):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import Script
 from karta_interpreter.export.traits import is_present
 from karta_interpreter.export.writer import quoted
@@ -85,3 +86,23 @@ def _count(script: Script, component: Component) -> str:
             if is_present(query.node):
                 return " or ".join(ways)
     return " or ".join([*ways, "1"])
+
+
+def bounds_of(script: Script, component: Component) -> dict[str, str]:
+    """Return the bounds of the count of a component without instances, by the library's names for them."""
+    bounds = {"least": component.min_replicas, "most": component.max_replicas}
+    names = {"least": "minimum", "most": "maximum"}
+    return {name: script.value_of(query, f"{component.name} {names[name]}") for name, query in bounds.items() if query}
+
+
+def has_plain_count(script: Script, component: Component) -> bool:
+    """Whether a component without instances has its count at a path through objects, or at no place."""
+    query = component.replicas
+    if not has_one(script, component):
+        return False
+    bounds = [bound for bound in (component.min_replicas, component.max_replicas) if bound]
+    path = plain_path(query.node) if query else None
+    if path is None:
+        return not bounds and (query is None or (query.is_plain and not script.has_place(query)))
+    is_number = path.steps[0] == "spec" and not path.default.startswith('"')
+    return is_number and all(script.has_one_output(bound) for bound in bounds)

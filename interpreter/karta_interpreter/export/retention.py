@@ -6,8 +6,8 @@ lists and at computed places it has the functions that match the elements of the
 
 from collections.abc import Iterable, Sequence
 
-from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
-from karta_interpreter.export.pods import has_one, lone_component
+from karta_interpreter.export.paths import Guarded, guarded_paths, is_read, plain_path
+from karta_interpreter.export.pods import bounds_of, has_plain_count, lone_component
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.traits import hint_of
 from karta_interpreter.export.writer import key_text, quoted
@@ -15,7 +15,7 @@ from karta_interpreter.jq import Query
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
-from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate
+from karta_interpreter.karta.definition import Definition, PodSpec, PodTemplate
 from karta_interpreter.operations.revise_replica import revision_reads
 
 
@@ -120,13 +120,15 @@ def _counts(script: Script) -> str:
     leaves = script.definition.leaves
     if not leaves:
         return ""
-    if not all(_is_plain_count(script, leaf) for leaf in leaves):
+    if not all(has_plain_count(script, leaf) for leaf in leaves):
         return f"keep_counts({script.components()}, pairing)"
     lines = ["local function pods_of(obj, only)", "  local found = {}"]
     counts: dict[str, str] = {}
     for leaf in leaves:
         own = [*lone_component(script, leaf, lambda pods: f"found[{pods.name}] = only or {pods.replicas}", added=False)]
-        own[-1:-1] = _bounds(script, leaf)
+        if bounds := bounds_of(script, leaf):
+            checks = [f"      count({quoted(leaf.name)}, {value})" for value in bounds.values()]
+            own[-1:-1] = ["    if not only then", *checks, "    end"]
         if len(leaves) == 1:
             lines += own
         else:
@@ -137,27 +139,6 @@ def _counts(script: Script) -> str:
     paths = ", ".join(f"{key_text(name)} = {keys}" for name, keys in counts.items())
     script.add(f"local count_paths = {{{paths}}}")
     return "keep_counts_at(count_paths, pods_of, pairing)"
-
-
-def _bounds(script: Script, leaf: Component) -> list[str]:
-    """Return the lines that check the bounds of a count."""
-    bounds = {"minimum": leaf.min_replicas, "maximum": leaf.max_replicas}
-    values = [script.value_of(query, f"{leaf.name} {name}") for name, query in bounds.items() if query]
-    checks = [f"      count({quoted(leaf.name)}, {value})" for value in values]
-    return ["    if not only then", *checks, "    end"] if checks else []
-
-
-def _is_plain_count(script: Script, component: Component) -> bool:
-    """Whether a component without instances has its count at a path through objects, or at no place."""
-    query = component.replicas
-    if not has_one(script, component):
-        return False
-    bounds = [bound for bound in (component.min_replicas, component.max_replicas) if bound]
-    if query is None or plain_path(query.node) is None:
-        return not bounds and (query is None or (query.is_plain and not script.has_place(query)))
-    path = plain_path(query.node)
-    is_number = path is not None and path.steps[0] == "spec" and not path.default.startswith('"')
-    return is_number and all(script.has_one_output(bound) for bound in bounds)
 
 
 def _may_change_counts(definition: Definition, place: Query) -> bool:
@@ -176,20 +157,9 @@ def _may_change_counts(definition: Definition, place: Query) -> bool:
         parents += [parent] if template.steps[: len(parent)] != parent else []
     paths = [path for each in guarded_paths(place.node) or () for path in each.paths]
     return not paths or any(
-        _is_read(projection, path.steps) or any(path.steps[: len(parent)] == parent for parent in parents)
+        is_read(projection, path.steps) or any(path.steps[: len(parent)] == parent for parent in parents)
         for path in paths
     )
-
-
-def _is_read(projection: Projection, steps: Sequence[str | None]) -> bool:
-    part = projection
-    for step in steps:
-        if part.is_whole or part.elements is not None:
-            return True
-        if step is None or step not in part.fields:
-            return False
-        part = part.fields[step]
-    return True
 
 
 def _queue(script: Script) -> list[str]:

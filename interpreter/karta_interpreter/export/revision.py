@@ -1,17 +1,25 @@
-"""The script of ReviseReplica."""
+"""The script of ReviseReplica.
 
-from karta_interpreter.export.paths import plain_path
-from karta_interpreter.export.pods import has_one, lone_component
+Where one component alone may change, and its count is at a path through objects, the script writes it there. For all
+others it has the functions that follow from which places counts are read, and share the pods among these.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from karta_interpreter.export.paths import Path, is_read, plain_path
+from karta_interpreter.export.pods import Pods, bounds_of, has_plain_count, lone_component
 from karta_interpreter.export.script import Script, has_default
 from karta_interpreter.export.writer import quoted
-from karta_interpreter.karta.definition import Component
+from karta_interpreter.jq.inprocess.reads import reach, take_outputs
+from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 
 
 def revise(script: Script) -> None:
     """``ReviseReplica``."""
-    leaves, elastic_ones = script.definition.leaves, script.definition.annotations.elastic
-    if len(leaves) == 1 and _is_plain_count(script, leaves[0]) and elastic_ones in (None, (leaves[0].name,)):
-        _revise_one(script, leaves[0])
+    scaled = _only_scaled(script)
+    if scaled:
+        _revise_one(script, scaled)
         return
     components = script.components()
     named = script.definition.annotations.elastic
@@ -21,29 +29,72 @@ def revise(script: Script) -> None:
     script.add(f"function ReviseReplica(obj, replicas)\n  return revised({components}, {elastic}, obj, replicas)\nend")
 
 
-def _revise_one(script: Script, component: Component) -> None:
-    """Write ``ReviseReplica`` for the only component, whose count is at one path or at none."""
-    path = plain_path(component.replicas.node) if component.replicas else None
-    default = path.default if path and has_default(component) else ""
-    arguments = ", ".join(["obj", "replicas", "pods", *([path.keys] if path else []), *([default] if default else [])])
+def _only_scaled(script: Script) -> Component | None:
+    """Return the only component whose count may change, where the script can write it at its path; else None."""
+    leaves, elastic = script.definition.leaves, script.definition.annotations.elastic
+    found = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
+    if len(found) != 1 or not all(has_plain_count(script, leaf) for leaf in leaves):
+        return None
+    path = _count_path(found[0])
+    if path is None:
+        return found[0] if len(leaves) == 1 else None
+    return None if is_read(_other_reads(script, found[0]), _written(found[0], path)) else found[0]
+
+
+def _written(component: Component, path: Path) -> Sequence[str | None]:
+    """Return the path of what writing a count may make: objects on the way, but not those that have the pods, too."""
+    pods = component.pods
+    template = plain_path(pods.query.node) if isinstance(pods, PodSpec | PodTemplate) else None
+    same = 1  # an object with pods has a spec
+    while template and path.steps[:-1][: same + 1] == template.steps[: same + 1] and same < len(path.steps) - 1:
+        same += 1
+    return path.steps[: same + 1]
+
+
+def _count_path(component: Component) -> Path | None:
+    return plain_path(component.replicas.node) if component.replicas else None
+
+
+def _other_reads(script: Script, scaled: Component) -> Projection:
+    """Return what the expressions about pods read, but for the count of one component."""
+    projection = Projection()
+    for leaf in script.definition.leaves:
+        take_outputs(projection, leaf.min_replicas, leaf.max_replicas, None if leaf is scaled else leaf.replicas)
+        if isinstance(leaf.pods, PodSpec | PodTemplate):
+            reach(leaf.pods.query.node, (projection,))
+        if isinstance(leaf.pods, PodSpec):
+            take_outputs(projection, leaf.pods.metadata)
+    return projection
+
+
+def _revise_one(script: Script, scaled: Component) -> None:
+    """Write ``ReviseReplica`` for the only component whose count may change, at its path or at none."""
+    has_others = len(script.definition.leaves) > 1
+    script.features |= {"others"} if has_others else set()
     lines = [
         "function ReviseReplica(obj, replicas)",
-        "  local pods = nil",
-        *lone_component(script, component, lambda pods: f"pods = {pods.replicas}"),
-        f"  return with_pods({arguments})",
-        "end",
+        f"  local scaled{', others = nil, 0' if has_others else ' = nil'}",
     ]
+    for leaf in script.definition.leaves:
+        bounds = [f"{name} = count({quoted(leaf.name)}, {value})" for name, value in bounds_of(script, leaf).items()]
+        if leaf is scaled:
+            script.features |= {"limits"} if bounds else set()
+            lines += _scaled(script, leaf, bounds)
+        else:
+            own = [*lone_component(script, leaf, lambda pods: f"others = others + ({pods.replicas})", added=False)]
+            own[-1:-1] = [f"    local {bound}" for bound in bounds]  # one that is no number is an error
+            lines += own
+    lines += [f"  return with_pods(obj, replicas, scaled{', others' if has_others else ''})", "end"]
     script.add("\n".join(lines))
 
 
-def _is_plain_count(script: Script, component: Component) -> bool:
-    """Whether the only pods of a component are counted at a path without lists, or by an expression without a place."""
-    if not has_one(script, component) or component.min_replicas or component.max_replicas:
-        return False
-    query = component.replicas
-    if query is None:
-        return True
-    path = plain_path(query.node)
-    if path:
-        return path.steps[0] == "spec" and not path.default.startswith('"')
-    return query.is_plain and not script.has_place(query)
+def _scaled(script: Script, component: Component, bounds: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that make `scaled`, the pod set whose count may change."""
+    path = _count_path(component)
+    fields = [f"path = {path.keys}"] if path else []
+    fields += [f"default = {path.default}"] if path and has_default(component) else []
+
+    def scaled(pods: Pods) -> str:
+        return f"scaled = {{{', '.join([f'pods = {pods.replicas}', *fields, *bounds])}}}"
+
+    yield from lone_component(script, component, scaled, added=False)

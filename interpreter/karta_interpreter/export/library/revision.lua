@@ -432,16 +432,22 @@ local function revised(components, elastic, obj, replicas)
   return obj
 end
 
--- The object with a number of pods at a path without lists; `default` is the value of an unset field.
-local function with_pods(obj, replicas, pods, path, default)
+-- The object with a total number of pods: `scaled` is the pod set whose count may change, with the path of the count
+-- and the default of an unset field; `others` the number of the other pods.
+local function with_pods(obj, replicas, scaled, others)
   if replicas < 0 then error("the replicas must be a number from 0 up", 0) end
+  local wanted, pods, path = replicas, 0, nil
+  wanted = replicas - others -- with others
+  if scaled then pods, path = scaled.pods, scaled.path end
   local known = path and value_at(obj, path)
-  if (pods or 0) == replicas then
-    local is_unset = pods and default and known == nil and value_at(obj, path, #path - 1) ~= nil
-    if is_unset then write_at(obj, path, default) end
+  if pods == wanted then
+    local is_unset = path and scaled.default and known == nil and value_at(obj, path, #path - 1) ~= nil
+    if is_unset then write_at(obj, path, scaled.default) end
     return obj
   end
-  if not pods or not path then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
-  write_at(obj, path, type(known) == "string" and number_text(replicas) or replicas)
+  local is_possible = path and wanted >= 0
+  is_possible = is_possible and wanted >= (scaled.least or 0) and wanted <= (scaled.most or wanted) -- with limits
+  if not is_possible then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
+  write_at(obj, path, type(known) == "string" and number_text(wanted) or wanted)
   return obj
 end
