@@ -89,6 +89,10 @@ class Expressions:
         written = self._in_place(query, name, Functions.condition)
         return written or f"{self._function(query, name, 'condition', 'obj')}(obj)"
 
+    def place_of(self, query: Query, name: str) -> str:
+        """A function that gives the one output of an expression, and the place that it is read from."""
+        return self._function(query, name, "place", "obj")
+
     def test_of(self, query: Query, name: str) -> str:
         """A function that tells whether an expression with one output holds."""
         return self._function(query, name, "condition", "obj")
@@ -154,13 +158,16 @@ class Expressions:
     def _written(self, query: Query, name: str, form: str, parameter: str) -> str:
         if not query.is_plain:
             raise ExportError(f"`{query.text}`: it may run without an end, and a script has no process of its own")
-        emitter = self._emitter(name, traced=form == "places")
-        here = Value(parameter, "at()" if form == "places" else None)
+        emitter = self._emitter(name, traced=form in ("place", "places"))
+        here = Value(parameter, "at()" if emitter.traced else None)
         with emitter.block(f"local function {name}({parameter})"):
             if form == "first":
                 self._write_first(emitter, query, here)
             elif form == "condition":
                 emitter.line(f"return {bare(emitter.condition(query.node, here))}")
+            elif form == "place":
+                placed = emitter.value(query.node, here)
+                emitter.line(f"return {bare(placed.text)}, {placed.origin or 'nil'}")
             elif form == "list":
                 found = emitter.collected(query.node, here).text
                 makes_null = self._makes_null(*emitter.lines, found)

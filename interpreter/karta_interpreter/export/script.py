@@ -54,8 +54,6 @@ class Script(Expressions):
         self.features |= fields.keys()
         if bounds and (component.min_replicas or component.max_replicas):
             self.features.add("bounds")
-        if component.instance_ids or len(self.definition.leaves) > 1:
-            self.features.add("many")
         return f"{{{', '.join(f'{field} = {value}' for field, value in fields.items())}}}"
 
     def _counts(self, component: Component, *, bounds: bool) -> dict[str, str]:

@@ -403,17 +403,21 @@ local function write_target(target, obj, units)
   end
 end
 
+local function known_place(origin)
+  if is_place(origin) then return origin end
+  return nil
+end
+
 -- The object with a total number of pods: the elastic pod sets share what the other ones leave.
-local function revised(components, elastic, obj, replicas)
+local function revised(pod_sets, elastic, obj, replicas)
   if replicas < 0 then error("the replicas must be a number from 0 up", 0) end
-  local scales = scales_of(components, obj)
-  local is_reached = sum_of_pods(scales) == replicas
-  if is_reached and not leaves_count_unset(components, obj) then return obj end
+  local scales = scales_of(pod_sets, obj) -- without lone
+  local scales = pod_sets(obj) -- with lone
   mark_elastic(scales, elastic)
   local targets, rest = targets_of(scales), replicas
-  if is_reached then
-    for _, target in ipairs(targets) do
-      if target.first.component.has_default then write_default(target.first.place, obj) end -- with has_default
+  if sum_of_pods(scales) == replicas then
+    for _, target in ipairs(targets) do -- with has_default
+      if target.first.component.has_default then write_default(target.first.place, obj) end
     end
     return obj
   end
@@ -426,7 +430,9 @@ local function revised(components, elastic, obj, replicas)
   local units = #targets > 0 and rest >= 0 and shares_of(rest, targets)
   if not units then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
   for i, target in ipairs(targets) do write_target(target, obj, units[i]) end
-  if sum_of_pods(scales_of(components, obj)) ~= replicas then
+  scales = scales_of(pod_sets, obj) -- without lone
+  scales = pod_sets(obj) -- with lone
+  if sum_of_pods(scales) ~= replicas then
     error("cannot set " .. replicas .. " replicas: the object would have another number", 0)
   end
   return obj
