@@ -1,6 +1,6 @@
 """The script of AggregateStatus."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import ExportError
@@ -13,28 +13,30 @@ from karta_interpreter.karta.annotations import AggregateRule, PathPattern
 from karta_interpreter.karta.definition import SuspendAction
 from karta_interpreter.karta.status import status_match_reads
 from karta_interpreter.karta.status_rules import Status, StatusRules
+from karta_interpreter.operations.aggregate.member_status import STATUSES_WORST_FIRST
 
 _FAILING = frozenset({Status.FAILED, Status.DEGRADED})
 _TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.SUM: "added",
+    AggregateRule.COUNTER: "added",
     AggregateRule.MAX: "largest",
     AggregateRule.MIN: "smallest",
     AggregateRule.ANY: "holds_any",
     AggregateRule.ALL: "holds_all",
     AggregateRule.FIRST: "first_value",
-    AggregateRule.WORST: "first_value",
+    AggregateRule.WORST: "worst_value",
     AggregateRule.UNION: "union_of",
     AggregateRule.CONCAT: "all_elements",
     AggregateRule.LATEST: "latest",
     AggregateRule.EARLIEST: "earliest",
-    AggregateRule.OMIT: "nothing",
-    AggregateRule.DROP: "nothing",
 }
 """The functions of the library that reduce many values to one."""
-_ALWAYS: Final = frozenset({"statuses_of", "state_fields", "mapped", "completing", "running"})
-"""The fields that each script reads; any other one is left out where it is empty."""
-_REMOVED = (AggregateRule.OMIT, AggregateRule.DROP)
+_REMOVED: Final = (AggregateRule.OMIT, AggregateRule.DROP)
+_OF_CLUSTER: Final = (AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP)
+_SUMS: Final = (AggregateRule.SUM, AggregateRule.COUNTER)
+_ALWAYS: Final = frozenset({"state_fields", "completing"})
+"""The fields that scripts read where they are empty, too."""
 
 
 _Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
@@ -44,37 +46,60 @@ _Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
 def aggregate(script: Script) -> None:
     """``AggregateStatus``."""
     definition = script.definition
-    meanings, rules = _meanings(definition.status), definition.annotations.aggregate
-    completed = dict(definition.status.mappings).get(Status.COMPLETED, ()) if definition.status else ()
-    read = _status_reads(script)
+    rules = definition.annotations.aggregate
+    own = dict(definition.status.mappings) if definition.status else {}
     fields = {
         "statuses_of": matched_status(script),
-        "rules": lua_value({_key(path): str(rule) for path, rule in rules.items()}),
-        "reductions": _reductions(set(rules.values())),
+        "worst_first": lua_value([each for each in STATUSES_WORST_FIRST if each in {*own, Status.UNDEFINED}]),
+        "rules": _rules(rules),
         "removed": lua_value([_steps(path[1:]) for path, rule in rules.items() if rule in _REMOVED]),
         "kept": _kept(script),
-        "outcomes": _outcomes(script, meanings),
+        "sums": _fields_with(rules, _SUMS),
+        "of_cluster": _fields_with(rules, _OF_CLUSTER),
+        "outcomes": _outcomes(script),
         "is_suspended": _suspended(script),
-        "state_fields": _set(sorted(read.fields)),
-        "reads_whole_status": lua_value(read.is_whole),
-        "mapped": _set(sorted({name for name, _ in meanings})),
-        "failing": _meaning(meanings, lambda means: means & _FAILING),
-        "transitional": _meaning(meanings, lambda means: means <= _TRANSITIONAL),
-        "running": _set(sorted({name for (name, _), means in meanings.items() if Status.RUNNING in means})),
-        "completing": _set(sorted({name for (name, _), means in meanings.items() if Status.COMPLETED in means})),
-        "completes": lua_value(bool(completed)),
-        "by_expression": lua_value(any(not matcher.conditions and not matcher.phase for matcher in completed)),
+        **_state_fields(script),
+        **_condition_fields(definition.status),
     }
-    fields = {field: value for field, value in fields.items() if field in _ALWAYS or value not in ("{}", "false")}
-    script.features |= fields.keys() | ({"ends"} if completed and "outcomes" not in fields else set())
+    fields = {field: value for field, value in fields.items() if field in _ALWAYS or value != "{}"}
+    script.features |= fields.keys()
+    if fields.keys() & {"failing", "transitional", "runs"}:
+        script.features.add("meanings")
+    if own.get(Status.COMPLETED):
+        script.features |= {"completes"} if "outcomes" in fields else {"completes", "ends"}
     body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
     script.add(f"local kind = {{\n{body}}}")
     script.add("function AggregateStatus(obj, items)\n  return aggregated(kind, obj, items or {})\nend")
 
 
-def _reductions(rules: Iterable[AggregateRule]) -> str:
-    used = {AggregateRule.SUM if rule is AggregateRule.COUNTER else rule for rule in rules}
-    return "{" + ", ".join(f"{rule} = {_FUNCTIONS[rule]}" for rule in sorted(used)) + "}"
+def _rules(rules: Mapping[PathPattern, AggregateRule]) -> str:
+    """Return the table of the functions by path; what is removed from each status has none."""
+    pairs = (f"[{quoted(_key(path))}] = {_FUNCTIONS[rule]}" for path, rule in rules.items() if rule in _FUNCTIONS)
+    return f"{{{', '.join(pairs)}}}"
+
+
+def _fields_with(rules: Mapping[PathPattern, AggregateRule], wanted: Container[AggregateRule]) -> str:
+    """Return the set of the fields of the status itself with some rules."""
+    return _set([path[-1] or "" for path, rule in rules.items() if rule in wanted and path[:-1] == ("status",)])
+
+
+def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
+    """Return what conditions mean to the definition, as sets of their types or of their types and statuses."""
+    completed = dict(rules.mappings).get(Status.COMPLETED, ()) if rules else ()
+    meanings = _meanings(rules)
+    running = sorted({name for (name, _), means in meanings.items() if Status.RUNNING in means})
+    fields = {
+        "mapped": _set(sorted({name for name, _ in meanings})),
+        "failing": _meaning(meanings, lambda means: means & _FAILING),
+        "transitional": _meaning(meanings, lambda means: means <= _TRANSITIONAL),
+    }
+    if completed:
+        fields["running"] = _set(running)
+        fields["runs"] = _set([name for name in running if "running" in name.lower()])
+    if completed and all(matcher.conditions or matcher.phase for matcher in completed):
+        completing = {name for (name, _), means in meanings.items() if Status.COMPLETED in means}
+        fields["completing"] = _set(sorted(completing))
+    return fields
 
 
 def _meanings(rules: StatusRules | None) -> _Meanings:
@@ -113,7 +138,8 @@ def _kept(script: Script) -> str:
     return "{" + ", ".join(kept) + "}"
 
 
-def _outcomes(script: Script, meanings: _Meanings) -> str:
+def _outcomes(script: Script) -> str:
+    meanings = _meanings(script.definition.status)
     outcomes = [
         f"{{name = {quoted(name)}, announcement = {quoted(announcement)}, "
         f"is_failure = {lua_value(bool(meanings.get((name, 'True'), set()) & _FAILING))}}}"
@@ -142,11 +168,9 @@ def _is_plain(action: SuspendAction) -> bool:
     return path is not None and not path.default and isinstance(action.value, str | bool)
 
 
-def _status_reads(script: Script) -> Projection:
-    """The part of a status from which the definition derives its own statuses."""
+def _state_fields(script: Script) -> dict[str, str]:
+    """Return the set of the fields from which the definition derives its own statuses; nothing if these are all."""
     projection = Projection()
     status_match_reads(script.definition, projection)
     read = projection.at("status")
-    if projection.is_whole:
-        read.take_all()
-    return read
+    return {} if projection.is_whole or read.is_whole else {"state_fields": _set(sorted(read.fields))}

@@ -9,24 +9,26 @@ end
 local function seconds_of(value)
   if type(value) ~= "string" or #value < 20 then return nil end
   local year, month, day, hour, minute, second, zone =
-    string.match(value, "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):(%d%d):(%d%d%.?%d*)(.*)$")
-  local sign, hours, minutes = string.match(zone or "", "^([+-])(%d%d):?(%d%d)$")
+    string.match(value, "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):([0-5]%d):([0-5]%d%.?%d*)(.*)$")
+  local sign, hours, minutes = string.match(zone or "", "^([+-])(%d%d):?([0-5]%d)$")
   if zone == "Z" or zone == "" then sign, hours, minutes = "+", "00", "00" end
-  if not sign or hours > "23" or minutes > "59" or year < "0001" or month < "01" or month > "12" or day < "01"
-    or hour > "23" or minute > "59" or second >= "60" then return nil end
+  if not sign or hours > "23" or year < "0001" or month < "01" or month > "12" or day < "01" or hour > "23" then return nil end
   local days, offset = days_until(year, month + 0, day), (hours * 60 + minutes) * 60
   if days >= days_until(year, month + 1, 1) then return nil end
   return ((days * 24 + hour) * 60 + minute) * 60 + string.sub(second, 1, 9) - (sign == "-" and -offset or offset)
 end
 
--- The earliest or the latest of some times, as it is written.
+-- The earliest or the latest of some times, as it is written; an empty text is none.
 local function extreme_time(values, is_earliest)
   local found, known = nil, nil
   for _, value in ipairs(values) do
     local seconds = seconds_of(value)
-    if not seconds then error("a value is not a time such as 2026-01-31T12:00:00Z", 0) end
-    if is_earliest then seconds = -seconds end
-    if not known or seconds > known then found, known = value, seconds end
+    if seconds then
+      if is_earliest then seconds = -seconds end
+      if not known or seconds > known then found, known = value, seconds end
+    elseif value ~= "" then
+      error("a value is not a time such as 2026-01-31T12:00:00Z", 0)
+    end
   end
   return found
 end
@@ -37,12 +39,6 @@ local function is_end(name)
   return string.find(name, "^complet") or string.find(name, "^finish") or string.find(name, "^end")
     or string.find(name, "^terminat")
 end
-
--- The order of statuses, worst first.
-local ranks = {
-  Failed = "0", Degraded = "1", Undefined = "2", Suspending = "3", Suspended = "4", Resuming = "5", Initializing = "6",
-  Running = "7", Completed = "8",
-}
 
 -- Removes the field at a path; `[]` is each element of a list.
 local function without_path(value, path, first)
@@ -57,29 +53,25 @@ local function without_path(value, path, first)
   end
 end
 
--- The values sorted by their field `order`, else by the severity of their clusters; the sort is stable.
-local function sorted(values)
-  local found = {}
-  for i, value in ipairs(values) do
-    local order, place = value.order or value.report.severity, i
-    while place > 1 and order < (found[place - 1].order or found[place - 1].report.severity) do
-      found[place] = found[place - 1]
-      place = place - 1
-    end
-    found[place] = value
+-- The first of the worst parts: the one with the least `order`, or severity.
+local function worst_of(parts)
+  local worst, least = nil, nil
+  for _, part in ipairs(parts) do
+    local order = part.order or part.report.severity
+    if not worst or order < least then worst, least = part, order end
   end
-  return found
+  return worst
 end
 
--- The report of each cluster, sorted by cluster name. A cluster without a status is left out, unless all others have
--- completed: then it keeps the workload from being complete.
+-- What each cluster reports, in the order of their names, as parts of a merged status. A cluster without a status is left
+-- out, unless all others have completed: then it keeps the workload from being complete.
 local function reports_of(kind, template, items)
   local all, reporting, are_complete = {}, {}, true
-  local metadata, before = is_object(template.metadata) and template.metadata or {}, template.status
+  local metadata, before = template.metadata, template.status
   local generation = metadata.generation
-  template.metadata = metadata
-  for i, reported in ipairs(items) do
-    local status, statuses, severity = reported.status, {Undefined = true}, {}
+  for _, reported in ipairs(items) do
+    local status, cluster = reported.status, reported.clusterName or ""
+    local statuses, severity, place = {Undefined = true}, "", #all + 1
     if status == nil then status = {} end
     if not is_object(status) then error("the status of a cluster must be an object", 0) end
     if next(status) ~= nil then
@@ -89,27 +81,22 @@ local function reports_of(kind, template, items)
       statuses = kind.statuses_of(template)
       for _, path in ipairs(kind.removed) do without_path(status, path, 1) end -- with removed
     end
-    for name in pairs(statuses) do severity[#severity + 1] = ranks[name] end
-    table.sort(severity)
-    local cluster, fails = reported.clusterName or "", statuses.Failed or statuses.Degraded
-    all[i] = {
-      cluster = cluster,
-      order = cluster,
-      status = status,
-      statuses = statuses,
-      severity = table.concat(severity),
-      fails = fails,
-    }
+    for rank, name in ipairs(kind.worst_first) do
+      if statuses[name] then severity = severity .. rank end
+    end
+    while place > 1 and cluster < all[place - 1].report.cluster do place = place - 1 end
+    local report = {cluster = cluster, status = status, statuses = statuses, severity = severity}
+    table.insert(all, place, {report = report, value = status})
   end
   template.status, metadata.generation = before, generation
-  all = sorted(all)
-  for _, report in ipairs(all) do
-    if next(report.status) ~= nil then
-      reporting[#reporting + 1] = report
-      are_complete = are_complete and report.statuses.Completed
+  for _, part in ipairs(all) do
+    if next(part.value) ~= nil then
+      reporting[#reporting + 1] = part
+      are_complete = are_complete and part.report.statuses.Completed -- with completes
     end
   end
-  return #reporting > 0 and are_complete and all or reporting
+  if reporting[1] and are_complete then return all end -- with completes
+  return reporting
 end
 
 -- The sum of numbers; the largest int32 means "unlimited" and remains.
@@ -161,36 +148,38 @@ local function of_type(value, kind)
   return value
 end
 
-local function without_empty_text(values)
-  local found = {}
+-- The sum of numbers or of quantities.
+local function added(values)
+  local amounts = {}
   for _, value in ipairs(values) do
-    if value ~= "" then found[#found + 1] = value end
+    if value ~= "" then amounts[#amounts + 1] = value end
   end
-  return found
+  if amounts[1] == nil then return nil end
+  if are_all(amounts, "number") then return sum_of(amounts) end
+  for i, value in ipairs(amounts) do
+    if type(value) == "number" then amounts[i] = number_text(value) end
+  end
+  return kube.resourceAdd(unpack(amounts))
 end
 
-local function added(values)
-  if are_all(values, "number") then return sum_of(values) end
-  for i, value in ipairs(values) do
-    if type(value) == "number" then values[i] = number_text(value) end
+-- The value with the largest amount, with `sign` -1 the smallest.
+local function extreme_amount(values, sign)
+  local found, most = nil, nil
+  for _, value in ipairs(values) do
+    if value ~= "" then
+      local amount = amount_of(value) * sign
+      if not most or amount > most then found, most = value, amount end
+    end
   end
-  return kube.resourceAdd(unpack(values))
+  return found
 end
 
 local function largest(values)
-  local found = values[1]
-  for _, value in ipairs(values) do
-    if amount_of(value) > amount_of(found) then found = value end
-  end
-  return found
+  return extreme_amount(values, 1)
 end
 
 local function smallest(values)
-  local found = values[1]
-  for _, value in ipairs(values) do
-    if amount_of(value) < amount_of(found) then found = value end
-  end
-  return found
+  return extreme_amount(values, -1)
 end
 
 local function holds_any(values)
@@ -213,9 +202,18 @@ local function first_value(values)
   return values[1]
 end
 
-local function union_of(values)
-  local found = {}
-  for i = #values, 1, -1 do found = merged_fields(found, of_type(values[i], "object")) end
+local function worst_value(_, parts)
+  return worst_of(parts).value
+end
+
+-- The fields of all objects, as the worst cluster has them that has them.
+local function union_of(_, parts)
+  local found, order = {}, {}
+  for _, part in ipairs(parts) do
+    for key, value in pairs(of_type(part.value, "object")) do
+      if not order[key] or part.report.severity < order[key] then found[key], order[key] = value, part.report.severity end
+    end
+  end
   return found
 end
 
@@ -233,69 +231,46 @@ local function earliest(values)
   return extreme_time(values, true)
 end
 
-local function nothing()
-  return nil
-end
-
-local computing = {sum = true, max = true, min = true, latest = true, earliest = true}
-
--- Reduces the values of several clusters to one by a rule of the annotation `aggregate`.
-local function reduced(kind, rule, values)
-  if rule == "counter" then rule = "sum" end
-  if computing[rule] then values = without_empty_text(values) end
-  if #values == 0 then return nil end
-  return kind.reductions[rule](values)
-end
-
-local function is_condition(value)
-  return type(value) == "table" and type(value.type) == "string" and type(value.status) == "string"
-end
-
--- The status of a merged condition; nil where the condition is left out.
-local function condition_status(kind, name, parts)
-  local failing, transitional, statuses, are_equal, any_fails = {}, nil, {}, true, false
+-- The merged condition of one type; nil where it is left out. The value of a part is empty where its cluster has none.
+local function merged_condition(kind, name, parts)
+  local status, statuses, first, are_equal, failure = nil, {}, parts[1].value.status, true, nil
+  local failing, transitional, any_fails = {}, nil, false -- with meanings
   for _, part in ipairs(parts) do
-    local status = part.value.status
-    if status then statuses[status] = true end
-    if part.report.fails and kind.failing[name .. "=" .. (status or "")] then failing[#failing + 1] = part end -- with failing
-    if kind.transitional[name .. "=" .. (status or "")] and (not transitional or status < transitional) then transitional = status end -- with transitional
-    are_equal = are_equal and status == parts[1].value.status
-    any_fails = any_fails or part.report.fails -- with completes
+    local own, matched = part.value.status, part.report.statuses
+    local meaning, fails = name .. "=" .. (own or ""), matched.Failed or matched.Degraded -- with meanings
+    if fails and kind.failing[meaning] then failing[#failing + 1] = part end -- with failing
+    if kind.transitional[meaning] and not (transitional and transitional <= own) then transitional = own end -- with transitional
+    any_fails = any_fails or fails -- with runs
+    statuses[own or ""] = true
+    are_equal = are_equal and own == first
   end
-  if failing[1] then return sorted(failing)[1].value.status end -- with failing
-  if transitional then return transitional end -- with transitional
-  local runs = kind.running[name] and string.find(string.lower(name), "running", 1, true) -- with completes
-  if runs and statuses.True and not any_fails then return "True" end -- with completes
-  if are_equal then return parts[1] and parts[1].value.status end
-  if statuses.True and not kind.mapped[name] then
-    for _, word in ipairs({"fail", "error", "degraded", "stalled", "timeout", "exceeded"}) do
-      if string.find(string.lower(name), word, 1, true) then return "True" end
-    end
+  if failing[1] then status = worst_of(failing).value.status end -- with failing
+  status = status or transitional -- with transitional
+  if kind.runs[name] and statuses.True and not any_fails then status = status or "True" end -- with runs
+  for _, word in ipairs({"fail", "error", "degraded", "stalled", "timeout", "exceeded"}) do
+    if statuses.True and string.find(string.lower(name), word, 1, true) then failure = "True" end
   end
-  return statuses.False and "False" or statuses.Unknown and "Unknown" or nil
-end
-
--- The worst condition with this status, with the messages of all clusters and the latest times.
-local function merged_condition(name, status, parts)
+  if kind.mapped[name] then failure = nil end -- with mapped
+  status = status or are_equal and first or failure or statuses.False and "False" or statuses.Unknown and "Unknown"
+  if not status then return nil end
+  -- The worst condition with this status, with the messages of all clusters and the latest times.
   local alike, messages, times = {}, {}, {}
   for _, part in ipairs(parts) do
     local condition = part.value
+    local message = condition.message
     if condition.status == status then
       alike[#alike + 1] = part
-      local message = condition.message
-      local is_text = type(message) == "string" and message ~= ""
-      messages[#messages + 1] = part.report.cluster .. (is_text and ": " .. message or "")
+      messages[#alike] = part.report.cluster .. (type(message) == "string" and message ~= "" and ": " .. message or "")
       for key, value in pairs(condition) do
-        local seconds = seconds_of(value)
-        if seconds and not (times[key] and seconds_of(times[key]) >= seconds) then times[key] = value end
+        if seconds_of(value) then times[key] = extreme_time({times[key] or value, value}, false) end
       end
     end
   end
-  local found = sorted(alike)[1].value
-  found.observedGeneration = nil
-  found.type, found.status, found.message = name, status, table.concat(messages, "; ")
-  for key, value in pairs(times) do found[key] = value end
-  return found
+  local merged = worst_of(alike).value
+  merged.observedGeneration = nil
+  merged.type, merged.status, merged.message = name, status, table.concat(messages, "; ")
+  for key, value in pairs(times) do merged[key] = value end
+  return merged
 end
 
 -- The merged conditions, one of each type; the last one counts if a type occurs twice in a cluster.
@@ -312,84 +287,73 @@ local function merged_conditions(kind, parts)
     end
   end
   for _, name in ipairs(names) do
-    local own, unfinished = {}, {}
+    local own = {}
     for i, part in ipairs(parts) do
       local report, condition = part.report, conditions[name][i] or {}
-      if kind.completing[name] or kind.by_expression or next(report.status) ~= nil then
-        local reason = type(condition.reason) == "string" and condition.reason or "None"
-        local order = report.severity .. "\0" .. (condition.status or "None") .. "\0" .. reason
-        own[#own + 1] = {report = report, value = condition, order = order}
-        if not report.statuses.Completed then unfinished[#unfinished + 1] = own[#own] end -- with running
-      end
+      local reason = type(condition.reason) == "string" and condition.reason or "None"
+      local order = report.severity .. "\0" .. (condition.status or "None") .. "\0" .. reason
+      own[#own + 1] = {report = report, value = condition, order = order}
+      if next(report.status) == nil and not kind.completing[name] then own[#own] = nil end -- with completing
+    end
+    local unfinished = {} -- with running
+    for _, part in ipairs(own) do -- with running
+      if not part.report.statuses.Completed then unfinished[#unfinished + 1] = part end
     end
     if kind.running[name] and unfinished[1] then own = unfinished end -- with running
-    local status = condition_status(kind, name, own)
-    if status then merged[#merged + 1] = merged_condition(name, status, own) end
+    merged[#merged + 1] = merged_condition(kind, name, own)
   end
   return merged
 end
 
--- The worst of the clusters that roll out a revision, and the clusters with the same revisions.
+-- The parts of the worst cluster that goes from one revision to another, and of those that do the same; nil without one.
 local function between_revisions(parts)
-  local rolling, same = {}, {}
+  local same, worst, least = {}, "", nil
   for _, part in ipairs(parts) do
     local current, update = part.value.currentRevision, part.value.updateRevision
     if type(current) == "string" and type(update) == "string" and current ~= update then
       local revisions = current .. "\0" .. update
       local order = part.report.severity .. "\0" .. revisions
-      rolling[#rolling + 1] = {report = part.report, value = part.value, revisions = revisions, order = order}
+      if not least or order < least then worst, least = revisions, order end
+      same[revisions] = same[revisions] or {}
+      table.insert(same[revisions], part)
     end
   end
-  local worst = sorted(rolling)[1]
-  for _, part in ipairs(rolling) do
-    if part.revisions == worst.revisions then same[#same + 1] = part end
-  end
-  return same
+  return same[worst]
 end
 
--- Merges a status field of several clusters; each part has a cluster's report and its value of the field.
+-- Merges a status field of several clusters; each part has a cluster's report and its value of the field, if any. The
+-- name is nil for the status itself.
 local function merged_value(kind, path, name, parts)
-  local with_value, values = {}, {}
+  local present, values, merged, first = {}, {}, {}, parts[1].value
+  local are_equal, are_alike, are_lists, are_objects, are_times = true, true, true, true, true
   for _, part in ipairs(parts) do
-    if part.value ~= nil then
-      with_value[#with_value + 1] = part
-      values[#values + 1] = part.value
+    local value = part.value
+    are_equal = are_equal and value == first
+    if value ~= nil then
+      present[#present + 1], values[#values + 1] = part, value
+      are_alike = are_alike and type(value) == type(values[1])
+      are_lists = are_lists and is_list(value)
+      are_objects = are_objects and is_object(value)
+      are_times = are_times and seconds_of(value)
     end
   end
   if #values == 0 then return nil end
-  if kind.rules[path] then -- with rules
-    local rule = kind.rules[path]
-    if rule == "worst" or rule == "union" then
-      for i, part in ipairs(sorted(with_value)) do values[i] = part.value end
-    end
-    return reduced(kind, rule, values)
-  end
-  local type_of_all, are_lists, are_objects, are_times = type(values[1]), true, true, true
-  for _, value in ipairs(values) do
-    if type(value) ~= type_of_all then type_of_all = "" end
-    if not is_list(value) then are_lists = false end
-    if not is_object(value) then are_objects = false end
-    if not seconds_of(value) then are_times = false end
-  end
-  if type_of_all == "boolean" then
-    local holds = #values == #parts
-    for _, value in ipairs(values) do holds = holds and value end
-    return holds
-  end
-  if type_of_all == "number" then return sum_of(values) end
-  local merged = {}
+  if kind.rules[path] then return kind.rules[path](values, present) end -- with rules
+  if are_alike and type(values[1]) == "boolean" then return are_equal and first end
+  if are_alike and type(values[1]) == "number" then return sum_of(values) end
   if are_lists then
-    local elements_of_all, are_conditions, have_names = {}, true, true
-    for _, part in ipairs(with_value) do
+    local elements, are_conditions, have_names = {}, true, true
+    for _, part in ipairs(present) do
       for _, element in ipairs(part.value) do
-        elements_of_all[#elements_of_all + 1] = {report = part.report, value = element}
-        if not is_condition(element) then are_conditions = false end
-        if not is_object(element) or type(element.name) ~= "string" then have_names = false end
+        local fields = is_object(element) and element or {}
+        elements[#elements + 1] = {report = part.report, value = element}
+        are_conditions = are_conditions and type(fields.type) == "string" and type(fields.status) == "string"
+        have_names = have_names and type(fields.name) == "string"
       end
     end
-    if elements_of_all[1] and are_conditions then return merged_conditions(kind, parts) end
+    if elements[1] and are_conditions then return merged_conditions(kind, parts) end
     local keys, same = {}, {}
-    for _, part in ipairs(elements_of_all) do
+    for _, part in ipairs(elements) do
       local key = have_names and part.value.name or identity_of(part.value)
       if not same[key] then
         same[key] = {}
@@ -398,23 +362,23 @@ local function merged_value(kind, path, name, parts)
       table.insert(same[key], part)
     end
     for i, key in ipairs(keys) do
-      merged[i] = same[key][1].value
-      if have_names then merged[i] = merged_value(kind, path .. "[]", "", same[key]) or {} end
+      merged[i] = have_names and merged_value(kind, path .. "[]", "", same[key]) or same[key][1].value
     end
     return merged
   end
   if are_objects then
-    local keys, is_map, rolling = {}, path ~= "status", between_revisions(with_value)
-    for _, part in ipairs(with_value) do
+    local keys, is_map, rolling = {}, name ~= nil, between_revisions(present)
+    for _, part in ipairs(present) do
       for key, value in pairs(part.value) do
-        keys[key] = key ~= "observedGeneration" or nil
-        if not is_object(value) then is_map = false end
+        keys[key] = true
+        is_map = is_map and is_object(value)
       end
     end
+    keys.observedGeneration = nil
     for key in pairs(keys) do
-      local is_revision = key == "currentRevision" or key == "updateRevision" or key == "currentReplicas"
+      local of_revision = key == "currentRevision" or key == "updateRevision" or key == "currentReplicas"
       local fields = {}
-      for _, part in ipairs(is_revision and rolling[1] and rolling or parts) do
+      for _, part in ipairs(of_revision and rolling or parts) do
         local value = (part.value or {})[key]
         if value ~= nil or not is_map then fields[#fields + 1] = {report = part.report, value = value} end
       end
@@ -423,41 +387,32 @@ local function merged_value(kind, path, name, parts)
     return merged
   end
   if are_times then
-    if string.find(string.lower(name), "^start") then return extreme_time(values, true) end
     if is_end(name) and #values < #parts then return nil end
-    return extreme_time(values, false)
+    return extreme_time(values, string.find(string.lower(name), "^start"))
   end
-  for _, part in ipairs(parts) do
-    if part.value ~= values[1] then return sorted(parts)[1].value end
-  end
-  return values[1]
+  if are_equal then return first end
+  return worst_of(parts).value
 end
 
 -- The status of a template without clusters: counters are 0, and fields of a state are removed.
 local function emptied(kind, status)
-  local left = {}
+  local left, zero = {}, {boolean = false, number = 0}
   for key, value in pairs(status) do
-    local rule = kind.rules["status." .. key] -- with rules
-    if type(value) == "boolean" then
-      left[key] = false
-    elseif type(value) == "number" then
-      left[key] = 0
-    elseif type(value) == "string" and not kind.state_fields[key] then
-      left[key] = value
-      if (rule == "sum" or rule == "counter") and value ~= "" and not seconds_of(value) then left[key] = "0" end -- with rules
-    end
-    if rule == "first" or rule == "worst" or rule == "union" or rule == "drop" then left[key] = nil end -- with rules
-    if type(value) == "string" then left[key] = nil end -- with reads_whole_status
+    left[key] = zero[type(value)]
+    if type(value) == "string" and not kind.state_fields[key] then left[key] = value end -- with state_fields
+    local is_sum = kind.sums[key] and type(left[key]) == "string" and value ~= "" -- with sums
+    if is_sum and not seconds_of(value) then left[key] = "0" end -- with sums
+    if kind.of_cluster[key] then left[key] = nil end -- with of_cluster
   end
   return left
 end
 
 -- The template's generation if all members have observed it, as text if a member writes it so.
-local function agreed_generation(items, template)
-  local current, is_text = integer(is_object(template.metadata) and template.metadata.generation), false
-  if not current or #items == 0 then return nil end
+local function agreed_generation(items, current)
+  local is_text = false
+  if not current or not items[1] then return nil end
   for _, reported in ipairs(items) do
-    local status = is_object(reported.status) and reported.status or {}
+    local status = reported.status or {}
     local observed, own = status.observedGeneration, integer(status.generation)
     local of_template = integer(status.resourceTemplateGeneration)
     if type(observed) == "string" then
@@ -479,6 +434,10 @@ local function with_known(kind, status, known)
       write_at(status, kept.path, value)
     end
   end
+end
+
+local function is_condition(value)
+  return type(value) == "table" and type(value.type) == "string" and type(value.status) == "string"
 end
 
 -- The conditions of a status; none where its `conditions` are not a list of conditions.
@@ -593,20 +552,19 @@ local function aggregated(kind, template, items)
   if has_ended(kind, before) then return template end -- with outcomes
   local is_over = #items > 0 -- with outcomes
   for _, reported in ipairs(items) do is_over = is_over and has_ended(kind, reported.status) end -- with outcomes
-  local generation = agreed_generation(items, template)
+  if not is_object(template.metadata) then template.metadata = {} end
+  local generation = agreed_generation(items, integer(template.metadata.generation))
   local reports = reports_of(kind, template, items)
-  if #items == 0 then
-    if not is_object(before) then return template end
+  if reports[2] then
+    merged = merged_value(kind, "status", nil, reports) or {}
+  elseif reports[1] then
+    merged = reports[1].value
+  elseif items[1] or not is_object(before) then
+    return template
+  else
     local statuses = kind.statuses_of(template) -- with ends
     if statuses.Completed or statuses.Failed then return template end -- with ends
     merged = emptied(kind, before)
-  elseif #reports < 2 then
-    if not reports[1] then return template end
-    merged = reports[1].status
-  else
-    local parts_of_status = {}
-    for i, report in ipairs(reports) do parts_of_status[i] = {report = report, value = report.status} end
-    merged = merged_value(kind, "status", "status", parts_of_status) or {}
   end
   if kind.outcomes then merged = with_outcome(kind, merged, before, is_over) end -- with outcomes
   local known = is_object(before) and before or {}

@@ -10,7 +10,7 @@ from karta_interpreter.karta.annotations import AggregateRule, PathPattern
 from karta_interpreter.operations.call import StatusItem
 from karta_interpreter.operations.interpret_status import BOOKKEEPING
 
-_WORST_FIRST = (
+STATUSES_WORST_FIRST = (
     Status.FAILED,
     Status.DEGRADED,
     Status.UNDEFINED,
@@ -21,7 +21,7 @@ _WORST_FIRST = (
     Status.RUNNING,
     Status.COMPLETED,
 )
-_RANK = {status: rank for rank, status in enumerate(_WORST_FIRST)}
+_RANK = {status: rank for rank, status in enumerate(STATUSES_WORST_FIRST)}
 _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 
