@@ -119,7 +119,7 @@ class Pool:
             try:
                 yield process, left
             except BaseException:
-                # Whatever it is, Ctrl-C too: the process is in the midst of an answer that none will read.
+                # Also Ctrl-C: the process is in the midst of an answer that is not read any more.
                 self.drop(process)
                 raise
             self.put_back(process)

@@ -93,7 +93,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
 
     Its reason is NoKubeconfig, NoContext or, for anything else, Configuration.
     """
-    # Without a number it is the one of `ApiServer.check`; one with a number is about a file that the kubeconfig names.
+    # Without a number it is about the kubeconfig (`_check_there`); with one it is about a file that this names.
     if isinstance(error, FileNotFoundError) and error.errno is None:
         return ClusterError(f"{source} cannot be used: there is no such file", reason="NoKubeconfig")
     # kubernetes_asyncio has one exception for all that is wrong with a kubeconfig; only its text tells them apart.

@@ -119,7 +119,7 @@ class FastDecoder:
         if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
             return None
         uid, asked, name, namespace, asks = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
-        # By the bytes of kind and operation: the same for each request about them, and few, as `_learn` sees to.
+        # By the bytes of kind and operation, which Karmada writes alike each time; `_learn` keeps them few.
         question = self._questions.get((asked, asks)) or self._learn(head)
         if question is None:
             return None

@@ -107,7 +107,7 @@ class _Meter:
             case ast.Array(body):
                 return costs.collected(self.measure(body)) if body else costs.CONSTANT
             case ast.Variable(name) if name in self._variables:
-                # Each input has all of its value as the output.
+                # It outputs all of its value for every input.
                 reason = "is read once for every output of what stands before it"
                 return self._note(node, reason) if self._repeated else INPUT
             case ast.Slice(target, start, stop):

@@ -86,7 +86,7 @@ def _quantity(value: JSON) -> str:
     # The text of anything but a number is no quantity either.
     text = value if type(value) is str else json_text(value) if type(value) in (int, float) else ""
     try:
-        # Go trims the text as it is in JSON, where all other blanks are escaped.
+        # Go trims the text as it is in JSON, where the other blanks of ASCII are escaped.
         return written_quantity(text.strip(" "))
     except QuantityError as err:
         raise MismatchError(str(err)) from err
