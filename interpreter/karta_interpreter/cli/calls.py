@@ -91,6 +91,7 @@ class Arguments:
 
     def _call(self, operation: Operation) -> Call:
         given = [obj for obj in (self.desired, self.observed) if obj is not None]
+        # A lone object is the template and the live object, as karmadactl takes it.
         return Call.of(operation, given[0], given[-1], self.replicas, self.items or ())
 
 

@@ -139,6 +139,7 @@ def _cases(workload: Object, filenames: tuple[str, ...]) -> Iterator[tuple[Call,
 def _another_count(interpreter: Interpreter, workload: Object) -> int | None:
     """Return twice the count, so that the case of ReviseReplica changes something."""
     outcome = ask(interpreter, Call(Operation.INTERPRET_REPLICA, workload))
+    # A count of 0 becomes 2: zero twice would be no change.
     return None if outcome.results is None else 2 * (outcome.results["replica"] or 1)
 
 

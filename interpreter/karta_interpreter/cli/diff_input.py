@@ -51,6 +51,7 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int]) -> l
     Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``replicas`` is
     the count that ReviseReplica writes into a plain object.
     """
+    # By their names: a suite is found below a folder, and may be named by itself as well.
     texts = dict(text for path in paths for place in (path, *_suites(path)) for text in read_texts(place))
     found = [each for source, text in texts.items() for each in _read(text, source, replicas)]
     if not found:
@@ -159,10 +160,11 @@ def _at_revision(folder: Path, gvk: GVK) -> Interpreter | None:
 def _checked_out(revision: str, opened: ExitStack) -> Path:
     """Return a folder with the catalogue of a git revision of the repository around the current folder."""
     top = _git(revision, "rev-parse", "--show-toplevel").decode().strip()
+    # git archive takes a path relative to the current folder, which may be below the top.
     content = _git(revision, "-C", top, "archive", "--format=tar", revision, "--", _FOLDER)
     folder = Path(opened.enter_context(TemporaryDirectory(prefix="karta-interpreter-")))
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, filter="data")  # no links or paths out of the folder: a repository may be anybody's
     return folder / _FOLDER
 
 

@@ -29,7 +29,7 @@ from karta_interpreter.operations import Call, Operation
 from karta_interpreter.sources.files import ORIGIN
 
 STRICT = "Exit with 3 when something was looked for and not found."
-_STRICT_CODE = 3
+_STRICT_CODE = 3  # 1 is a failure, 2 wrong usage
 _MAX_REPLICAS = 2**31 - 1
 
 _EXAMPLES = """\b

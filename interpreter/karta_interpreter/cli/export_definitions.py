@@ -197,7 +197,9 @@ def _export_health(
     exported: list[Check] = []
     rejected: dict[GVK, str] = {}
     for gvk, definition in ((each.gvk, each) for each in definitions):
-        same = sorted(each.gvk.version for each in definitions if each.gvk[::2] == gvk[::2])
+        same = sorted(
+            each.gvk.version for each in definitions if (each.gvk.group, each.gvk.kind) == (gvk.group, gvk.kind)
+        )
         if len(same) > 1:
             versions = " and ".join(same)
             rejected[gvk] = f"{tool} reads one check for a group and kind, and {versions} were chosen; name one of them"

@@ -96,7 +96,7 @@ def read_url(url: str) -> bytes:
             content: bytes = response.read()
             return content
     except HTTPError as error:
-        error.close()
+        error.close()  # it is the answer, with an open connection
         raise Problem(f"error: {url}: HTTP status {error.code} {error.reason}") from error
     except (OSError, HTTPException, ValueError) as error:
         raise Problem(f"error: {url}: {getattr(error, 'reason', error)}") from error
@@ -167,6 +167,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     """Write all files, or none: they are moved into the folder when the last one is complete."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # In the same folder, as a file can only be moved within one file system at once.
         with TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
             for name, text in files.items():
                 Path(unfinished, name).write_text(text, encoding="utf-8")

@@ -216,6 +216,7 @@ def _lines(customization: LoadedCustomization) -> Iterator[tuple[str, ...]]:
     if wrong or customization.gvk is None:
         yield (wrong,)
         return
+    # karmadactl ends this line and that of an error with a tab, which makes a column and so trailing spaces.
     yield f"TARGET: {customization.gvk.api_version} {customization.gvk.kind}", ""
     yield ("RULERS:",)
     for operation in ORDER:

@@ -54,6 +54,7 @@ async def _resource(api: ApiServer, text: str) -> tuple[str, Object]:
     word, _, group = text.lower().partition(".")
     groups = (await api.get("/apis")).get("groups")
     versions = ([] if group else ["v1"]) + list(_versions(groups, group))
+    # All versions are asked at once; an aggregated API that is down must not hide the resources of others.
     lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
     errors = [each for each in lists if isinstance(each, BaseException)]
     for version, resources in zip(versions, lists, strict=True):

@@ -92,6 +92,7 @@ def output(*forms: str) -> Callable[[Command], Command]:
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
 
 
+# click passes three arguments by position, of which a list of words needs the last one.
 def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """The operations that complete a word, or the last one of a list with commas."""
     before, comma, word = incomplete.rpartition(",")

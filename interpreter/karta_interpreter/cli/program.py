@@ -141,5 +141,5 @@ class PluginHelp(click.HelpFormatter):
 @click.pass_context
 def program(ctx: click.Context) -> None:
     """Answer Karmada's resource interpreter from Karta definitions."""
-    if os.environ.get("NO_COLOR"):
+    if os.environ.get("NO_COLOR"):  # no-color.org; click leaves colours out for files and pipes alone
         ctx.color = False

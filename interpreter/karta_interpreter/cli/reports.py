@@ -21,13 +21,13 @@ def github(findings: Sequence[Finding], files: Iterable[str]) -> str:
 
     Source: GitHub's "Workflow commands for GitHub Actions".
     """
-    del files
+    del files  # every format of `FORMATS` gets the same arguments
     return "".join(f"::{each.severity} {_properties(each)}::{_command(_message(each))}\n" for each in findings)
 
 
 def sarif(findings: Sequence[Finding], files: Iterable[str]) -> str:
     """Return a SARIF 2.1.0 document, which code scanning and editors read."""
-    del files
+    del files  # as above
     rules = [{"id": rule} for rule in sorted({each.rule for each in findings})]
     driver = {"name": "karta-interpreter", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": [*map(_result, findings)]}

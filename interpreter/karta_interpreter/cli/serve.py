@@ -32,6 +32,7 @@ from karta_interpreter.wire.request import API_VERSION, KIND
 _MOST_ROWS = 60
 _DEFAULT = Settings()
 _PREFIX = "KARTA_INTERPRETER_"
+# Kubernetes sets KARTA_INTERPRETER_SERVICE_HOST and the like in pods of a namespace with a Service of our name.
 _OF_KUBERNETES = re.compile(rf"{_PREFIX}(SERVICE_(HOST|PORT)|PORT_[0-9]+_)")
 
 

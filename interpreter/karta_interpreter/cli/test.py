@@ -207,6 +207,7 @@ def command(
 def _updated(report: Report) -> Report:
     """Write the answers of failed cases into their suites; what has no answer, or cannot be written, stays failed."""
     left = []
+    # Outcomes are in the order of their suites, as groupby needs it.
     for source, outcomes in groupby(report.outcomes, key=lambda outcome: outcome.case.source):
         changed = [each for each in outcomes if not each.passed]
         answers = {each.case.line: answer_of(each.case, each.results) for each in changed if each.results is not None}

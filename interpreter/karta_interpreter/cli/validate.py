@@ -196,7 +196,7 @@ def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Find
             found.append(check(karta, CustomKind.of(crd, gvk.version).schema))
         except DefinitionError as err:
             found.append([error("crd-version", (*ROOT_KIND, "version"), str(err))])
-    first, *others = found
+    first, *others = found  # a finding that all CRDs have is among those of the first
     return [finding for finding in first if all(_is_among(finding, other) for other in others)]
 
 
