@@ -38,7 +38,7 @@ _CHANGED: Final = {
     Operation.RETAIN: "retained",
     Operation.AGGREGATE_STATUS: "aggregatedStatus",
 }
-_KARTAS: Final = 4
+_KARTAS: Final = 4  # texts kept compiled in a child process: the one that is edited, and some to go back to
 _Read = TypeVar("_Read")
 
 
@@ -96,6 +96,7 @@ def answer(question: Question) -> dict[str, JSON]:
     gvk = GVK.of(inputs.object.value)
     page |= gvk.type_meta
     for loaded, place in kartas:
+        # The first of several for a kind answers, as among the files of -f.
         if loaded.definition and place and loaded.gvk == gvk:
             return page | _Answers(loaded.definition, place, inputs.object, inputs, question).document()
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)

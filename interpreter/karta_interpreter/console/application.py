@@ -71,7 +71,7 @@ class Console:
         self.token: Final = new_token()
         self.questions: Final = questions or Questions()
         self._served = served
-        self._rows: tuple[int, bytes] = (-1, b"")
+        self._rows: tuple[int, bytes] = (-1, b"")  # by the generation of their snapshot, which is never negative
         self._warming: asyncio.Task[None] | None = None
 
     @cached_property
@@ -97,6 +97,7 @@ class Console:
         await self.questions.close()
 
     async def _page(self, _: web.Request) -> web.Response:
+        # The editor (CodeMirror) adds style elements, which the policy allows by a nonce of this one answer.
         nonce = secrets.token_urlsafe(16)
         text = (self._static / "index.html").read_text(encoding="utf-8").replace(_NONCE, escape(nonce))
         return web.Response(
@@ -105,6 +106,7 @@ class Console:
 
     async def _asset(self, request: web.Request) -> web.Response:
         path = self._static / request.match_info["name"]
+        # aiohttp decodes %2F in the name, so that it may lead to another folder.
         if path.parent != self._static or path.suffix not in _TYPES or not path.is_file():
             raise web.HTTPNotFound(reason="there is no such file")
         return web.Response(body=path.read_bytes(), headers={"Content-Type": _TYPES[path.suffix]})
@@ -147,6 +149,7 @@ class Console:
             raise web.HTTPUnsupportedMediaType(reason="the body must be application/json")
         body = await request.read()
         try:
+            # Read here for the error alone; the process gets the body as it is.
             Question.of(orjson.loads(body))
         except (ValueError, RecursionError) as error:
             return web.json_response({"error": str(error)}, status=400)

@@ -51,6 +51,7 @@ class LastHour:
         """Keep the counters of this moment, and forget those older than an hour but the last one."""
         now = self._clock()
         self._samples.append((now, self._read()))
+        # One that is older stays, as the counters from which the hour begins.
         while len(self._samples) > 1 and self._samples[1][0] <= now - _HOUR:
             self._samples.popleft()
 

@@ -23,6 +23,7 @@ _REALITY: Final = Path(__file__).parent / "reality.json"
 _FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)
 """The operations whose examples come first."""
 _KINDS: Final = 64
+"""How many kinds are kept with their examples; a page shows one at a time."""
 
 
 def rows(snapshot: Snapshot) -> list[Object]:

@@ -64,13 +64,15 @@ def start() -> "Callable[[Channel, bytes, bytes], None]":
         try:
             with deadline(channel.seconds):
                 found = _find(letter, orjson.loads(payload))
-            channel.send(_ANSWER, orjson.dumps(found, option=orjson.OPT_NON_STR_KEYS))
+            # YAML may have numbers for keys, which the answer repeats.
+            channel.send(_ANSWER, orjson.dumps(found))
         except InterpretationError as error:
             channel.send(FAILURE, str(error).encode(errors="replace"))
         except (RecursionError, orjson.JSONEncodeError):
             channel.send(FAILURE, _TOO_DEEP)
         channel.flush()
         gc.collect()
+        # Bounds what a process keeps: its caches, and memory that Python does not give back while it runs.
         if next(numbers) == _MOST_REQUESTS:
             os._exit(0)
 

@@ -49,6 +49,7 @@ def guard(token: str) -> Middleware:
         response = _rejection(request, token) or await _handled(request, handler)
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
+        # The page itself has another policy, which its handler has set.
         response.headers.setdefault("Content-Security-Policy", _DENY_ALL)
         return response
 
@@ -79,6 +80,7 @@ def _rejection(request: web.Request, token: str) -> web.Response | None:
 
 def _knows(request: web.Request, token: str) -> bool:
     given = request.headers.get("Authorization", "")
+    # As bytes: it takes only ASCII of text. Headers may hold surrogates, in the place of bytes that are not UTF-8.
     return hmac.compare_digest(given.encode(errors="replace"), f"{_SCHEME}{token}".encode())
 
 

@@ -16,6 +16,7 @@ _IDLE_SECONDS: Final = 120.0
 _WAIT_SECONDS: Final = 30.0
 """The longest that a question waits for a process, which may have to start."""
 _GRACE_SECONDS: Final = 0.2
+"""After its deadline, in which a process can still answer with an error of its own; then it is ended."""
 _EMPTY: Final = b"{}"
 
 
@@ -41,6 +42,7 @@ class Questions:
                 await process.send(child.PAGE, body, self._seconds, grace=_GRACE_SECONDS)
                 letter, answer = await process.receive()
         except SandboxError as error:
+            # A fault of this program is no answer to its user: it belongs into the log, with HTTP 500.
             if error.cause is StopCause.DEFECT:
                 raise
             raise QuestionError(f"there is no answer: {error}") from error

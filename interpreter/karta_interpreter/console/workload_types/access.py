@@ -21,7 +21,7 @@ _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="karta-interpreter"'}
 _USER_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _KEPT_SECONDS: Final = 10.0
-"""How long an answer of the API server is used again, as kube-apiserver does it with webhooks."""
+"""How long an answer is used again, as in aggregated API servers (``CacheTTL`` in ``k8s.io/apiserver``)."""
 _MOST_KEPT: Final = 10_000
 
 
@@ -151,6 +151,7 @@ class ClusterAccess:
             raise ApiError(
                 503, "the API server cannot be asked about the token", headers={"Retry-After": "5"}
             ) from error
+        # Full of answers that are still good it keeps no new one, rather than to forget those of others for a flood.
         if len(self._kept) >= _MOST_KEPT:
             self._kept = {name: each for name, each in self._kept.items() if now < each.until}
         if len(self._kept) < _MOST_KEPT:

@@ -24,7 +24,7 @@ from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster, ClusterKa
 _T = TypeVar("_T")
 _LOOK_SECONDS: Final = 0.01
 _LATER: Final = {"Retry-After": "5"}
-_OTHERS_LABELS: Final = "run.ai/"
+_OTHERS_LABELS: Final = "run.ai/"  # which admission stamps on Kartas, for tools that look one up by its kind
 _REJECTED: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 
 
@@ -72,7 +72,7 @@ class ClusterStorage:
         for version, karta in wanted.kartas.items():
             stored = before.get(version)
             after[version] = await (self._replace(karta, stored) if stored else self._create(karta))
-            self._cluster.take(after[version])
+            self._cluster.take(after[version])  # at once: the watch may bring it some milliseconds later
         for version in before.keys() - wanted.kartas.keys():
             await self._delete(before[version])
         return StoredType(wanted.group, wanted.kind, after)
@@ -89,6 +89,7 @@ class ClusterStorage:
             if error.reason != "AlreadyExists":
                 raise _failed(error) from error
         path = _path(karta)
+        # Created by another client of this API between reading and writing, or by somebody else under that name.
         other = await self._attempt(self._api.get(path))
         if label(other, ID) == label(karta, ID):
             raise ApiError(412, f"another client has just registered {_name(karta)}: read it and try again")
@@ -98,10 +99,13 @@ class ClusterStorage:
         """The object after its content was replaced; what others keep in its metadata stays."""
 
         async def replace(now: Object) -> Object:
+            # Without managedFields the API server keeps its own; an empty list would delete them.
             metadata = {field: value for field, value in now["metadata"].items() if field != "managedFields"}
             labels = metadata.get("labels", {})
             kept = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
             new = {**karta["metadata"], "labels": {**kept, **karta["metadata"]["labels"]}}
+            # The author's annotations replace all others: they are content, and one that is left out is to go. The name
+            # stays, as an object cannot be renamed.
             obj = {**karta, "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}
             return await self._api.replace(_path(now), obj)
 

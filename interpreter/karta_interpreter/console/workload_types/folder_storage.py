@@ -55,6 +55,7 @@ class FolderStorage:
     async def exclusive(self) -> AsyncIterator[None]:
         """Keep other tasks and other processes from writing."""
         async with self._writing:
+            # A file of its own: those of types are replaced, and with them a lock on one of them would go.
             with await self._attempt((self._root / _LOCK).open, "ab") as lock:
                 await self._attempt(fcntl.flock, lock, fcntl.LOCK_EX)
                 yield
@@ -101,7 +102,7 @@ class FolderStorage:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Give a file a content that is on the disk when this returns; it is there before or after, never in part."""
-    beside = path.with_name(f".{path.name}.tmp")
+    beside = path.with_name(f".{path.name}.tmp")  # no name of a definition, so the server does not read it
     with beside.open("wb") as file:
         file.write(content)
         file.flush()

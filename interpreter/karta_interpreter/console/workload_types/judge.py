@@ -66,6 +66,7 @@ class Judge:
             raise ApiError(422, "the body is nested too deeply") from error
         try:
             async with self._awaited.process("types", self.seconds) as (process, _):
+                # Waiting for a process took a part of the time. Never 0, which would be no deadline to ask under.
                 left = max(end - time.monotonic(), 0.001)
                 await process.send(letter, request, left, grace=_GRACE_SECONDS)
                 found, answer = await process.receive()

@@ -78,6 +78,7 @@ class Listing:
         """The rows of the page, and how many rows there are on all pages."""
         found = [row for row in rows if all(test(row) for test in self.tests)]
         field = FIELDS[self.sort_by]
+        # By name and group as well, so that pages do not overlap where the field is the same.
         found.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
         return found[self.offset : self.offset + self.limit], len(found)
 

@@ -26,6 +26,7 @@ REVISION: Final = f"{_PREFIX}revision"
 
 _STAMPED: Final = "run.ai/karta-"
 """Labels that the admission of Kartas adds."""
+# Made up once. Another one would give every type another id, and orphan those that are stored.
 _NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
 _MOST_IDS: Final = 65_536
 _LABELS: Final = ("metadata", "labels")
@@ -69,7 +70,7 @@ class StoredType:
         contents = {gvk.version: content(karta) for karta in kartas if (gvk := gvk_of(karta))}
         contents = dict(sorted(contents.items()))
         labels = {ID: type_id(group, kind), CATEGORY: category, PRIORITY: priority}
-        labels[REVISION] = _hash([labels, contents])[:32]
+        labels[REVISION] = _hash([labels, contents])[:32]  # the value of a label has 63 characters at most
         named = {version: _named(karta, GVK(group, version, kind), labels) for version, karta in contents.items()}
         return cls(group, kind, named)
 

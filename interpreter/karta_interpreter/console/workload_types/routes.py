@@ -59,6 +59,7 @@ class Routes:
         return [
             Route.of("GET", TYPES, "list", self.list_types),
             Route.of("POST", TYPES, "create", self.create),
+            # What stores nothing needs the right to read, although it is a POST.
             Route.of("POST", f"{TYPES}:validate", "list", self.validate),
             Route.of("GET", _ONE, "get", self.get),
             Route.of("PUT", _ONE, "update", self.replace),
@@ -85,6 +86,7 @@ class Routes:
         wanted, _ = await self._judged(asked)
         async with self.storage.exclusive():
             present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
+            # A registration that was cut off is completed by the same request, and is no conflict.
             is_new = present is None or present.is_part_of(wanted)
             if present and not is_new and not present.equals(wanted):
                 raise ApiError(
@@ -101,6 +103,7 @@ class Routes:
         async with self.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, wanted.kartas.keys()))
             _check(present, matches)
+            # A change that was cut off has the content, but several revisions, until it is written again.
             is_same = present.etag == wanted.etag and present.revisions == wanted.revisions
             stored = present if is_same else await self.storage.write(wanted, present)
         return await self._stored(stored, 200)

@@ -98,6 +98,7 @@ class View:
         """Every type by its id."""
         async with self._reading:
             sources, snapshot = self._storage.sources(), self._store.snapshot
+            # By identity: both are replaced as a whole when anything in them changes.
             if self._seen[0] is not sources or self._seen[1] is not snapshot:
                 self._rows = await asyncio.to_thread(lambda: dict(self._all(sources, snapshot)))
                 self._seen = sources, snapshot
