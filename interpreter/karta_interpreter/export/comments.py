@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 _COMMENT: Final = re.compile(r"( *)# ?(.*)")
+# An expression as a whole value of YAML: behind a colon, a dash or a quote, with or without a block indicator.
 _VALUE: Final = r"""(?:: |- |["'])(?:[>|][-+]? )?{}(?=$|["',}}]| [\w./-]+:| - )"""
 _LEAST: Final = 6
 """The length of an expression that is looked for: a shorter one may stand anywhere."""

@@ -87,10 +87,11 @@ def script_of(definition: Definition, operation: Operation, text: str = "") -> s
         raise ExportError("several scripts answer it")
     own = scripts[0].text
     if not _REQUIRED.search(own):
-        return own
+        return own  # as its author wrote it: Karmada runs it without anything of ours
     names = sorted(set(_ASKED.findall(own)))
     library = _compiled(definition, [FUNCTIONS[name] for name in names], comments)
     answers = [f"karta.{name} = with_copies({SLOTS[FUNCTIONS[name]].function})" for name in names]
+    # A block of its own, so that the functions of the library are no globals, and do not count as locals of the script.
     block = "\n".join(["do", *(f"  {line}".rstrip() for line in [*library.splitlines(), "", *answers]), "end"])
     return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{own}")
 
@@ -111,7 +112,10 @@ def _compiled(definition: Definition, operations: Sequence[Operation], comments:
     """Return the functions that answer some operations, in the cheapest form of those that Lua takes."""
     traced = not _TRACED.isdisjoint(operations)
     scripts: list[Script] = []
+    # Which form is shorter depends on the definition: with paths as texts or as functions, with repeated parts shared
+    # or not. All four are written; a script that asks for places has its paths as texts in any case.
     for has_paths in {True, traced}:
+        # Which parts are repeated is known once all expressions were written.
         plain, sharing = (Script(definition, comments, traced=traced) for _ in range(2))
         for script in (plain, sharing):
             script.has_paths = has_paths
@@ -119,6 +123,7 @@ def _compiled(definition: Definition, operations: Sequence[Operation], comments:
                 _WRITERS[operation](script)
             sharing.share(plain)
         scripts += [plain, sharing]
+    # A line break before, so that the first line is counted as well.
     texts = [text for text in (each.text() for each in scripts) if f"\n{text}".count("\nlocal ") <= _MOST_LOCALS]
     if not texts:
         raise ExportError(f"the script has more than {_MOST_LOCALS} local functions")

@@ -17,6 +17,7 @@ from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.karta.definition import Definition
 
+# Names that functions of the script must not have: those of its own variables and of Karmada's entry points.
 _RESERVED = frozenset(
     {
         "GetReplicas",
@@ -126,6 +127,7 @@ class Expressions:
 
     def has_place(self, query: Query) -> bool:
         """Whether an expression with one output may be read from a place of the object."""
+        # Written and thrown away: whether the emitter can follow a place shows only by doing so.
         emitter = Functions(traced=True)
         return emitter.follows(emitter.value(query.node, Value("obj", "at()")))
 
@@ -244,6 +246,7 @@ class Expressions:
 
     def _makes_null(self, *lines: str) -> bool:
         """Whether some code makes objects that may have null in them."""
+        # By the names in the code. Tables of Lua have no null: the library marks one, and `cleaned` removes it.
         makers = {"or_null", "from_entries", *self._null_makers}
         return any(not makers.isdisjoint(words_of(line)) for line in lines)
 

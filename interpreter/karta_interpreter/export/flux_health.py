@@ -62,7 +62,7 @@ def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
 
 def _condition(rule: ConditionsRule | None, expected: ConditionMatcher) -> Cel:
     if rule is None:
-        return Cel("false", boolean=True)
+        return Cel("false", boolean=True)  # as in `StatusReader`: there are no conditions to look at
     found = _value("conditionsDefinition.path", rule.query)
     if not found.optional:
         raise ExportError(f"conditionsDefinition.path `{rule.query.text}` is no path of fields")

@@ -52,6 +52,7 @@ def words_of(code: str) -> frozenset[str]:
 def _foreign(code: str) -> frozenset[str]:
     """The names in a function that are not its own variables."""
     found = [name for each in _DECLARED.findall(code) for names in each for name in _WORD.findall(names)]
+    # A local function is its own variable only where it is not called: a call may be of the library's of that name.
     own = {name for name in found if not re.search(rf"(?<![.\w]){name}\(", code.partition("\n")[2])}
     return words_of(code) - own
 
@@ -79,6 +80,7 @@ def used(code: str, features: Iterable[str] = ()) -> str:
     NAME`` where it has.
     """
     found = _used(code, frozenset(features))
+    # Only what a script has can make these values, and only then the statements that handle them are needed.
     made = {feature for feature, makers in _FEATURES.items() if not makers.isdisjoint(found)}
     if made:
         found = _used(code, frozenset(features) | made)

@@ -38,6 +38,7 @@ class Path(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether it leads through objects alone, and not into a status."""
+        # The template that Retain gets has no status, so a condition about it is asked of the member's.
         return self.is_single and self.steps[:1] != ("status",)
 
     @property

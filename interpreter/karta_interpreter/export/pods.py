@@ -83,7 +83,7 @@ def _count(script: Script, component: Component) -> str:
         if query:
             value = script.value_of(query, f"{component.name} {field}")
             ways.append(value if value.isdigit() else f"count({quoted(component.name)}, {value})")
-            if is_present(query.node):
+            if is_present(query.node):  # always a number, so that what follows would never be reached
                 return " or ".join(ways)
     return " or ".join([*ways, "1"])
 

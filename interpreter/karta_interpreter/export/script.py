@@ -12,7 +12,7 @@ from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
 
 LARGEST = 64 * 1024
-"""The bytes of a script, above which it is not exported."""
+"""The bytes of a script, above which it is not exported, as Karmada compiles it at each call."""
 
 
 class Script(Expressions):

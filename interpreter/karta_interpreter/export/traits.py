@@ -8,7 +8,7 @@ from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 
-_LARGEST: Final = 2**53
+_LARGEST: Final = 2**53  # all numbers of Lua are float64
 _ORDERS_OF_JQ: Final = ("<", ">", "<=", ">=")
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 COMPARISONS: Final = frozenset({"==", "!=", *_ORDERS_OF_JQ})

@@ -121,6 +121,7 @@ class Writer:
         inner = self.lines[size + 1 :]
         if not inner and end == "end" and not keep:
             self.lines.pop()
+        # A block without variables is needless: it only bounds how many of them a function has at once.
         elif head == "do" and not any(line.startswith("  " * (self._depth + 1) + "local ") for line in inner):
             self.lines[size:] = [line[2:] for line in inner]
         else:
@@ -152,6 +153,7 @@ class Writer:
         """The value by a name; a field that has a name in an open block keeps it."""
         if value.is_simple:
             return value
+        # Only those of open blocks: a variable of one that has ended is out of scope.
         for known in self._fields:
             if value.text in known:
                 return Value(known[value.text], value.origin)
@@ -222,6 +224,7 @@ def bare(text: str) -> str:
 
 def _is_wrapped(text: str) -> bool:
     depth = 0
+    # Parentheses inside of texts do not count.
     for place, char in enumerate(_TEXT.sub(lambda found: "x" * len(found[0]), text)):
         depth += (char == "(") - (char == ")")
         if depth == 0:
