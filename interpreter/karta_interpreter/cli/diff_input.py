@@ -114,7 +114,7 @@ class Side:
 
 
 def side_of(text: str, opened: ExitStack) -> Side:
-    """Read a side as the command line names it; raises UsageProblem for a name that is none.
+    """Read a side as the command line names it; raises UsageProblem for an unknown name.
 
     A path holds Kartas or customizations. ``catalogue`` is the embedded one, a kind is one definition of it, and
     ``@REVISION`` after either takes the catalogue from a git revision. ``opened`` removes what was checked out.

@@ -128,7 +128,7 @@ def command(
 
 
 def _warnings(definition: Definition, calls: Iterable[Call], references: Sequence[Object]) -> list[Fact]:
-    """What the definition looks for in the objects and does not find."""
+    """Return the warnings about what the definition looks for in the objects and does not find."""
     known = Known.of(references)
     asked = [
         (resolved(definition, call.object, known), call) for call in calls if not definition.scripts.of(call.operation)

@@ -82,7 +82,7 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, None when there is none."""
+        """Return the command of that name, None for an unknown one."""
         if cmd_name not in COMMANDS:
             return None
         try:

@@ -176,7 +176,7 @@ def _introduce(started: Started, settings: Settings) -> None:
 
 
 def unknown_variables(names: Iterable[str]) -> list[str]:
-    """The names of environment variables that look like those of settings and are none.
+    """Return the environment variables with the prefix of settings that name no setting.
 
     Kubernetes sets variables about a Service called karta-interpreter, which are no mistake.
 

@@ -267,7 +267,7 @@ def _interpreter(filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
 
 
 def _notes(interpreter: Interpreter, case: Case, *, explains: bool) -> tuple[str, ...]:
-    """What explains a failure: the warnings about the case's object or, if asked for, the whole chain."""
+    """Explain a failure by the warnings about the case's object or, if asked for, by the whole chain."""
     entry = interpreter.entry
     explanation = explain(entry.definition, case.call, origin=entry.origin, reader=Known.of(case.references))
     text = explanations_text([explanation], width()) if explains else warnings_text(explanation.warnings)
