@@ -56,7 +56,7 @@ class Question:
 
     @classmethod
     def of(cls, value: JSON) -> "Question":
-        """Read the body of a request; raises ValueError where it is none."""
+        """Read the body of a request; raises ValueError for any other JSON value."""
         if not isinstance(value, dict) or not value.keys() <= _TYPES.keys():
             raise ValueError("the body must be an object with " + ", ".join(_TYPES))
         for name, found in value.items():

@@ -112,7 +112,7 @@ class Console:
         return web.Response(body=path.read_bytes(), headers={"Content-Type": _TYPES[path.suffix]})
 
     async def _start(self, _: web.Request) -> web.Response:
-        """What the page needs first; the processes for answers start meanwhile."""
+        """Answer with what the page needs first; the processes for answers start meanwhile."""
         if self._warming is None or self._warming.done():
             self._warming = asyncio.create_task(self.questions.warm_up())
         texts = asdict(self._served.texts)
@@ -160,7 +160,7 @@ class Console:
 
 
 def state(snapshot: Snapshot) -> Object:
-    """Which definitions are in use from where, and what cannot be used."""
+    """Return the origins of the definitions in use, the conflicts between them, and the unusable ones."""
     origins = Counter(entry.origin for entry in snapshot.entries.values())
     return {
         "version": __version__,

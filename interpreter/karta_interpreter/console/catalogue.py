@@ -48,7 +48,7 @@ def _row(entry: Entry) -> Object:
 
 
 def compared(entry: Entry) -> list[Object]:
-    """What `make reality` has compared with controllers; nothing for a definition that is not the catalogue's."""
+    """Return the comparisons of `make reality` with controllers; none for a definition outside of the catalogue."""
     gvk = entry.definition.gvk
     return _reality().get(f"{gvk.api_version} {gvk.kind}", []) if entry.origin == ORIGIN else []
 

@@ -1,4 +1,4 @@
-"""Who may use this API: a bearer token from a file, or the users and the roles of the Kubernetes API server."""
+"""Authorizes requests to this API: by bearer tokens from a file, or by users and roles of the Kubernetes API server."""
 
 import hashlib
 import hmac
@@ -103,7 +103,7 @@ class _Kept:
 
 
 class ClusterAccess:
-    """Asks the API server who has a token (TokenReview), and whether that user may (SubjectAccessReview).
+    """Asks the API server for the user of a token (TokenReview), and for that user's rights (SubjectAccessReview).
 
     A user who may create, update, delete, get or list Kartas may do the same with workload types. Answers are used
     again for ten seconds.

@@ -76,7 +76,7 @@ class StoredType:
 
     @classmethod
     def of(cls, group: str, kind: str, kartas: Iterable[Object]) -> Self | None:
-        """The type of stored Kartas; None where there is none."""
+        """Return the type of stored Kartas, None without any."""
         found = {gvk.version: karta for karta in kartas if (gvk := gvk_of(karta))}
         return cls(group, kind, dict(sorted(found.items()))) if found else None
 
@@ -172,7 +172,7 @@ class Storage(Protocol):
     """
 
     def sources(self) -> Mapping[Any, Any]:
-        """What holds Kartas as it was last seen; the mapping, and each value, is replaced when it changes."""
+        """Return the sources of Kartas as last seen; the mapping, and each value, is replaced when it changes."""
         ...
 
     def records(self, source: Any) -> tuple[Record, ...]:  # noqa: ANN401 - a value of `sources`
@@ -184,7 +184,7 @@ class Storage(Protocol):
         ...
 
     async def read(self, group: str, kind: str) -> StoredType | None:
-        """A type as it is stored now, None where there is none; raises ApiError for one of another owner."""
+        """Return a type as it is stored now, None if it is not stored; raises ApiError for one of another owner."""
         ...
 
     async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:

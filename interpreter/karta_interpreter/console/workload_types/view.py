@@ -105,7 +105,7 @@ class View:
             return self._rows
 
     async def find(self, key: str) -> Row | None:
-        """The type with an id, None where there is none."""
+        """Return the type with an id, None for an unknown one."""
         return (await self.rows()).get(key)
 
     async def holder(self, group: str, kind: str, versions: Collection[str]) -> str:
@@ -146,7 +146,7 @@ class View:
         return kinds
 
     def _served(self, snapshot: Snapshot) -> Iterator[Record]:
-        """What the server serves, of all sources."""
+        """Yield the Kartas that the server uses, of all sources."""
         served = {}
         for gvk, entry in snapshot.entries.items():
             known, definition = self._entries.get(gvk), entry.definition
