@@ -80,7 +80,7 @@ def _name(step: str) -> str:
 
 
 def _fitting(shape: Shape, fits: Callable[[Shape], bool], depth: int) -> Iterator[Shape]:
-    """Yield what fits below a shape; the fields of pods are none of the workload."""
+    """Yield the shapes below a shape that fit; fields of a pod spec are not searched."""
     if shape.is_known and fits(shape) and (shape.fields or "object" not in shape.types):
         yield shape
     elif depth and "containers" not in shape.fields:
