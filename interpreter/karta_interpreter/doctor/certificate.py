@@ -89,7 +89,7 @@ def judge_certificate(
     *,
     bundled: bool,
 ) -> list[Result]:
-    """All objections to a certificate; a single ok when there is none."""
+    """Return all objections to a certificate, or a single ok."""
     dates = list(judge_dates(leaf, now))
     # OpenSSL stops at its first objection: where that is the leaf's dates, `judge_dates` has said more about it.
     about_dates = error is not None and error.verify_code in _DATES and any(dates)

@@ -189,7 +189,7 @@ def judge_definitions(known: dict[GVK, bool]) -> Iterator[Result]:
 
 
 def _objection(reply: Reply) -> str:
-    """What Karmada would reject (``request/resourceinterpretercontext.go``), or this server never answers."""
+    """Return why Karmada rejects an answer (``resourceinterpretercontext.go``), or why it is of another server."""
     answer = _json(reply)
     # The client of Kubernetes takes 200 to 206 for success (`rest.transformResponse`), and no other 2xx.
     if not HTTPStatus.OK <= reply.status <= HTTPStatus.PARTIAL_CONTENT:
@@ -211,7 +211,7 @@ def _code(answer: JSON) -> JSON:
 
 
 def _message(answer: JSON) -> str:
-    """The message of a Kubernetes ``Status``, "" when the answer is none."""
+    """Return the message of a Kubernetes ``Status``, "" for any other answer."""
     message = edit.get(answer, ("message",))
     return message if isinstance(message, str) else ""
 

@@ -122,7 +122,7 @@ class _ControlPlane:
         return [configuration for configuration in found if configuration is not None]
 
     async def service(self, client: Client) -> Object | None:
-        """The Service of a webhook, None when there is none; raises ClusterError."""
+        """Return the Service of a webhook, None if it does not exist; raises ClusterError."""
         if client.service is None:
             return None
         return await self.api.find(f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}")
@@ -159,7 +159,7 @@ async def _existing(answer: Awaitable[Answer]) -> Answer | None:
 
 
 def _advice(error: ClusterError) -> str:
-    """What to do about an API server that does not give its version."""
+    """Return the advice about an API server that does not answer with its version."""
     # A proxy may answer with a status that HTTP does not define.
     by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
     return by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL

@@ -214,7 +214,7 @@ class Customization:
 
 
 def read_customization(obj: Object) -> Customization:
-    """The customization of an object from an API server; an operation without a script is none."""
+    """Read the customization of an object from an API server; operations without a script are left out."""
     scripts = edit.get(obj, ("spec", "customizations"))
     operations = (Operation(name) for name, slot in SLOTS.items() if edit.get(scripts, (slot.field, "luaScript")))
     try:
