@@ -47,7 +47,7 @@ class Reading(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Where the value comes from, in words: a field, a default, or a computation."""
+        """The origin of the value in words: a field, a default, or a computation."""
         if self.location is None:
             if not self.is_traced:
                 return "computed in another process, which is not traced"
@@ -60,7 +60,7 @@ class Reading(NamedTuple):
 
     @property
     def has_default(self) -> bool:
-        """Whether a default stands in for the value at the place."""
+        """Whether a default replaces the value at the place."""
         return bool(
             self.location is not None
             and self.location.default is not None
