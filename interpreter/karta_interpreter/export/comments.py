@@ -8,11 +8,11 @@ _COMMENT: Final = re.compile(r"( *)# ?(.*)")
 # An expression as a whole value of YAML: behind a colon, a dash or a quote, with or without a block indicator.
 _VALUE: Final = r"""(?:: |- |["'])(?:[>|][-+]? )?{}(?=$|["',}}]| [\w./-]+:| - )"""
 _LEAST: Final = 6
-"""The length of an expression that is looked for: a shorter one may stand anywhere."""
+"""The length of an expression that is looked for: a shorter one may be in any text by chance."""
 
 
 class Comment(NamedTuple):
-    """The lines of a comment, and the text of the entry that it stands above."""
+    """The lines of a comment, and the text of the entry below it."""
 
     lines: tuple[str, ...]
     entry: str

@@ -77,7 +77,7 @@ def customization(definition: Definition, operations: Iterable[Operation], text:
 
 
 def script_of(definition: Definition, operation: Operation, text: str = "") -> str:
-    """The Lua script that answers an operation as the definition does; ExportError where there is none."""
+    """The Lua script that answers an operation as the definition does; raises ExportError without one."""
     scripts = definition.scripts.of(operation)
     head, comments = comments_of(document_of(text, definition.name))
     header = _header(definition, operation, head)
@@ -131,7 +131,7 @@ def _compiled(definition: Definition, operations: Sequence[Operation], comments:
 
 
 def _cost(text: str) -> tuple[bool, int]:
-    """What a script costs Karmada, which compiles it at each call: most by its functions and its length."""
+    """Return the cost of a script for Karmada, which compiles it at each call: mostly its functions and its length."""
     return len(text) > LARGEST, len(text) + _BYTES_OF_A_FUNCTION * len(_FUNCTION.findall(text))
 
 

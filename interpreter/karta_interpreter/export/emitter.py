@@ -1,7 +1,7 @@
 """Lua for the constructs of an expression: the second back end of the syntax tree, beside the Python of `jq.inprocess`.
 
 An output is a Lua expression; a generator becomes a loop around what is done with its outputs. The `traced` emitter
-writes beside an output the place that it is read from. ExportError names what Lua cannot say.
+writes beside an output the place that it is read from. ExportError names what Lua cannot express.
 """
 
 from collections.abc import Callable, Sequence

@@ -26,7 +26,7 @@ def flux_health(definition: Definition) -> Object:
     Failed is what is Failed or Degraded, unless the definition counts that as healthy. Current is what is Running,
     Completed or Suspended, or what the definition's own annotations count as healthy. A workload that waits for a
     queue is healthy to Karmada, and in progress to Flux. Raises ExportError with the field, the expression and the
-    reason where CEL cannot say the same.
+    reason where CEL cannot express the same.
     """
     health = definition.annotations.health
     rules = definition.status

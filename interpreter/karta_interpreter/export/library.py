@@ -74,7 +74,7 @@ LIBRARY: Final = _read()
 
 
 def used(code: str, features: Iterable[str] = ()) -> str:
-    """The functions that some code uses, and those that they use, as they stand before the code.
+    """The functions that some code uses, and those that they use, in the order in which they precede the code.
 
     A statement ``-- with NAME`` is left out where the definition does not have that feature, and one ``-- without
     NAME`` where it has.

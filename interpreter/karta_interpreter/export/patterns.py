@@ -8,7 +8,7 @@ _PIECE: Final = re.compile(r"(\^)|(\$)|(\[[A-Za-z0-9 _-]+\]|\\[\[\].*+?$^()\\-]|
 
 
 def lua_pattern(pattern: str) -> str | None:
-    r"""A regular expression as a pattern of Lua; None where it is none.
+    r"""Return a regular expression as a pattern of Lua, None where Lua has no equal pattern.
 
     >>> lua_pattern("^[0-9]+$"), lua_pattern("a|b"), lua_pattern(r"\\.")
     ('^[0-9]+$', None, None)

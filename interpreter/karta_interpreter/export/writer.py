@@ -214,7 +214,7 @@ def flattened(lines: Sequence[str]) -> list[str]:
 
 
 def bare(text: str) -> str:
-    """Return a Lua expression without parentheses around the whole of it.
+    """Return a Lua expression without its outer parentheses.
 
     >>> bare("(a or b)"), bare("(a) or (b)")
     ('a or b', '(a) or (b)')
