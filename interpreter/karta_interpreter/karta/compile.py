@@ -134,7 +134,7 @@ def _matcher(written: status_rules.StatusMatcher, compiled: _Compiled) -> status
 
 
 def _reference(written: model.ResourceReference, compiled: _Compiled) -> Reference:
-    """What a reference looks up, which it does by expressions about the workload alone."""
+    """Compile a reference; its expressions are about the workload, and read no reference."""
     namespace = _query(written.namespace_expression, compiled)
     gvk = _gvk(written.gvk)
     if written.lookup is not None:

@@ -120,7 +120,7 @@ class Component:
 
     @property
     def pod_queries(self) -> Mapping[str, Query]:
-        """The expressions for its pods by their fields in the schema, that for the whole of them first."""
+        """The expressions for its pods by their fields in the schema, `podTemplateSpecPath` or `podSpecPath` first."""
         match self.pods:
             case None:
                 return {}
@@ -190,11 +190,11 @@ class Definition:
 
     @property
     def queued(self) -> tuple[QueuedFields, ...]:
-        """Where queues add to the pods of the components."""
+        """The fields of the components' pods to which queues add something."""
         return self._queued.fields if self._queued else ()
 
     def component(self, name: str) -> Component | None:
-        """The component of that name, None when there is none."""
+        """Return the component of that name, None for an unknown one."""
         return next((component for component in self.components if component.name == name), None)
 
     @property

@@ -8,7 +8,7 @@ from karta_interpreter.karta.definition import Component
 
 
 def evaluate(component: Component, field: str, query: Query, obj: Object) -> list[JSON]:
-    """What an expression yields for the object; a failure names definition, component, field and reason."""
+    """Return the outputs of an expression for the object; an error names definition, component, field and reason."""
     try:
         return query.evaluate(obj)
     except QueryError as err:
@@ -35,7 +35,7 @@ def mistyped(component: Component, field: str, query: Query, value: JSON, expect
 def aligned(
     component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...], *, may_lack: bool = False
 ) -> list[JSON]:
-    """What an expression yields, one result per instance; with ``may_lack`` null for each if it yields nothing at all.
+    """Return the outputs of an expression, one per instance; with ``may_lack`` null for each if there is no output.
 
     Karta pairs results with instance ids by position alone, so any other number of results is an error.
     """

@@ -91,7 +91,7 @@ def load_definition(value: Object, source: str = "") -> Definition:
 
 
 def load_object(value: JSON, source: str) -> Loaded:
-    """What becomes of one Karta object; nothing is raised."""
+    """Load one Karta object; nothing is raised."""
     if is_customization(value):
         return Loaded(None, (error("not-a-karta", (), *_CUSTOMIZATION),), name_of(value), None, source)
     karta, schema_findings = read_karta(value)
@@ -145,7 +145,7 @@ _ANNOTATIONS = ("metadata", "annotations")
 
 
 def pack(definition: Definition) -> str:
-    """Return the JSON that another process needs to `unpack` a definition, with all scripts: none is parsed again."""
+    """Return the JSON for `unpack` in another process: with all scripts, so that none is parsed again."""
     manifest = definition.manifest if definition.has_karta else None
     annotations = edit.get(manifest, _ANNOTATIONS) or {}
     if manifest is not None and _LUA in annotations:
@@ -156,7 +156,7 @@ def pack(definition: Definition) -> str:
 
 
 def pack_known(known: Known) -> Object:
-    """What `unpack_known` needs."""
+    """Return the JSON for `unpack_known`."""
     objects = [obj for found in known.objects.values() for obj in found]
     return {"objects": objects, "complete": [tuple(gvk) for gvk in sorted(known.complete)]}
 

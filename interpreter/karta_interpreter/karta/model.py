@@ -285,7 +285,7 @@ class Spec(Schema):
 
     @property
     def gang(self) -> GangScheduling:
-        """Which pods are scheduled together; empty without instructions."""
+        """The pods that are scheduled together; empty without instructions."""
         instructions = self.optimization_instructions
         return (instructions and instructions.gang_scheduling) or GangScheduling()
 

@@ -26,7 +26,7 @@ class Reader(Protocol):
     """
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
-        """The object of that name, None when there is none."""
+        """Return the object of that name, None if it does not exist."""
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """The objects of a kind in a namespace, or in all of them."""
@@ -132,7 +132,7 @@ def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON
 
 
 def _text(query: Query, obj: Object) -> str | None:
-    """What an expression yields for a workload; None for nothing and null."""
+    """Return the text that an expression yields for a workload; None for nothing and null."""
     value = query.first(obj)
     if value is not None and not isinstance(value, str):
         raise InterpretationError(f"`{query.text}` gives {type_name(value)} where text belongs")

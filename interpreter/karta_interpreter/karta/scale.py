@@ -51,7 +51,7 @@ def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scal
 def _counts(
     component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
 ) -> list[int | None]:
-    """What a field gives for each instance; only the bounds may give nothing at all."""
+    """Return the count of each instance by one field; only the bounds may lack all of them."""
     if query is None:
         return [None] * len(ids)
     # In a line for the usual value: counts are read for every request. `_count` gives the same for it.

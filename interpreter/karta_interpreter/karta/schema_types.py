@@ -86,7 +86,7 @@ AS_SET: Final[Mapping[str, JSON]] = {"x-kubernetes-list-type": "set"}
 
 
 def keyed_by(field: str) -> dict[str, JSON]:
-    """A list of entries that differ in a field: the API server merges them by it and refuses a second one."""
+    """A list of entries that differ in a field: the API server merges them by it and rejects a second one."""
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field]}
 
 

@@ -60,7 +60,7 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
 
 
 def read_pods(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
-    """What a field about pods gives for each instance, null where there is none; raises InterpretationError."""
+    """Return the value of a field about pods for each instance, null without one; raises InterpretationError."""
     # One unnamed instance without a template is a part that the workload leaves out: `.spec.worker | select(.)`.
     may_lack = component.instance_ids is None or field not in _WHOLE
     values = aligned(component, field, query, obj, ids, may_lack=may_lack)

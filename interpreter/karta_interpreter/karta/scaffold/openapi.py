@@ -61,7 +61,7 @@ def fields(schema: Object) -> Iterator[tuple[str, Object]]:
 
 
 def below(schema: Object, *names: str) -> Object:
-    """The schema of a field, or of one below it; empty where there is none."""
+    """Return the schema of a field, or of one below it; an empty one for an unknown field."""
     for name in names:
         schema = dict(fields(schema)).get(name, {})
     return schema

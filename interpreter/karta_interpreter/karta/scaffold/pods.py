@@ -34,7 +34,7 @@ _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "priorityClassNamePath": (("priorityClassName",),),
     "imagePath": (("image",),),
 }
-"""Where the pieces of a pod use to be in an object that has no whole pod: the first place that there is."""
+"""The usual fields for the pieces of a pod, in an object without a pod template; the first one that exists counts."""
 
 _TEXTS = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
 _OF_CLAIMS = {"accessModes", "storageClassName"}
@@ -119,7 +119,7 @@ def _fragments(place: Place, schema: Object, ancestors: tuple[tuple[Place, Objec
 
 
 FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
-"""Fields that multiply the pods of what they stand in, as kinds of operators are wont to call them."""
+"""Usual names of fields that multiply the pods of the object that has them."""
 
 _COUNT = re.compile(r"count|size|workers|nodes|replicaCount|(?!min|max)\w*(Replicas|Instances|Nodes|Workers)")
 """Names of a count where no field has one of `FACTORS`: `count` of ECK's node sets."""
@@ -137,7 +137,7 @@ class Number:
 
     @property
     def place(self) -> Place:
-        """Where it is."""
+        """The path of the field."""
         return self.parent / self.name
 
 
@@ -157,7 +157,7 @@ class Counts:
 def counts(pods: Pods, scale_path: str) -> Counts:
     """The product of every count on the way to pods; without one that of the scale subresource.
 
-    Counts of a Karta are for the whole workload: those of what a part stands in are multiplied in.
+    Counts of a Karta are for the whole workload, so those of the objects around a part are factors.
     """
     numbers = list(_numbers(pods))
     factors = [number for number in numbers if number.name in FACTORS]

@@ -1,4 +1,4 @@
-"""How the status of a kind may be derived: what its schema has, and what operators are wont to write there."""
+"""Drafts the status definition of a kind, from its schema and from what operators usually write."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
