@@ -182,7 +182,7 @@ class _Group(NamedTuple):
 def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
     """Find units near the ideals that add up exactly although steps differ.
 
-    Targets of the same step can stand in for each other. So the pods of each step are found first, and then shared
+    Targets of the same step are interchangeable. So the pods of each step are found first, and then shared
     among its targets, which always adds up.
     """
     by_step: dict[int, list[int]] = {}

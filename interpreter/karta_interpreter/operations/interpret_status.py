@@ -10,7 +10,7 @@ from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta import Definition
 
 TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"
-"""The annotation in which Karmada tells a member's object the generation of its template."""
+"""The annotation of a member's object with the generation of its template."""
 
 BOOKKEEPING: Final = ("generation", "resourceTemplateGeneration")
 """The fields that InterpretStatus adds for AggregateStatus; they are no part of a workload's status."""

@@ -82,7 +82,7 @@ class Correspondence:
     def _index(
         self, elements: Path, index: int, template: Object, place: Path, names: dict[Path, Mapping[str, int]]
     ) -> int | None:
-        """Return the template's index for the observed object's; an element with an id is none without one."""
+        """Return the template's index for the observed object's, None for an id that the template lacks."""
         moves, taken = self._ids
         if (elements, index) in moves or (elements, index) in taken:
             return moves.get((elements, index))
@@ -156,7 +156,7 @@ def matching_reads(definition: Definition, projection: Projection) -> None:
 
 
 def filled(ours: JSON, theirs: JSON) -> JSON:
-    """Return the template's value; the member's stands where the template has none, also inside of objects.
+    """Return the template's value, completed by the member's where the template has none, also inside of objects.
 
     >>> filled({"disk": "nvme", "pool": None}, {"disk": "hdd", "pool": "a100"})
     {'disk': 'nvme', 'pool': 'a100'}

@@ -187,7 +187,7 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
 def _counterpart(place: Path, source: Path) -> Path:
     """Return where in the template a count of the member is: at the same field of the same instance.
 
-    Instances may stand at other indices, or under other keys (``worker``, ``Worker``). Where the two have their counts
+    Instances may be at other indices, or under other keys (``worker``, ``Worker``). Where the two have their counts
     in different fields, such as the old and the new name of one, the template's field is not the counterpart.
     """
     if len(place) == len(source) and place[-1:] == source[-1:]:
@@ -200,7 +200,7 @@ def _counterpart(place: Path, source: Path) -> Path:
 
 
 def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
-    """Return whether a template has the place and no value in it: without the whole of an autoscaler, it wants none."""
+    """Return whether a template has the place and no value in it; a dropped autoscaler leaves no place behind."""
     unset = place.raw(desired) is None and get(desired, target) is None
     return unset and get(desired, target[:-1]) is not None
 

@@ -112,7 +112,7 @@ def _time_or_raise(value: JSON) -> datetime:
 
 
 def is_number(value: JSON) -> bool:
-    """Return whether a value is a JSON number; a truth value is none."""
+    """Return whether a value is a JSON number; a boolean is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
