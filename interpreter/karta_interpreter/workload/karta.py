@@ -69,7 +69,7 @@ class Karta:
 
     @classmethod
     def for_object(cls, obj: Object) -> "Karta":
-        """The catalogue's Karta for the kind of an object; raises WorkloadError where there is none."""
+        """The catalogue's Karta for the kind of an object; raises WorkloadError for a kind without one."""
         checked_object(obj)
         with reading():
             gvk = GVK.of(obj)
@@ -149,7 +149,7 @@ class Karta:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What looks wrong in it without keeping it from being used: warnings."""
+        """The warnings about it; errors keep a definition from being used."""
         return self.definition.findings
 
     def __repr__(self) -> str:
@@ -199,7 +199,7 @@ _CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
 
 
 def _read(source: Path | str | Object) -> tuple[Loaded, ...]:
-    """What became of each Karta of a source; nothing is raised, not even for a file that is not there."""
+    """Load each Karta of a source; nothing is raised, not even for a missing file."""
     if isinstance(source, str) and _TEXT_START.search(source):
         return tuple(load_documents(source, _TEXT))
     if isinstance(source, str | Path):

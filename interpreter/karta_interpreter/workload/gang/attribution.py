@@ -34,14 +34,14 @@ class Attribution:
 
 
 def attribute(definition: Definition, obj: Object, pod: Object) -> Attribution:
-    """Where a pod belongs; raises ComponentNotFoundError as `component_of` and `instance_of`."""
+    """Return the place of a pod; raises ComponentNotFoundError as `component_of` and `instance_of`."""
     component = component_of(definition, pod)
     instance, maker = instance_of(component, obj, pod), replica_maker(definition, component.name)
     return Attribution(component.name, instance, None if maker is None else extract_replica_key(maker, pod))
 
 
 def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[Attribution, ...]:
-    """Where each pod belongs; raises one WorkloadError that names every pod which belongs nowhere."""
+    """Return the place of each pod; raises one WorkloadError that names every pod without one."""
     found: list[Attribution] = []
     failures: list[str] = []
     for pod in pods:
@@ -117,7 +117,7 @@ def extract_replica_key(component: Component, pod: Object) -> str | None:
 
 
 def extract_group_keys(component: Component, paths: Iterable[PodQuery], pod: Object) -> tuple[str, ...]:
-    """What `groupByKeyPaths` give for a pod, one key for each path."""
+    """Return the keys of a pod by `groupByKeyPaths`, one for each path."""
     return tuple([_key(component, "groupByKeyPaths", path, pod) for path in paths])
 
 
@@ -127,7 +127,7 @@ def passes_filters(component: Component, filters: Iterable[PodQuery], pod: Objec
 
 
 def pod_name(pod: Object) -> str:
-    """What to call a pod in a message.
+    """Return the name of a pod for a message.
 
     >>> pod_name({"metadata": {"name": "web-0"}}), pod_name({})
     ('web-0', '(unnamed)')
