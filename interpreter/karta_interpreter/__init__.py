@@ -100,6 +100,7 @@ if not TYPE_CHECKING:  # a type checker would take it as leave to import any nam
         room = (
             "karta_interpreter.errors" if name.endswith("Error") else _ELSEWHERE.get(name, "karta_interpreter.workload")
         )
+        # Kept, so that this function is called once for each name.
         value = globals()[name] = getattr(import_module(room), name)
         return value
 

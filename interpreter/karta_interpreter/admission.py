@@ -53,7 +53,7 @@ class Review:
 
 
 def read(body: bytes) -> Review:
-    """Read a review; raises RequestError when it is none, which the API server takes for a failed webhook.
+    """Read a review; raises RequestError for any other body, which the API server counts as a failed webhook.
 
     >>> read(b'{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}')
     Traceback (most recent call last):
@@ -125,7 +125,7 @@ _MAX_MESSAGE = 32_768
 
 
 def refusal(kind: str, name: str, findings: Iterable[Finding]) -> str:
-    """Why an object is not stored: one line that sums up, and one for each error.
+    """Return why an object is not stored: one line that sums up, and one for each error.
 
     A message that would be too long for an answer names as many as fit.
     """
@@ -157,7 +157,7 @@ def _warning(finding: Finding) -> str:
     lines = [_placed(path, f"{message} ({_one_line(finding.hint)})")] if finding.hint else []
     lines.append(_placed(path, message))
     lines += [f"…{_placed(path[start:], message)}" for start in range(1, len(path)) if isinstance(path[start], str)]
-    cut = lines[-1][: _MAX_WARNING - 1]
+    cut = lines[-1][: _MAX_WARNING - 1]  # room for the ellipsis
     return next((line for line in lines if len(line) <= _MAX_WARNING), f"{cut.rpartition(' ')[0] or cut}…")
 
 
@@ -221,6 +221,7 @@ def validate(review: Review, taken: Mapping[GVK, str]) -> bytes:
     findings = (*findings, *_second(obj, taken))
     if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
         return allow(review.uid, warnings=warnings_of(findings))
+    # A denial has the errors in its message; only the others are warnings beside it.
     lint = [finding for finding in findings if finding.severity is Severity.WARNING]
     return refuse(review.uid, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
 

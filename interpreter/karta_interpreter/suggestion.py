@@ -18,6 +18,7 @@ def closest(name: str, known: Iterable[str]) -> str:
     >>> closest("colour", ["name", "kind"])
     ''
     """
+    # To difflib `kind` and `Kind` differ in a letter, as two words do; to a person they do not.
     by_lower = {other.lower(): other for other in known}
     matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
     return by_lower[matches[0]] if matches else ""
@@ -48,7 +49,7 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
     some = list(islice(known, _MOST_KNOWN))
     listed = f"there are: {', '.join(some)}"
     listed = listed if len(listed) <= _LONGEST_LIST else f"{listed[:_LONGEST_LIST]}…"
-    left = iter(range(_COMPARED))
+    left = iter(range(_COMPARED))  # shared by all calls of the hint, so that the count is for the whole text
 
     def hint(name: str) -> str:
         meant = closest(name, some) if next(left, None) is not None else ""
