@@ -106,6 +106,7 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     weaker = _about(gvk, (found for each in given for found in each.customizations))
     stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
     only = Selection((f"{gvk.api_version}/{gvk.kind}",))
+    # In two steps, for two precedences: scripts of the given files over their Kartas, those of `overrides` over both.
     below = combine((only.layer(each.layer) for each in given), scripts_of(weaker))
     found = combine([Layer(tuple(below.entries.values()))], scripts_of(stronger))
     findings = (*below.findings, *found.findings, *(each for broken in below.quarantined for each in broken.findings))

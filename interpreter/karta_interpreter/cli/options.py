@@ -92,14 +92,14 @@ def output(*forms: str) -> Callable[[Command], Command]:
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
 
 
-# click passes three arguments by position, of which a list of words needs the last one.
+# click calls the completers of options with three arguments, of which a list of words needs the last one.
 def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """The operations that complete a word, or the last one of a list with commas."""
     before, comma, word = incomplete.rpartition(",")
     return [f"{before}{comma}{each}" for each in Operation if each.lower().startswith(word.lower())]
 
 
-def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
     """The kinds of the catalogue that complete a word."""
     kinds = sorted({path.parent.name for path in catalogue_files()})
     return [kind for kind in kinds if kind.lower().startswith(incomplete.lower())]

@@ -103,7 +103,7 @@ class Commands(click.Group):
             ctx.fail(f"No such command '{args[0]}'; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """Write the list of commands without importing one."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

@@ -72,7 +72,7 @@ def written(value: JSON, form: str) -> str:
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MARGIN = "    "
-_WIDTH = 92
+_WIDTH = 92  # of an expression: with the margin it fits into a hundred columns
 
 
 def findings_text(findings: Iterable[Finding]) -> str:

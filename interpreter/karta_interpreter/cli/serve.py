@@ -29,7 +29,7 @@ from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.suggestion import closest
 from karta_interpreter.wire.request import API_VERSION, KIND
 
-_MOST_ROWS = 60
+_MOST_ROWS = 60  # of each table at the start: a server may have thousands of kinds, and as many findings
 _DEFAULT = Settings()
 _PREFIX = "KARTA_INTERPRETER_"
 # Kubernetes sets KARTA_INTERPRETER_SERVICE_HOST and the like in pods of a namespace with a Service of our name.
@@ -39,7 +39,7 @@ _OF_KUBERNETES = re.compile(rf"{_PREFIX}(SERVICE_(HOST|PORT)|PORT_[0-9]+_)")
 class _Limited(click.FloatRange):
     """A number in a range; click takes "nan" for one in any range, as it is neither less nor more."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value} is no number", param, ctx)
@@ -49,7 +49,7 @@ class _Limited(click.FloatRange):
 class _Address(click.types.StringParamType):
     """A text that is not empty: Python listens on all addresses for an empty one."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
         return super().convert(value, param, ctx) or self.fail("it is empty; 0.0.0.0 stands for all", param, ctx)
 
 
@@ -158,11 +158,11 @@ def serve(**settings: object) -> None:
 def _beside(settings: Settings) -> Iterator[Beside]:
     # Imported only with their settings: other servers need none of it.
     if settings.types_api:
-        from karta_interpreter.console.workload_types import serve_types  # noqa: PLC0415
+        from karta_interpreter.console.workload_types import serve_types  # noqa: PLC0415 - see above
 
         yield serve_types
     if settings.console_port is not None:
-        from karta_interpreter.console.beside_server import beside  # noqa: PLC0415
+        from karta_interpreter.console.beside_server import beside  # noqa: PLC0415 - see above
 
         yield partial(beside, port=settings.console_port)
 

@@ -172,6 +172,7 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
         objects = read_objects(text, source, *KINDS)
     except ManifestError:  # a finding of its own
         return
+    # Read from the text: a Karta with other errors has no definition, and is compared all the same.
     for document, at, value in objects:
         gvk = gvk_of(value) if isinstance(value, dict) else None
         karta = read_karta(value)[0] if gvk else None
