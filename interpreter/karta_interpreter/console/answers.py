@@ -165,6 +165,7 @@ class _Answers:
         if why := self._missing(operation):
             return {"operation": str(operation), "missing": why, "facts": [], "layers": []}
         printed: list[str] = []
+        # Without the member's object the template stands for it, so that status and health have an answer while typing.
         observed = self._inputs.observed or self._object
         items = tuple(item for _, item in self._inputs.items)
         call = Call.of(operation, self._object.value, observed.value, self._replicas, items)

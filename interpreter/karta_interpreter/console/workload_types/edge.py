@@ -26,7 +26,7 @@ from karta_interpreter.server.log import log
 
 _HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _READS: Final = {"get", "list"}
-_LONGEST: Final = 200
+_LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
 _M = TypeVar("_M", bound=BaseModel)
 

@@ -28,7 +28,7 @@ _STAMPED: Final = "run.ai/karta-"
 """Labels that the admission of Kartas adds."""
 # Made up once. Another one would give every type another id, and orphan those that are stored.
 _NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
-_MOST_IDS: Final = 65_536
+_MOST_IDS: Final = 65_536  # each list of types asks for those of all Kartas; groups and kinds are bounded by nothing
 _LABELS: Final = ("metadata", "labels")
 
 
