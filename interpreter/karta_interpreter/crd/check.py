@@ -43,7 +43,7 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
     status = karta.spec.structure_definition.root_component.status_definition
     if status is not None:
         checked.status(status)
-    checked.annotations(parse_annotations(karta)[0])
+    checked.annotations(parse_annotations(karta)[0])  # their own findings are those of loading
     return checked.findings
 
 

@@ -189,7 +189,7 @@ def _entries(inputs: Shapes, name: str, scope: Scope) -> Shapes:
     return _elements(inputs, f"`{name}` reads a list or an object", _CONTAINERS, ast.Identity(), scope)
 
 
-def _called(name: str, arguments: tuple[Node, ...], inputs: Shapes, scope: Scope) -> Shapes:  # noqa: PLR0911
+def _called(name: str, arguments: tuple[Node, ...], inputs: Shapes, scope: Scope) -> Shapes:  # noqa: PLR0911 - a case each
     match name, arguments:
         case "empty" | "error", _:
             return ()
