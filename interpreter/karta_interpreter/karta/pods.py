@@ -215,7 +215,7 @@ class _Places:
 LONGEST = 32
 """`maxLength` of a component's name in Karmada's ResourceBinding (`pkg/apis/work/v1alpha2`)."""
 
-_DIGEST = 8
+_DIGEST = 8  # hexadecimal digits: 32 bits for the few names of a workload that are too long, or equal
 
 
 def unique_names(parts: list[tuple[str, str]]) -> list[str]:

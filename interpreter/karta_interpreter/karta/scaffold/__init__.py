@@ -161,7 +161,7 @@ _KINDS: Final = {
 }
 _NAME_FIELD: Final = re.compile(r"(?i)(secret|configmap|claim|serviceaccount)name$")
 _REFERENCE_FIELD: Final = re.compile(r"(?i)(secret|configmap)(key)?(ref|selector)$")
-_MOST_OBJECTS: Final = 12
+_MOST_OBJECTS: Final = 12  # as a person has to decide on each
 
 
 def _dependencies(schema: Object, pods: Collection[str]) -> str:
