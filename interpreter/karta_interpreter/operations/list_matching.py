@@ -84,6 +84,7 @@ class Correspondence:
     ) -> int | None:
         """Return the template's index for the observed object's, None for an id that the template lacks."""
         moves, taken = self._ids
+        # The template's element at this index may have an id, and is then not the observed one without that id.
         if (elements, index) in moves or (elements, index) in taken:
             return moves.get((elements, index))
         name = get(self._observed, (*elements, index, _NAME))
@@ -104,6 +105,7 @@ class Correspondence:
             taken.update((elements, index) for (elements, _), index in ours.items())
             for (elements, name), index in dict(_named_elements(component, self._observed)).items():
                 found = ours.get((elements, name))
+                # Several components may have their ids in one list; the one that knows the instance decides.
                 if found is not None or (elements, index) not in moves:
                     moves[elements, index] = found
         return moves, taken
