@@ -99,8 +99,8 @@ class Karta:
         {'status': {}}
         """
         # A program that only reads workloads loads no operations.
-        from karta_interpreter.explain import explain  # noqa: PLC0415
-        from karta_interpreter.operations import Call, Operation, StatusItem  # noqa: PLC0415
+        from karta_interpreter.explain import explain  # noqa: PLC0415 - see above
+        from karta_interpreter.operations import Call, Operation, StatusItem  # noqa: PLC0415 - as above
 
         if operation not in list(Operation):
             raise WorkloadError(f"there is no operation {operation}; {did_you_mean(operation, list(Operation))}")
