@@ -64,7 +64,6 @@ def start() -> "Callable[[Channel, bytes, bytes], None]":
         try:
             with deadline(channel.seconds):
                 found = _find(letter, orjson.loads(payload))
-            # YAML may have numbers for keys, which the answer repeats.
             channel.send(_ANSWER, orjson.dumps(found))
         except InterpretationError as error:
             channel.send(FAILURE, str(error).encode(errors="replace"))

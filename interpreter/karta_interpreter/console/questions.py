@@ -42,7 +42,7 @@ class Questions:
                 await process.send(child.PAGE, body, self._seconds, grace=_GRACE_SECONDS)
                 letter, answer = await process.receive()
         except SandboxError as error:
-            # A fault of this program is no answer to its user: it belongs into the log, with HTTP 500.
+            # A fault of this program is not the user's: it becomes HTTP 500, with a traceback in the log.
             if error.cause is StopCause.DEFECT:
                 raise
             raise QuestionError(f"there is no answer: {error}") from error

@@ -151,7 +151,7 @@ class ClusterAccess:
             raise ApiError(
                 503, "the API server cannot be asked about the token", headers={"Retry-After": "5"}
             ) from error
-        # Full of answers that are still good it keeps no new one, rather than to forget those of others for a flood.
+        # When it is full of valid answers, no new one is kept: a flood of tokens must not displace those of others.
         if len(self._kept) >= _MOST_KEPT:
             self._kept = {name: each for name, each in self._kept.items() if now < each.until}
         if len(self._kept) < _MOST_KEPT:
