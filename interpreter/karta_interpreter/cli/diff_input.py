@@ -164,7 +164,7 @@ def _checked_out(revision: str, opened: ExitStack) -> Path:
     content = _git(revision, "-C", top, "archive", "--format=tar", revision, "--", _FOLDER)
     folder = Path(opened.enter_context(TemporaryDirectory(prefix="karta-interpreter-")))
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        archive.extractall(folder, filter="data")  # no links or paths out of the folder: a repository may be anybody's
+        archive.extractall(folder, filter="data")  # no links or paths out of the folder: a repository may be hostile
     return folder / _FOLDER
 
 
