@@ -57,7 +57,7 @@ def _with_outcome(definition: Definition, merged: _Fields, before: Object, items
         return merged
     reported = _true_conditions(merged)
     over = bool(items) and all(has_ended(definition, item.status) for item in items)
-    # An end of the parts is none of the whole: only what `_outcome` returns of these conditions is kept.
+    # The merged conditions may show an end too early: of those in outcomes only what `_outcome` returns is kept.
     outcome = _outcome(definition, reported, _true_conditions(before), over=over)
     others = [one for one in _conditions(merged) if one["type"] not in {*outcomes, *outcomes.values()}]
     status = {**merged, "conditions": [*others, *outcome.values()]} if outcome or _conditions(merged) else merged
