@@ -202,7 +202,7 @@ def _lack(pods: PodDefinition | None) -> str:
 def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the warnings about phases and conditions that no mapping fits."""
     rules = definition.status
-    if rules is None or not obj.get("status"):  # a new object, whose controller has not written one yet
+    if rules is None or not obj.get("status"):  # of a new object, whose controller has not written it yet
         return
     match, matchers = match_status(definition, obj), [each for _, several in rules.mappings for each in several]
     conditions = rules.conditions.query if rules.conditions else None
