@@ -7,10 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from karta_interpreter.operations.apportion import UNBOUNDED, ScaleTarget, share
+from karta_interpreter.k8s.values import MOST_REPLICAS
+from karta_interpreter.operations.apportion import ScaleTarget, share
 
 
-def target(units: int, *, step: int = 1, least: int = 0, most: int = UNBOUNDED) -> ScaleTarget:
+def target(units: int, *, step: int = 1, least: int = 0, most: int = MOST_REPLICAS) -> ScaleTarget:
     return ScaleTarget(scales=(), step=step, units=units, least=least, most=most)
 
 

@@ -215,6 +215,6 @@ class Scope:
     schema: str = "the CRD"
 
     def add(self, found: Contradiction) -> None:
-        """Add a contradiction, once; a wrong type is none where errors are caught."""
+        """Add a contradiction once; a wrong type does not count where the expression catches errors."""
         if found not in self.found and not (self.is_tried and found.rule == WRONG_TYPE):
             self.found.append(found)

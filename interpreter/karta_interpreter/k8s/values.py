@@ -14,6 +14,9 @@ Object: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
 """A place inside a JSON value: object keys and array indices, outermost first."""
 
+MOST_REPLICAS: Final = 2**31 - 1
+"""Kubernetes and Karmada count replicas in 32 bits."""
+
 NOTHING: Final[Any] = object()
 """Stands for the value of a field that is not there."""
 

@@ -4,12 +4,9 @@ import re
 from typing import NamedTuple
 
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.values import JSON, Object, type_name
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, Object, type_name
 from karta_interpreter.karta.definition import Component
 from karta_interpreter.karta.evaluation import aligned, failure
-
-LARGEST = 2**31 - 1
-"""Counts are int32 in Kubernetes."""
 
 # int() raises ValueError for more than 4,300 digits; the value is a user's, and a hundred are beyond any count.
 _INTEGER = re.compile(r"[+-]?[0-9]{1,100}")
@@ -56,7 +53,7 @@ def _counts(
         return [None] * len(ids)
     # In a line for the usual value: counts are read for every request. `_count` gives the same for it.
     return [
-        value if type(value) is int and 0 <= value <= LARGEST else _count(component, field, query, value)
+        value if type(value) is int and 0 <= value <= MOST_REPLICAS else _count(component, field, query, value)
         for value in aligned(component, field, query, obj, ids, may_lack=field != "replicasPath")
     ]
 
@@ -69,8 +66,8 @@ def _count(component: Component, field: str, query: Query, value: JSON) -> int |
         raise failure(component, field, query, f"gives {_shown(value)}, which is not a whole number")
     if number < 0:
         raise failure(component, field, query, f"gives {_shown(value)}; a number of replicas is not negative")
-    if number > LARGEST:
-        raise failure(component, field, query, f"gives {_shown(value)}, more than the largest count, {LARGEST}")
+    if number > MOST_REPLICAS:
+        raise failure(component, field, query, f"gives {_shown(value)}, more than the largest count, {MOST_REPLICAS}")
     return number
 
 

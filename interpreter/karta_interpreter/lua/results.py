@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 from karta_interpreter.errors import LuaRunError
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, Object
 from karta_interpreter.lua.dependencies import verify
 from karta_interpreter.lua.empty_tables import restore_empty_tables
 from karta_interpreter.lua.gotypes import MismatchError, rewrite
@@ -31,7 +31,6 @@ _LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", 
 # gopher-lua's `LValueType`, which Karmada prints as a number.
 _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
-_MOST_REPLICAS = 2**31 - 1
 
 
 def read_results(operation: str, returned: Returned, references: Sequence[Object] = ()) -> _Answer:
@@ -74,8 +73,8 @@ def _replica(returned: Returned, _: Sequence[Object]) -> _Answer:
     replica, requires = _first(returned), returned[1] if len(returned) > 1 else None
     if lua_type(replica) != "number":
         raise LuaRunError(f"result type {_LUA_TYPE_NUMBERS[lua_type(replica)]} is not number")
-    if not abs(replica) <= _MOST_REPLICAS:  # NaN neither
-        raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {_MOST_REPLICAS}")
+    if not abs(replica) <= MOST_REPLICAS:  # NaN neither
+        raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {MOST_REPLICAS}")
     if requires is None:
         return {"replica": int(replica), "requires": None}
     table = _table(requires, "expect the returned requires type is table")

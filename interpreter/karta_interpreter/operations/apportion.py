@@ -5,11 +5,8 @@ from math import ceil, floor, lcm
 from typing import NamedTuple
 
 from karta_interpreter.jq import Location
-from karta_interpreter.k8s.values import Object, Path
+from karta_interpreter.k8s.values import MOST_REPLICAS, Object, Path
 from karta_interpreter.karta import ScaleLocation
-
-UNBOUNDED = 2**31 - 1
-"""Karmada counts replicas in 32 bits."""
 
 _REACH = {2: 1024, 3: 128}
 _LEAST_REACH = 16
@@ -69,7 +66,7 @@ class ScaleTarget(NamedTuple):
     def __str__(self) -> str:
         steps = f" in steps of {self.step}" if self.step > 1 else ""
         bounds = [f"from {self.least * self.step}"] if self.least else []
-        bounds += [f"up to {self.most * self.step}"] if self.most < UNBOUNDED // self.step else []
+        bounds += [f"up to {self.most * self.step}"] if self.most < MOST_REPLICAS // self.step else []
         return " ".join([f"{' and '.join(self.pod_sets)} can change{steps}", *bounds])
 
 
@@ -106,7 +103,7 @@ def _bounds(scale: ScaleLocation, place: Location) -> tuple[int, int]:
         # A minimum that is the count itself moves, and a maximum that is in its way moves with it if it can be written.
         minimum, maximum = None, maximum if scale.maximum is None else None
     least = max([bound for bound in (0, place.floor, minimum) if bound is not None])
-    most = min([bound for bound in (UNBOUNDED, place.cap, maximum) if bound is not None])
+    most = min([bound for bound in (MOST_REPLICAS, place.cap, maximum) if bound is not None])
     return ceil(least / place.factor), floor(most / place.factor)
 
 

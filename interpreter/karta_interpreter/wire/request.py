@@ -6,7 +6,7 @@ import orjson
 
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object, type_name
+from karta_interpreter.k8s.values import MOST_REPLICAS, Object, type_name
 from karta_interpreter.operations import Call, Operation, StatusItem
 
 API_VERSION = "config.karmada.io/v1alpha1"
@@ -15,7 +15,6 @@ KIND = "ResourceInterpreterContext"
 OPERATIONS = {operation.value: operation for operation in Operation}
 # Kubernetes allows 253 characters in the longest of its names; what is longer ends up in no log and no message.
 _MAX_LENGTH = 256
-_MAX_REPLICAS = 2**31 - 1
 
 
 class Request(NamedTuple):
@@ -125,8 +124,8 @@ def _replicas(request: Object) -> int:
     # Not `isinstance`: to Python, true is 1.
     if type(replicas) is not int:
         raise _problem(f"request.replicas must be an integer, but {_found(request, 'replicas')}")
-    if not 0 <= replicas <= _MAX_REPLICAS:
-        raise _problem(f"request.replicas must be from 0 to {_MAX_REPLICAS}, but is {replicas}")
+    if not 0 <= replicas <= MOST_REPLICAS:
+        raise _problem(f"request.replicas must be from 0 to {MOST_REPLICAS}, but is {replicas}")
     return replicas
 
 

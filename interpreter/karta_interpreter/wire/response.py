@@ -17,7 +17,7 @@ import orjson
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.patch import diff
-from karta_interpreter.k8s.values import JSON, type_name
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, type_name
 from karta_interpreter.operations import Call, Operation, Results
 from karta_interpreter.wire.request import API_VERSION, KIND, Request
 
@@ -142,8 +142,8 @@ def _patch(steps: list[dict[str, JSON]]) -> _Fields:
 
 def _count(number: JSON, what: str) -> int:
     # An int32 in Go; to Python, true is 1.
-    if type(number) is not int or not 0 <= number < 2**31:
-        raise InterpretationError(f"{what} must be an integer from 0 to {2**31 - 1}, but is {number}")
+    if type(number) is not int or not 0 <= number <= MOST_REPLICAS:
+        raise InterpretationError(f"{what} must be an integer from 0 to {MOST_REPLICAS}, but is {number}")
     return number
 
 

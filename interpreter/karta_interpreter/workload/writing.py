@@ -18,10 +18,10 @@ from karta_interpreter.errors import (
 from karta_interpreter.jq import Location, Query
 from karta_interpreter.jq.inprocess.values import equal
 from karta_interpreter.k8s.edit import get, set_value
-from karta_interpreter.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, Object, Path, field_path
 from karta_interpreter.karta.definition import Component, Fragments
 from karta_interpreter.karta.evaluation import evaluate, failure, instance_ids, query_failure
-from karta_interpreter.karta.scale import LARGEST, replica_counts
+from karta_interpreter.karta.scale import replica_counts
 from karta_interpreter.karta.templates import templates
 from karta_interpreter.workload.document import IDENTITY
 
@@ -180,9 +180,9 @@ def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Ob
     PathNotWritableError where no object that differs in one place has that count.
     """
     for name, count in counts.items():
-        if type(count) is not int or not 0 <= count <= LARGEST:
+        if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
             what = f"the replicas of {name}" if name else "the replicas"
-            message = f"{what} must be a whole number from 0 to {LARGEST}, not {count!r}"
+            message = f"{what} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"
             raise WorkloadError(f"{component}: {message}")
     if not counts:
         return obj

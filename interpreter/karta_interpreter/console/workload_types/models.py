@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from karta_interpreter.errors import ServeError
+from karta_interpreter.k8s.values import MOST_REPLICAS
 
 _LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
@@ -126,7 +127,7 @@ class Interpretation(Model):
         description="AggregatedStatusItems, for AggregateStatus; default: the status of the object, in one cluster.",
     )
     replicas: int | None = Field(
-        None, ge=0, le=2**31 - 1, description="The count for ReviseReplica; default: one more than now."
+        None, ge=0, le=MOST_REPLICAS, description="The count for ReviseReplica; default: one more than now."
     )
 
 

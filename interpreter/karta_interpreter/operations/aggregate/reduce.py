@@ -8,10 +8,9 @@ from operator import add
 
 from karta_interpreter.errors import InterpretationError, QuantityError
 from karta_interpreter.k8s.quantity import Quantity, parse_duration
-from karta_interpreter.k8s.values import JSON, type_name
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, type_name
 from karta_interpreter.karta.annotations import AggregateRule
 
-_UNLIMITED = 2**31 - 1
 # orjson writes numbers of 64 bits, with or without a sign.
 _LEAST, _LARGEST = -(2**63), 2**64 - 1
 
@@ -41,8 +40,8 @@ def total(numbers: Sequence[JSON]) -> JSON:
     >>> total([1, 2]), total([2147483647, 2147483647])
     (3, 2147483647)
     """
-    if _UNLIMITED in numbers:
-        return _UNLIMITED
+    if MOST_REPLICAS in numbers:
+        return MOST_REPLICAS
     try:
         found: int | float = sum(numbers)
     except OverflowError:
