@@ -44,6 +44,11 @@ class Finding:
         hint = f" ({self.hint})" if self.hint else ""
         return escaped(f"{self.severity}: {where}{self.message}{hint} [{self.rule}]")
 
+    @property
+    def placed_message(self) -> str:
+        """The message behind its place, as editors follow it."""
+        return f"{self.source}:{self.line}:{self.column}: {self.message}"
+
     def to_json(self) -> Object:
         """Return the finding for machines; the path is text, ``span`` has offsets into the expression."""
         names = ("source", "line", "column", "rule", "message", "hint", "expression")

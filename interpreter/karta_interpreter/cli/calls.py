@@ -119,7 +119,7 @@ def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ())
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:
-        return Outcome(call, error=f"{broken.source}:{broken.line}:{broken.column}: {broken.message}")
+        return Outcome(call, error=broken.placed_message)
     if not definition.has_karta and not definition.answers(call.operation):
         return Outcome(call, error=interpreter.why_not)
     try:

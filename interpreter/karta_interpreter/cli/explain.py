@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from karta_interpreter.cli import options
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
 from karta_interpreter.cli.definitions import Interpreter, definitions_named
 from karta_interpreter.cli.explanations import explanations_markdown, explanations_text, width
 from karta_interpreter.cli.files import STDIN, check_stdin, is_url, read_items, read_object, read_objects
 from karta_interpreter.cli.options import (
     LATER,
-    Number,
     complete_kinds_and_files,
     complete_operations,
     definitions,
@@ -30,7 +30,6 @@ from karta_interpreter.sources.files import ORIGIN
 
 STRICT = "Exit with 3 when something was looked for and not found."
 _STRICT_CODE = 3  # 1 is a failure, 2 wrong usage
-_MAX_REPLICAS = 2**31 - 1
 
 _EXAMPLES = """\b
 Examples:
@@ -46,9 +45,9 @@ Examples:
 @click.option("--object", "path", type=LATER, metavar="PATH", help='The workload, instead of FILE: file or "-".')
 @click.option("--operation", metavar="NAME", shell_complete=complete_operations, help="Explain one operation.")
 @click.option("--observed-file", type=LATER, metavar="PATH", help="The object as a member cluster has it, for Retain.")
-@click.option("--status-file", type=LATER, metavar="PATH", help="One AggregatedStatusItem per document.")
-@click.option("--desired-replica", type=Number(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
-@inputs("--reference-file", "references", text="Objects that the definition may look up")
+@options.status_file
+@options.desired_replica
+@options.references
 @definitions
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option("--strict", is_flag=True, help=STRICT)
@@ -119,8 +118,7 @@ def show(
     for call in calls:
         found = explain(definition, call, origin=origin, reader=Known.of(references), on_print=print_line)
         if broken := interpreter.broken.get(call.operation):
-            error = f"{broken.source}:{broken.line}:{broken.column}: {broken.message}"
-            found = replace(found, facts=(), results=None, error=error)
+            found = replace(found, facts=(), results=None, error=broken.placed_message)
         explanations.append(found)
     names = {f"{call.object['kind']} {full_name(call.object.get('metadata'))}" for call in calls}
     _print(f"{', '.join(sorted(names))}, by {definition.name} ({origin})", explanations, form)

@@ -6,6 +6,7 @@ from typing import Final, Unpack
 
 import click
 
+from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, calls_for
 from karta_interpreter.cli.definitions import read_customizations
@@ -14,7 +15,7 @@ from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
 from karta_interpreter.cli.live import Connection, live, read_live
-from karta_interpreter.cli.options import LATER, Number, complete_operations, definitions, inputs, karta, old_spelling
+from karta_interpreter.cli.options import LATER, complete_operations, definitions, inputs, karta, old_spelling
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
 from karta_interpreter.explain import Fact, warnings_about
@@ -26,8 +27,6 @@ from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.lua.customization import LoadedCustomization
 from karta_interpreter.operations import Call, Operation
 from karta_interpreter.sources.snapshot import Entry
-
-_MAX_REPLICAS = 2**31 - 1
 
 _EXAMPLES = """\b
 Examples:
@@ -46,7 +45,7 @@ class _Given(Connection):
     observed_file: str | None
     status_file: str | None
     desired_replica: int | None
-    reference_file: tuple[str, ...]
+    references: tuple[str, ...]
     kartas: tuple[str, ...]
 
 
@@ -67,9 +66,9 @@ class _Given(Connection):
     metavar="PATH",
     help='The object as a member cluster has it; "-" is stdin.',
 )
-@click.option("--status-file", type=LATER, metavar="PATH", help="One AggregatedStatusItem per document.")
-@click.option("--desired-replica", type=Number(0, _MAX_REPLICAS), metavar="N", help="Number for ReviseReplica.")
-@inputs("--reference-file", text="Objects that the definition may look up")
+@options.status_file
+@options.desired_replica
+@options.references
 @definitions
 @karta
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
@@ -95,7 +94,7 @@ def command(
     operation that the given files allow is asked and shown in one table.
     """
     filenames += old_spelling("--karta", "-f", given["kartas"])
-    files = (given["desired_file"], given["observed_file"], given["status_file"], *given["reference_file"])
+    files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
     if output == "markdown" and not explain:
         raise UsageProblem("error: -o markdown is for --explain")
@@ -104,7 +103,7 @@ def command(
         return
     arguments = _read(given)
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = [obj for path in given["reference_file"] for obj in read_objects(path)]
+    references = [obj for path in given["references"] for obj in read_objects(path)]
     if explain:
         show_explanations(interpreter, calls, references, output or "table", strict=strict)
         return
@@ -222,7 +221,7 @@ def _lines(customization: LoadedCustomization) -> Iterator[tuple[str, ...]]:
     for operation in ORDER:
         name, problem = f"    {operation}:", customization.problem(operation)
         if problem:
-            yield name, f"ERROR: {problem.source}:{problem.line}:{problem.column}: {problem.message}", ""
+            yield name, f"ERROR: {problem.placed_message}", ""
         else:
             yield name, "PASS" if customization.scripts.of(operation) else "UNSET"
 

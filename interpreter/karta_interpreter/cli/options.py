@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from karta_interpreter.k8s.values import MOST_REPLICAS
 from karta_interpreter.karta.loading import catalogue_files
 from karta_interpreter.operations import Operation
 
@@ -74,6 +75,12 @@ def inputs(*names: str, text: str) -> Callable[[Command], Command]:
 
 definitions = inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of the catalogue")
 """The option for definitions, of every command that reads some; a workload is in ``--object``."""
+
+references = inputs("--reference-file", "references", text="Objects that the definition may look up")
+status_file = click.option("--status-file", type=LATER, metavar="PATH", help="One AggregatedStatusItem per document.")
+desired_replica = click.option(
+    "--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help="Number for ReviseReplica."
+)
 
 NO_WORKLOAD = 'error: give the workload: --object PATH, "-" for stdin'
 karta = click.option("--karta", "kartas", type=LATER, multiple=True, hidden=True)

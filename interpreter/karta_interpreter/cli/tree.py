@@ -6,11 +6,12 @@ from typing import Unpack
 
 import click
 
+from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for
 from karta_interpreter.cli.explanations import warnings_text
 from karta_interpreter.cli.files import check_stdin, read_object, read_objects
 from karta_interpreter.cli.live import Connection, live, read_live
-from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, inputs, karta, old_spelling, output
+from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, karta, old_spelling, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
 from karta_interpreter.explain import NO_PODS, Fact, warnings_about
@@ -174,7 +175,7 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
 @click.option("--pods", type=LATER, metavar="PATH", help='The pods of the workload: file, folder or "-".')
 @definitions
 @karta
-@inputs("--reference-file", "references", text="Objects that the definition may look up")
+@options.references
 @output("tree", "table", "json", "yaml", "mermaid")
 def command(
     target: str | None,
