@@ -11,7 +11,7 @@ from aiohttp import ClientSession
 
 from karta_interpreter.console.workload_types.api import serve_types
 from karta_interpreter.console.workload_types.models import Choices
-from karta_interpreter.console.workload_types.ownership import controller_of, writer_of
+from karta_interpreter.console.workload_types.records import controller_of, writer_of
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server import Settings
 from karta_interpreter.server.server import Server, Shared

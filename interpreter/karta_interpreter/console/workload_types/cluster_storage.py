@@ -11,9 +11,17 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Final, TypeVar
 
-from karta_interpreter.console.workload_types.ownership import controller_of, writer_of
 from karta_interpreter.console.workload_types.problems import ApiError, owned
-from karta_interpreter.console.workload_types.records import ID, REVISION, Record, StoredType, content, type_id
+from karta_interpreter.console.workload_types.records import (
+    ID,
+    REVISION,
+    Record,
+    StoredType,
+    content,
+    controller_of,
+    type_id,
+    writer_of,
+)
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.fields import label

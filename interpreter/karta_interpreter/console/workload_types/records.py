@@ -1,7 +1,7 @@
-"""Workload types as Kartas: which labels join those of a type, what of a Karta is its content, what stores them."""
+"""Workload types as Kartas: the labels that join those of a type, the content of a Karta, its owner, its storage."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,10 +26,17 @@ REVISION: Final = f"{_PREFIX}revision"
 
 _STAMPED: Final = "run.ai/karta-"
 """Labels that the admission of Kartas adds."""
+_TRACKING: Final = "argocd.argoproj.io/tracking-id"
+_INSTANCE: Final = "argocd.argoproj.io/instance"
+_FLUX: Final = {"Kustomization": "kustomize.toolkit.fluxcd.io", "HelmRelease": "helm.toolkit.fluxcd.io"}
+_HELM: Final = "meta.helm.sh/release-name"
+_HELM_NAMESPACE: Final = "meta.helm.sh/release-namespace"
+_MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 # Made up once. Another one would give every type another id, and orphan those that are stored.
 _NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
 _MOST_IDS: Final = 65_536  # each list of types asks for those of all Kartas; groups and kinds are bounded by nothing
 _LABELS: Final = ("metadata", "labels")
+_ANNOTATIONS: Final = ("metadata", "annotations")
 
 
 @lru_cache(_MOST_IDS)
@@ -127,9 +134,9 @@ def content(manifest: Object) -> Object:
 
     What an API server adds is left out, and the labels of this API, which fields of the type stand for.
     """
-    labels = _texts(edit.get(manifest, _LABELS))
+    labels = _fields(edit.get(manifest, _LABELS))
     own = {name: value for name, value in labels.items() if not name.startswith((_PREFIX, _STAMPED))}
-    annotations = _texts(edit.get(manifest, ("metadata", "annotations")))
+    annotations = _fields(edit.get(manifest, _ANNOTATIONS))
     name = edit.get(manifest, ("metadata", "name"))
     parts = {"name": name, "labels": own, "annotations": annotations}
     metadata = {field: value for field, value in parts.items() if value}
@@ -156,12 +163,56 @@ def _named(karta: Object, gvk: GVK, labels: Mapping[str, str]) -> Object:
     return {**karta, "metadata": named}
 
 
-def _texts(value: JSON) -> Mapping[str, JSON]:
+def _fields(value: JSON) -> Mapping[str, JSON]:
     return value if isinstance(value, dict) else {}
 
 
 def _hash(value: JSON) -> str:
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def controller_of(obj: Object) -> str | None:
+    """The tool or object that reverts changes of an object by others, None where nothing names one."""
+    return next(_controllers(obj), None)
+
+
+def writer_of(obj: Object) -> str:
+    """The owner of a Karta that this API has not stored: a tool, or else the last field manager of its spec."""
+    return controller_of(obj) or _last_manager(obj) or "another client of the API server"
+
+
+def _controllers(obj: Object) -> Iterator[str]:
+    labels, annotations = (
+        {name: text for name, text in _fields(edit.get(obj, path)).items() if isinstance(text, str)}
+        for path in (_LABELS, _ANNOTATIONS)
+    )
+    if application := annotations.get(_TRACKING, "").partition(":")[0] or labels.get(_INSTANCE):
+        yield f"the Argo CD application {application}"
+    for kind, group in _FLUX.items():
+        if name := labels.get(f"{group}/name"):
+            yield f"the Flux {kind} {_full(labels.get(f'{group}/namespace'), name)}"
+    if release := annotations.get(_HELM):
+        yield f"the Helm release {_full(annotations.get(_HELM_NAMESPACE), release)}"
+    references = edit.get(obj, ("metadata", "ownerReferences"))
+    for each in references if isinstance(references, list) else ():
+        yield f"the {edit.get(each, ('kind',))} {edit.get(each, ('name',))}"
+    if tool := labels.get(_MANAGED_BY):
+        yield tool
+
+
+def _last_manager(obj: Object) -> str | None:
+    """The field manager that wrote the spec, or a part of it, last."""
+    entries = edit.get(obj, ("metadata", "managedFields"))
+    writers = [
+        (str(entry.get("time", "")), str(entry.get("manager", "")))
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict) and edit.get(entry, ("fieldsV1", "f:spec")) is not None
+    ]
+    return max(writers)[1] or None if writers else None
+
+
+def _full(namespace: str | None, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
 
 
 class Storage(Protocol):

@@ -8,7 +8,6 @@ from typing import Any
 
 from karta_interpreter.console.child import finding_json
 from karta_interpreter.console.workload_types.models import Choices, FindingOutput, WorkloadType
-from karta_interpreter.console.workload_types.ownership import writer_of
 from karta_interpreter.console.workload_types.records import (
     CATEGORY,
     PRIORITY,
@@ -17,6 +16,7 @@ from karta_interpreter.console.workload_types.records import (
     content,
     etag_of,
     type_id,
+    writer_of,
 )
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.gvk import GVK
