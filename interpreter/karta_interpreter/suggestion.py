@@ -25,20 +25,20 @@ def closest(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint for a name that does not exist.
+    """Return a hint for a name that does not exist.
 
     >>> did_you_mean("wroker", ["head", "worker"])
     'did you mean worker?'
-    >>> did_you_mean("driver", ["head", "worker"])
-    'there are: head, worker'
+    >>> did_you_mean("driver", ["head", "worker"]), did_you_mean("driver", [])
+    ('there are: head, worker', 'there are none')
     """
     known = list(known)
     meant = closest(name, known)
-    return f"did you mean {meant}?" if meant else f"there are: {', '.join(known)}"
+    return f"did you mean {meant}?" if meant else _listed(known)
 
 
 def hints(known: Iterable[str]) -> Callable[[str], str]:
-    """`did_you_mean` for many names in a text that may be hostile: comparing each with all that are known is quadratic.
+    """Return `did_you_mean` for many names in a text that may be hostile, in less than quadratic time.
 
     Only the first 20 names are compared, with the first 500 that are known; a long list is cut off.
 
@@ -47,7 +47,7 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
     ('did you mean worker?', 'there are: head, worker')
     """
     some = list(islice(known, _MOST_KNOWN))
-    listed = f"there are: {', '.join(some)}"
+    listed = _listed(some)
     listed = listed if len(listed) <= _LONGEST_LIST else f"{listed[:_LONGEST_LIST]}…"
     left = iter(range(_COMPARED))  # shared by all calls of the hint, so that the count is for the whole text
 
@@ -56,3 +56,7 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
         return f"did you mean {meant}?" if meant else listed
 
     return hint
+
+
+def _listed(known: list[str]) -> str:
+    return f"there are: {', '.join(known)}" if known else "there are none"

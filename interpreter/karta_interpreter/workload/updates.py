@@ -148,6 +148,5 @@ def _containers(old: JSON, target: _Target, changes: Mapping[str, Object]) -> JS
     names = [name for name in map(name_of, containers) if name is not None]
     for name in changes:
         if name not in names:
-            known = did_you_mean(name, names) if names else "there are none"
-            raise ComponentNotFoundError(f'{target}: there is no container "{name}"; {known}')
+            raise ComponentNotFoundError(f'{target}: there is no container "{name}"; {did_you_mean(name, names)}')
     return [patch(each, change) if (change := changes.get(name_of(each) or "")) else each for each in containers]
