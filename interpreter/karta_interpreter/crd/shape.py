@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from karta_interpreter.findings import Severity
 from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.scaffold.openapi import listed_texts
 
 Shapes: TypeAlias = "tuple[Shape, ...]"
 """The shapes that an expression may yield; none where it yields nothing."""
@@ -65,8 +66,7 @@ class Shape:
     @property
     def values(self) -> list[str]:
         """The texts among which the schema lets choose; empty where it does not list any."""
-        listed = self.schema.get("enum")
-        return [value for value in listed if isinstance(value, str) and value] if isinstance(listed, list) else []
+        return listed_texts(self.schema)
 
     @property
     def noun(self) -> str:

@@ -9,7 +9,7 @@ from karta_interpreter.explain.explanation import Fact, Place
 from karta_interpreter.explain.reading import Reading, annotation_field, field_of, place_at, pod_queries, readings
 from karta_interpreter.k8s.dependencies import claim_dependencies, pod_dependencies
 from karta_interpreter.k8s.edit import set_value
-from karta_interpreter.k8s.values import JSON, Object, Path
+from karta_interpreter.k8s.values import JSON, Object, Path, parts_of
 from karta_interpreter.karta.annotations import ExtraDependency, MorePods
 from karta_interpreter.karta.definition import Definition, Fragments, PodSpec
 from karta_interpreter.karta.pods import pod_templates
@@ -92,5 +92,5 @@ def _naming(template: Object, found: Object) -> Iterator[Path]:
 def _texts(value: JSON, path: Path, text: str) -> Iterator[Path]:
     if value == text and isinstance(value, str):
         yield path
-    for key, part in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+    for key, part in parts_of(value):
         yield from _texts(part, (*path, key), text)

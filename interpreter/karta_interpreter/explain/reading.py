@@ -17,7 +17,7 @@ from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.jq.inprocess.values import truthy
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
-from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer
+from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer, parts_of
 from karta_interpreter.karta.annotations import annotation_path
 from karta_interpreter.karta.definition import Component, Definition, Fragments
 
@@ -141,10 +141,9 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
     for name, part in projection.fields.items():
         yield from _leaves(part, (*path, name), value.get(name) if isinstance(value, dict) else None)
     if projection.elements is not None:
-        elements = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
         if not value:
             yield path
-        for key, element in elements:
+        for key, element in parts_of(value):
             yield from _leaves(projection.elements, (*path, key), element)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 JSON: TypeAlias = Any
@@ -34,6 +34,13 @@ def field_path(path: Path) -> str:
     """
     text = "".join(_step(step) for step in path)
     return text.removeprefix(".") or "."
+
+
+def parts_of(value: JSON) -> Iterable[tuple[str | int, JSON]]:
+    """Return the parts of an object by their keys, or of a list by their indices; nothing for any other value."""
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def json_pointer(path: Path) -> str:

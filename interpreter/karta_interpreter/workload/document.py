@@ -9,7 +9,7 @@ from karta_interpreter.errors import InterpretationError, WorkloadError
 from karta_interpreter.k8s.assembly import MAX_DEPTH
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.k8s.values import JSON, Object, Path, field_path, parts_of
 
 IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), ("metadata", "name"), ("metadata", "uid"))
 """What a change of pods must leave alone: which object it is, and what is reported about it."""
@@ -77,10 +77,7 @@ def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
     while pending:
         path, part = pending.pop()
         yield path, part
-        if type(part) is dict:
-            pending += [((*path, key), each) for key, each in part.items()]
-        elif type(part) is list:
-            pending += [((*path, index), each) for index, each in enumerate(part)]
+        pending += [((*path, key), each) for key, each in parts_of(part)]
 
 
 @contextmanager

@@ -94,6 +94,12 @@ def is_text(schema: Object) -> bool:
     return schema.get("type") == "string"
 
 
+def listed_texts(schema: Object) -> list[str]:
+    """Return the texts among which a schema lets choose; none where it does not list any."""
+    listed = schema.get("enum")
+    return [value for value in listed if isinstance(value, str) and value] if isinstance(listed, list) else []
+
+
 def key_of(schema: Object, items: Object) -> str | None:
     """The field that identifies the entries of a list: the key of the list, else one with the name of a key."""
     keys = schema.get("x-kubernetes-list-map-keys")

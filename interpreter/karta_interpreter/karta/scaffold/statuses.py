@@ -4,7 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.scaffold.openapi import CustomKind, below, entries, fields, has_entries, is_text
+from karta_interpreter.karta.scaffold.openapi import (
+    CustomKind,
+    below,
+    entries,
+    fields,
+    has_entries,
+    is_text,
+    listed_texts,
+)
 from karta_interpreter.karta.scaffold.place import Place
 
 PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
@@ -50,7 +58,7 @@ def statuses(kind: CustomKind, switch: str = "") -> Statuses:
     status = below(kind.schema, "status")
     phase = next(_phases(status), None)
     has_conditions = has_entries(status, "conditions", "type", "status")
-    if phase is not None and (_listed(phase[1]) or not has_conditions):
+    if phase is not None and (listed_texts(phase[1]) or not has_conditions):
         definition, note = _by_phase(*phase)
     elif has_conditions:
         definition, note = _by_conditions(kind, status)
@@ -78,7 +86,7 @@ def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
 
 
 def _by_phase(place: Place, schema: Object) -> Statuses:
-    listed = _listed(schema)
+    listed = listed_texts(schema)
     mappings: dict[str, list[Object]] = {}
     for phase in listed or _USUAL_PHASES:
         if status := _MEANINGS.get(phase.lower()):
@@ -92,14 +100,8 @@ def _by_phase(place: Place, schema: Object) -> Statuses:
     return {"phaseDefinition": {"path": place.jq}, "statusMappings": mappings}, note
 
 
-def _listed(schema: Object) -> list[str]:
-    """The values that a schema lists for a text."""
-    listed = schema.get("enum")
-    return [value for value in listed if isinstance(value, str) and value] if isinstance(listed, list) else []
-
-
 def _by_conditions(kind: CustomKind, status: Object) -> Statuses:
-    listed = _listed(below(entries(below(status, "conditions"), "items") or {}, "type"))
+    listed = listed_texts(below(entries(below(status, "conditions"), "items") or {}, "type"))
     types: Mapping[str, Sequence[str]] = _BATCH if _BATCH_KINDS.search(kind.gvk.kind) else _SERVICE
     note = "CHECK: the schema does not say which conditions there are; these are usual ones. Remove those it has not."
     if listed:
