@@ -11,7 +11,6 @@ from karta_interpreter.console.workload_types.edge import ClientLimits, Edge
 from karta_interpreter.console.workload_types.folder_storage import FolderStorage
 from karta_interpreter.console.workload_types.judge import Judge
 from karta_interpreter.console.workload_types.models import Choices
-from karta_interpreter.console.workload_types.openapi import document
 from karta_interpreter.console.workload_types.records import Storage
 from karta_interpreter.console.workload_types.routes import Routes
 from karta_interpreter.console.workload_types.view import View
@@ -44,7 +43,7 @@ async def serve_types(shared: Shared) -> AsyncIterator[str]:
     choices = Choices.of(settings.types_categories, settings.types_priorities)
     judge = Judge(seconds)
     view, limit = View(shared.store, storage), settings.types_body_limit
-    routes = Routes(shared.store, storage, view, judge, choices, shared.options, limit, document(choices))
+    routes = Routes(shared.store, storage, view, judge, choices, shared.options, limit)
     edge = Edge(routes.table(), access, ClientLimits(settings.types_rate), shared.readiness)
     connections = Connections(edge, replace(settings, body_limit=limit))
     listener = Listener(connections, tls, most=_CONNECTIONS, rejected=shared.metrics.connection_rejected)

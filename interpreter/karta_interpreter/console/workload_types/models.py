@@ -162,7 +162,7 @@ class Problem(Model):
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Choices:
     """Categories and priorities by id; an id is the name in lower case, so that it can be the value of a label."""
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -191,8 +192,12 @@ _OPERATIONS: Final = (
 )
 
 
+@lru_cache(maxsize=1)
 def document(choices: Choices) -> bytes:
-    """Return the document as JSON; the ids of categories and priorities are those that there are to choose from."""
+    """Return the document as JSON; the ids of categories and priorities are those that there are to choose from.
+
+    A server whose clients do not ask for it starts without.
+    """
     _, schemas = models_json_schema(
         [(model, "serialization" if model is not models.WorkloadTypeInput else "validation") for model in _MODELS],
         by_alias=True,

@@ -23,6 +23,7 @@ from karta_interpreter.console.workload_types.models import (
     WorkloadTypeInput,
     WorkloadTypes,
 )
+from karta_interpreter.console.workload_types.openapi import document
 from karta_interpreter.console.workload_types.problems import ApiError, invalid, owned
 from karta_interpreter.console.workload_types.records import Storage, StoredType, karta_name
 from karta_interpreter.console.workload_types.view import API, Row, View
@@ -43,7 +44,7 @@ _LOOK_SECONDS: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The handlers, and what they work with; ``document`` is the description of this API."""
+    """The handlers, and what they work with."""
 
     store: Store
     storage: Storage
@@ -52,7 +53,6 @@ class Routes:
     choices: Choices
     options: Options
     body_limit: int
-    document: bytes
 
     def table(self) -> Sequence[Route]:
         """Every path with its methods."""
@@ -150,7 +150,7 @@ class Routes:
     async def openapi(self, asked: Asked) -> Response:
         """The description of this API."""
         del asked
-        return Response(body=self.document, content_type="application/json")
+        return Response(body=document(self.choices), content_type="application/json")
 
     async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[StoredType, list[FindingOutput]]:
         """The type in a body, and its warnings; raises ApiError with all findings where one is an error."""
