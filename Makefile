@@ -84,8 +84,9 @@ console: ## Build the page of the console into the package (needs npm)
 	@command -v npm >/dev/null || { echo "make console needs npm, which is not there"; exit 1; }
 	cd interpreter/console && npm ci --silent && npm run --silent check && npm run --silent build
 
-console-test: .venv/dev.stamp ## Try the console in a headless Chromium (needs npm and chromium)
-	@command -v npm >/dev/null && command -v chromium >/dev/null || { echo "make console-test is skipped: it needs npm and chromium"; exit 0; }; \
+console-test: .venv/dev.stamp ## Try the API by generated requests, and the console in a headless Chromium (needs npm and chromium)
+	KARTA_INTERPRETER_TEST_EXAMPLES=2 $(BIN)/pytest tests/console/workload_types/test_openapi.py -k describes
+	@command -v npm >/dev/null && command -v chromium >/dev/null || { echo "make console-test is skipped: the console needs npm and chromium"; exit 0; }; \
 	$(MAKE) --no-print-directory console && \
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt && \
 	CONSOLE_TEST=1 $(BIN)/pytest -n 0 tests/console/browser
