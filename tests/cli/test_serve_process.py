@@ -1,6 +1,7 @@
 """`serve` as a process: what it writes to stderr, and what stderr and its environment do to it."""
 
 import http
+import io
 import json
 import os
 import re
@@ -13,26 +14,53 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO
 
 import pytest
 
+from tests.server.forked import forked
 from tests.waiting import HANG
 
 Stderr = AbstractContextManager[int]
 
 # Loading the catalogue is half of the work of a start, and tests of the catalogue do it.
-SERVE = [sys.executable, "-m", "karta_interpreter", "serve", "--no-catalogue"]
+NO_CATALOGUE = ["--no-catalogue"]
+SERVE = [sys.executable, "-m", "karta_interpreter", "serve", *NO_CATALOGUE]
+
+
+PROGRAM = "from karta_interpreter.cli import main; main()"
+
+
+@contextmanager
+def _forked(
+    *arguments: str, terminal: tuple[int, int] | None = None
+) -> Iterator[tuple[ForkServerProcess, IO[bytes], IO[bytes]]]:
+    """A server that is forked: the process, its stdout and its stderr."""
+    with forked(PROGRAM, "serve", "--grace-period", "0", *arguments, terminal=terminal) as started:
+        yield started
+
+
+def _end(server: ForkServerProcess) -> int | None:
+    """Wait for the end of a server, and return its exit code."""
+    server.join(HANG)
+    return server.exitcode
+
+
+def _stop(server: ForkServerProcess) -> None:
+    assert server.pid
+    os.kill(server.pid, signal.SIGTERM)
 
 
 def test_a_server_that_cannot_start_says_why() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = [*SERVE, "--port", str(taken.getsockname()[1])]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG)
+        port = str(taken.getsockname()[1])
+        with _forked(*NO_CATALOGUE, "--port", port) as (server, stdout, stderr):
+            said = stderr.read().decode()
+            assert (_end(server), stdout.read()) == (1, b"")
 
-    assert (result.returncode, result.stdout) == (1, "")
-    *_, last = result.stderr.splitlines()
+    *_, last = said.splitlines()
     assert last.startswith("error: cannot listen on 127.0.0.1 port"), "after everything that was logged"
 
 
@@ -41,12 +69,10 @@ def test_a_server_that_cannot_start_says_why() -> None:
 def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., str], scheme: str) -> None:
     (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
     with _on_a_terminal("--port", "0", scheme, "--kartas", str(files)) as (server, shown):
-        try:
-            said = _read_until(shown, "  curl ")
-            answer = subprocess.run(said[-1], shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - that is what a user does with it
-        finally:
-            server.send_signal(signal.SIGTERM)
-        assert server.wait(HANG) == 0
+        said = _read_until(shown, "  curl ")
+        answer = subprocess.run(said[-1], shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - that is what a user does with it
+        _stop(server)
+        assert _end(server) == 0
 
     assert re.match(r"\d\d:\d\d:\d\d warning definition quarantined source=\S+ name=bad reasons=\[", said[1]), said
     assert json.loads(answer.stdout)["response"]["replicas"] == 3
@@ -58,19 +84,12 @@ def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., s
 
 
 @contextmanager
-def _on_a_terminal(*arguments: str) -> Iterator[tuple["subprocess.Popen[bytes]", TextIO]]:
+def _on_a_terminal(*arguments: str) -> Iterator[tuple[ForkServerProcess, TextIO]]:
     """A server whose stderr is a terminal, and what is shown there."""
-    ours, its = os.openpty()
-    command = [sys.executable, "-m", "karta_interpreter", "serve", "--grace-period", "0", *arguments]
-    with (
-        open(ours, encoding="utf-8") as shown,  # noqa: PTH123 - a descriptor
-        subprocess.Popen(command, stderr=its, env=os.environ | {"NO_COLOR": "1"}) as server,
-    ):
-        os.close(its)
-        try:
-            yield server, shown
-        finally:
-            server.kill()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("NO_COLOR", "1")
+        with _forked(*arguments, terminal=os.openpty()) as (server, _, shown):
+            yield server, io.TextIOWrapper(shown, encoding="utf-8")
 
 
 QUIET = [
@@ -81,11 +100,11 @@ QUIET = [
 
 @pytest.mark.parametrize(("arguments", "line"), QUIET)
 def test_a_terminal_can_be_kept_for_log_lines(arguments: list[str], line: str) -> None:
-    with _on_a_terminal("--no-catalogue", "--port", "0", *arguments) as (server, shown):
+    with _on_a_terminal(*NO_CATALOGUE, "--port", "0", *arguments) as (server, shown):
         while not re.match(line, (said := shown.readline()).strip()):
             assert said, "the server serves"
-        server.send_signal(signal.SIGTERM)
-        assert server.wait(HANG) == 0
+        _stop(server)
+        assert _end(server) == 0
         assert "stopping" in shown.readline()
 
 
@@ -97,14 +116,12 @@ FORMS = [
 
 @pytest.mark.parametrize(("arguments", "line"), FORMS)
 def test_without_a_terminal_there_are_log_lines_alone(arguments: list[str], line: str) -> None:
-    command = [*SERVE, "--port", "0", "--grace-period", "0", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        said = server.stderr.readline(), server.stderr.readline()
-        server.send_signal(signal.SIGTERM)
-        rest = server.stderr.read().splitlines()
-        assert server.wait(HANG) == 0
-    assert re.fullmatch(line, said[1].strip())
+    with _forked(*NO_CATALOGUE, "--port", "0", *arguments) as (server, _, stderr):
+        said = stderr.readline(), stderr.readline()
+        _stop(server)
+        rest = stderr.read().decode().splitlines()
+        assert _end(server) == 0
+    assert re.fullmatch(line, said[1].decode().strip())
     assert [re.search(r"stopp(ing|ed)", each) is not None for each in rest] == [True, True]
 
 
@@ -130,13 +147,15 @@ VARIABLES = {
 }
 
 
-def test_a_variable_that_is_no_setting_is_named() -> None:
+def test_a_variable_that_is_no_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*VARIABLES, "KARTA_INTERPRETER_SERVICE_PORT_HTTPS"):
+        monkeypatch.setenv(name, "1")
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = [*SERVE, "--port", str(taken.getsockname()[1])]
-        env = os.environ | dict.fromkeys(VARIABLES, "1") | {"KARTA_INTERPRETER_SERVICE_PORT_HTTPS": "443"}
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG, env=env)
+        port = str(taken.getsockname()[1])
+        with _forked(*NO_CATALOGUE, "--port", port) as (*_, stderr):
+            said = stderr.read().decode()
 
-    lines = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     warned = [(line["name"], line["hint"]) for line in lines if line["level"] == "warning"]
     assert sorted(warned) == sorted(VARIABLES.items())
 
