@@ -15,8 +15,9 @@ from karta_interpreter.sandbox import Pool
 from tests.waiting import HANG
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
+    """One process at most, which the tests share unless one of them ends it."""
     pool = Pool(start, 1)
     yield pool
     pool.close()
