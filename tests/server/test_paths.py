@@ -27,7 +27,7 @@ from karta_interpreter.wire import FastDecoder, decode
 from tests.server.client import as_others, post
 from tests.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, suite_cases
 from tests.server.wire import Wire
-from tests.waiting import HANG, until
+from tests.waiting import HANG, turns, until
 
 BODIES = int(os.environ.get("FUZZED_BODIES", "2000"))
 REQUESTS = int(os.environ.get("FUZZED_REQUESTS", "400"))
@@ -78,7 +78,7 @@ class Line:
             await until(lambda: not connection.is_busy)
         found = _DATE.sub(b"", wire.written), wire.closed
         connection.connection_lost(None)
-        await _settled(connection)
+        await turns(5)  # what still waits for the client ends
         return found
 
     async def close(self) -> None:
