@@ -15,6 +15,7 @@ from karta_interpreter.export.traits import (
     is_boolean,
     is_present,
     literal,
+    numbers_of,
     singular,
     unsupported,
 )
@@ -111,6 +112,8 @@ class Emitter(Places):
                 return Value(f"slice({self.value(target, here).text}, {', '.join(bounds)})")
             case ast.Pipe(ast.Array() as left, ast.Call("length", ())):
                 return Value(f"#{self.bind(self.value(left, here), 'found').text}")
+            case ast.Pipe(ast.Array(body), ast.Call("max" | "min" as name, ())) if numbers := numbers_of(body):
+                return Value(f"math.{name}({', '.join(self.value(number, here).text for number in numbers)})")
             case ast.Pipe(left, right):
                 return self.value(right, self.entered(self.value(left, here), left))
             case ast.Alternative():

@@ -89,10 +89,9 @@ def _count(script: Script, component: Component) -> str:
 
 
 def bounds_of(script: Script, component: Component) -> dict[str, str]:
-    """Return the bounds of the count of a component without instances, by the library's names for them."""
-    bounds = {"least": component.min_replicas, "most": component.max_replicas}
-    names = {"least": "minimum", "most": "maximum"}
-    return {name: script.value_of(query, f"{component.name} {names[name]}") for name, query in bounds.items() if query}
+    """Return the bounds of the count of a component without instances."""
+    bounds = {"minimum": component.min_replicas, "maximum": component.max_replicas}
+    return {name: script.value_of(query, f"{component.name} {name}") for name, query in bounds.items() if query}
 
 
 def has_plain_count(script: Script, component: Component) -> bool:

@@ -4,19 +4,18 @@ A field at a path through objects alone is at the same path in both objects: the
 lists and at computed places it has the functions that match the elements of the lists.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from karta_interpreter.export.paths import Guarded, guarded_paths, is_read, plain_path
+from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
 from karta_interpreter.export.pods import bounds_of, has_plain_count, lone_component
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.traits import hint_of
 from karta_interpreter.export.writer import key_text, quoted
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.jq.inprocess.reads import sources
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
-from karta_interpreter.karta.definition import Definition, PodSpec, PodTemplate
-from karta_interpreter.operations.revise_replica import revision_reads
+from karta_interpreter.karta.definition import Definition, PodTemplate
 
 
 def retain(script: Script) -> None:
@@ -31,13 +30,12 @@ def retain(script: Script) -> None:
     lines += [f"  {counts}"] if counts else []
     lines += _queue(script)
     rules = definition.annotations.retain
-    counts_again = counts and any(_may_change_counts(definition, rule.place) for rule in rules)
-    lines += ["  local is_changed = false"] if counts_again else []
+    lines += ["  local is_changed = false"] if rules and counts else []
     for rule in rules:
         calls = _rule(script, rule)
         lines += [f"  {line}" for line in script.comment_about(rule.place)]
-        lines += [f"  is_changed = {call} or is_changed" if counts_again else f"  {call}" for call in calls]
-    lines += [f"  if is_changed then {counts} end"] if counts_again else []
+        lines += [f"  is_changed = {call} or is_changed" if counts else f"  {call}" for call in calls]
+    lines += [f"  if is_changed then {counts} end"] if rules and counts else []
     script.add("\n".join(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
 
 
@@ -120,7 +118,8 @@ def _counts(script: Script) -> str:
     leaves = script.definition.leaves
     if not leaves:
         return ""
-    if not all(has_plain_count(script, leaf) for leaf in leaves):
+    floors = {leaf.name: _fields(leaf.min_replicas) for leaf in leaves if leaf.min_replicas}
+    if not all(has_plain_count(script, leaf) for leaf in leaves) or "" in floors.values():
         return f"keep_counts({script.components()}, pairing)"
     lines = ["local function pods_of(obj, only)", "  local found = {}"]
     counts: dict[str, str] = {}
@@ -136,30 +135,24 @@ def _counts(script: Script) -> str:
         if leaf.replicas and (path := plain_path(leaf.replicas.node)):
             counts[leaf.name] = path.keys
     script.add("\n".join([*lines, "  return found", "end"]))
+    if not counts:
+        return "keep_counts_at({}, pods_of, pairing)"
+    script.features.add("counts")
     paths = ", ".join(f"{key_text(name)} = {keys}" for name, keys in counts.items())
     script.add(f"local count_paths = {{{paths}}}")
-    return "keep_counts_at(count_paths, pods_of, pairing)"
+    if not floors:
+        return "keep_counts_at(count_paths, pods_of, pairing)"
+    # Where a bound is unset, the Karta reads the pods as well, and fails over those that are none.
+    script.features.add("bounded_counts")
+    script.add(f"local bounds = {{{', '.join(f'{key_text(name)} = {fields}' for name, fields in floors.items())}}}")
+    return "keep_counts_at(count_paths, pods_of, pairing, bounds)"
 
 
-def _may_change_counts(definition: Definition, place: Query) -> bool:
-    """Whether writing the fields of an expression may change which pods there are, or which count is unset."""
-    projection = Projection()
-    revision_reads(definition, projection)
-    parents: list[Sequence[str | None]] = []
-    for leaf in definition.leaves:
-        pods = leaf.pods
-        template = plain_path(pods.query.node) if isinstance(pods, PodSpec | PodTemplate) else None
-        count = plain_path(leaf.replicas.node) if leaf.replicas else None
-        if template is None or (leaf.replicas and count is None):
-            return True
-        parent = count.steps[:-1] if count else ()
-        # Where the pods are, the object that has the count is, too.
-        parents += [parent] if template.steps[: len(parent)] != parent else []
-    paths = [path for each in guarded_paths(place.node) or () for path in each.paths]
-    return not paths or any(
-        is_read(projection, path.steps) or any(path.steps[: len(parent)] == parent for parent in parents)
-        for path in paths
-    )
+def _fields(query: Query) -> str:
+    """Return the paths of all fields of an expression; nothing where it has others than these, or conditions."""
+    node = sources(query.node)
+    guarded = guarded_paths(node) if node else None
+    return _keys(guarded[0]) if guarded and len(guarded) == 1 and not guarded[0].condition else ""
 
 
 def _queue(script: Script) -> list[str]:

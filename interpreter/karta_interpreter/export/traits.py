@@ -7,6 +7,7 @@ from karta_interpreter.export.writer import Value, bare, quoted
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import terms_of
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
 _ORDERS_OF_JQ: Final = ("<", ">", "<=", ">=")
@@ -86,6 +87,19 @@ def comparison(operator: str, node: ast.Binary, left: str, right: str) -> str:
             function = "is_above" if means in (">", "<=") else "is_below"
             return f"{'not ' if '=' in means else ''}{function}({bare(other)}, {number})"
     return ""
+
+
+def numbers_of(node: Node | None) -> list[Node]:
+    """Return the elements of a list of literal numbers and differences, which with others cannot be compared.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> len(numbers_of(parse("0, .a - .b"))), numbers_of(parse("0, .a"))
+    (2, [])
+    """
+    terms = terms_of(node) if node else []
+    literals = [term for term in terms if isinstance(term, ast.Literal) and type(term.value) in (int, float)]
+    differences = [term for term in terms if isinstance(term, ast.Binary) and term.operator == "-"]
+    return terms if literals and len(literals) + len(differences) == len(terms) else []
 
 
 def is_boolean(node: Node) -> bool:

@@ -226,17 +226,22 @@ end
 
 -- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset; `pods_of`
 -- returns the components that have pods.
-local function keep_counts_at(paths, pods_of, pairing)
+local function keep_counts_at(paths, pods_of, pairing, bounds)
   local desired, observed = pairing.desired, pairing.observed
   local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
   local is_asked = retains
-  for name, path in pairs(paths) do
-    if not is_asked and value_at(desired, path) == nil and pods_of(desired, name)[name] then is_asked = true end
+  for name, path in pairs(paths) do -- with counts
+    local is_unset = value_at(desired, path) == nil
+    local is_unsure = is_unset
+    for _, bound in ipairs(bounds[name] or {}) do -- with bounded_counts
+      is_unsure = is_unsure or value_at(desired, bound) == nil
+    end
+    if not is_asked and is_unsure then is_asked = pods_of(desired, name)[name] and is_unset end
   end
   if not is_asked then return end
   local ours = pods_of(desired)
   local theirs = next(ours) ~= nil and pods_of(observed)
-  for name, path in pairs(paths) do
+  for name, path in pairs(paths) do -- with counts
     local value = value_at(observed, path)
     local is_unset = value_at(desired, path) == nil and value_at(desired, path, #path - 1) ~= nil
     if ours[name] and theirs[name] and value ~= nil and (retains or is_unset) then write_at(desired, path, copy(value)) end

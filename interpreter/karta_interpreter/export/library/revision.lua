@@ -452,7 +452,7 @@ local function with_pods(obj, replicas, scaled, others)
     return obj
   end
   local is_possible = path and wanted >= 0
-  is_possible = is_possible and wanted >= (scaled.least or 0) and wanted <= (scaled.most or wanted) -- with limits
+  is_possible = is_possible and wanted >= (scaled.minimum or 0) and wanted <= (scaled.maximum or wanted) -- with limits
   if not is_possible then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
   write_at(obj, path, type(known) == "string" and number_text(wanted) or wanted)
   return obj

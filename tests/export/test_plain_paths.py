@@ -1,0 +1,230 @@
+"""Scripts of Retain and ReviseReplica for definitions whose fields are at paths through objects alone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from karta_interpreter.errors import InterpretationError, LuaRunError
+from karta_interpreter.export.customization import script_of
+from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.lua.script import Script
+from karta_interpreter.operations import Call, Operation, interpret
+from tests.scripts import answer
+
+_RULES = r"""
+- .spec.policy.managedBy
+- .spec.policy.seed // empty
+- .spec.policy.mode // "Auto"
+- select(.spec.scaler != null) | .spec | .worker.replicas, .worker.slots
+- .status
+"""
+_LABELS = {"kueue.x-k8s.io/queue-name": "team"}
+_RETAINS = {"resourcetemplate.karmada.io/retain-replicas": "true"}
+_POD = {"spec": {"containers": [{"name": "main", "image": "main"}]}}
+_OF_LISTS = ("places_at", "moved_path", "append_from", "scales_of", "shares_of")
+
+
+def _component(name: str, **scale: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "ownerRef": "team",
+        "kind": {"group": "", "version": "v1", "kind": "Pod"},
+        "specDefinition": {"podTemplateSpecPath": f".spec.{name}.template"},
+        "scaleDefinition": {"replicasPath": f".spec.{name}.replicas // 1", **scale},
+    }
+
+
+def _team(**annotations: str) -> Definition:
+    """The definition of a kind with a head and workers, whose paths have no list."""
+    bounds = {"minReplicasPath": ".spec.bounds | .least // .most", "maxReplicasPath": ".spec.bounds | .most // .least"}
+    root = {
+        "name": "team",
+        "kind": {"group": "example.io", "version": "v1", "kind": "Team"},
+        "suspendDefinition": {
+            "suspendActions": [{"path": ".spec.policy.suspend", "value": "true"}],
+            "resumeActions": [{"path": ".spec.policy.suspend", "value": "false"}],
+        },
+        "statusDefinition": {
+            "phaseDefinition": {"path": ".status.phase"},
+            "statusMappings": {"running": [{"byPhase": "Up"}]},
+        },
+    }
+    own = {"elastic": "worker", "retain": _RULES} | annotations
+    return load_definition(
+        {
+            "apiVersion": "run.ai/v1alpha1",
+            "kind": "Karta",
+            "metadata": {"name": "team", "annotations": {f"karta-interpreter.io/{key}": own[key] for key in own}},
+            "spec": {
+                "structureDefinition": {
+                    "rootComponent": root,
+                    "childComponents": [_component("head"), _component("worker", **bounds)],
+                }
+            },
+        }
+    )
+
+
+def _object(spec: Any, labels: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
+    metadata = {"name": "x"} | ({"labels": labels} if labels else {})
+    return {"apiVersion": "example.io/v1", "kind": "Team", "metadata": metadata, "spec": spec, **fields}
+
+
+def _agrees(definition: Definition, call: Call, **second: Any) -> Mapping[str, Any] | None:
+    """Return the answer that a definition and its script agree about; None for an error of both."""
+    script = Script(call.operation, script_of(definition, call.operation), "team")
+    try:
+        expected = interpret(definition, call)
+    except InterpretationError:
+        with pytest.raises(LuaRunError):
+            answer([script], object=call.object, **second)
+        return None
+    assert answer([script], object=call.object, **second) == expected
+    return expected
+
+
+@pytest.mark.parametrize("operation", [Operation.RETAIN, Operation.REVISE_REPLICA])
+def test_a_script_of_plain_paths_has_no_functions_for_lists(operation: Operation) -> None:
+    text = script_of(_team(), operation)
+
+    assert [name for name in _OF_LISTS if name in text] == []
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(".spec.parts[].size", id="a list"),
+        pytest.param("if .spec.scaler then null else .spec.worker.slots end", id="null, which has no place"),
+        pytest.param("select(.status.ready) | .spec.worker.slots", id="a condition on the member's status"),
+    ],
+)
+def test_a_field_at_no_certain_path_takes_the_functions_for_lists(place: str) -> None:
+    assert "moved_path" in script_of(_team(retain=f"- {place}"), Operation.RETAIN)
+
+
+@pytest.mark.parametrize(
+    ("desired", "observed", "retained"),
+    [
+        pytest.param(
+            _object({"policy": {}}),
+            _object({"policy": {"managedBy": "kueue", "suspend": True}}),
+            {"policy": {"managedBy": "kueue", "mode": None, "suspend": True}},
+            id="a rule's field, and a switch that is unset",
+        ),
+        pytest.param(
+            _object({"policy": {"seed": 1, "mode": "Fixed"}}),
+            _object({"policy": {}}),
+            {"policy": {"mode": "Auto"}},
+            id="what the member lacks is dropped, or has another value",
+        ),
+        pytest.param(
+            _object({}),
+            _object({"policy": {"managedBy": "kueue"}}),
+            {"policy": {"managedBy": "kueue"}},
+            id="a new object",
+        ),
+        pytest.param(
+            _object({"scaler": {}, "worker": {"replicas": 2, "template": _POD}}),
+            _object({"scaler": {}, "worker": {"replicas": 5, "slots": 8, "template": _POD}}),
+            {"scaler": {}, "worker": {"replicas": 5, "slots": 8, "template": _POD}},
+            id="a condition that holds in both",
+        ),
+        pytest.param(
+            _object({"worker": {"replicas": 2, "template": _POD}}),
+            _object({"scaler": {}, "worker": {"replicas": 5, "template": _POD}}),
+            {"worker": {"replicas": 2, "template": _POD}},
+            id="a condition that does not hold in the template",
+        ),
+        pytest.param(
+            _object({"worker": {"template": _POD}}),
+            _object({"worker": {"replicas": 5, "template": _POD}}),
+            {"worker": {"replicas": 5, "template": _POD}},
+            id="a count that is unset",
+        ),
+        pytest.param(
+            _object({"worker": {"replicas": 2, "template": _POD}}, _RETAINS),
+            _object({"worker": {"replicas": 5, "template": _POD}}),
+            {"worker": {"replicas": 5, "template": _POD}},
+            id="a count by Karmada's label",
+        ),
+        pytest.param(
+            _object({"worker": {"replicas": 2, "template": _POD}}, _RETAINS),
+            _object({"worker": {"replicas": 5, "template": _POD}, "bounds": {"least": "many"}}),
+            None,
+            id="a bound that is no number",
+        ),
+        pytest.param(
+            _object(
+                {"policy": {"suspend": True}, "head": {"template": {"spec": {"tolerations": [{"key": "b"}]}}}}, _LABELS
+            ),
+            _object({"head": {"template": {"spec": {"tolerations": [{"key": "a"}, {"key": "b"}]}}}}),
+            {
+                "policy": {"suspend": False},
+                "head": {"template": {"spec": {"tolerations": [{"key": "a"}, {"key": "b"}]}}},
+            },
+            id="what a queue has started, and has added to its pods",
+        ),
+        pytest.param(
+            _object({"head": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}}, _LABELS),
+            _object({"policy": {"suspend": True}, "head": {"template": {"spec": {"nodeSelector": {"pool": "a"}}}}}),
+            {"policy": {"suspend": True}, "head": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}},
+            id="what a queue holds is without its fields",
+        ),
+        pytest.param(_object({"policy": "none"}), _object({}), None, id="a text on the way to a field"),
+        pytest.param(_object({}), _object({"policy": ["none"]}), None, id="a list on the way to the member's field"),
+        pytest.param(
+            _object({"worker": {"template": "none"}}), _object({}), None, id="a template that is none, its count unset"
+        ),
+        pytest.param(
+            _object({"worker": {"template": "none", "replicas": 2}}),
+            _object({}),
+            None,
+            id="a template that is none, its bounds unset",
+        ),
+        pytest.param(
+            _object({"worker": {"template": "none", "replicas": 2}, "bounds": {"least": 1, "most": 2}}),
+            _object({}),
+            {"worker": {"template": "none", "replicas": 2}, "bounds": {"least": 1, "most": 2}},
+            id="a template that nothing needs",
+        ),
+    ],
+)
+def test_retain_at_plain_paths(desired: Any, observed: Any, retained: Any) -> None:
+    observed = {**observed, "status": {"phase": "Up"}}
+
+    found = _agrees(_team(), Call(Operation.RETAIN, desired, observed=observed), observed=observed)
+
+    assert (found and found["retained"]["status"]) == (None if retained is None else {"phase": "Up"})
+    if found and retained:
+        wanted = {key: {k: v for k, v in value.items() if v is not None} for key, value in retained.items()}
+        assert found["retained"]["spec"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("spec", "replicas", "worker"),
+    [
+        pytest.param(
+            {"head": {"template": _POD}, "worker": {"replicas": 2, "template": _POD}}, 5, 4, id="what is left"
+        ),
+        pytest.param({"worker": {"replicas": "2", "template": _POD}}, 5, "5", id="a text stays one"),
+        pytest.param({"worker": {"template": _POD}}, 1, 1, id="the default is written"),
+        pytest.param({"worker": {"replicas": 2, "template": _POD}}, 2, 2, id="the same number"),
+        pytest.param({"worker": {"replicas": 2, "template": _POD}, "bounds": {"most": 3}}, 4, None, id="above a bound"),
+        pytest.param(
+            {"worker": {"replicas": 2, "template": _POD}, "bounds": {"least": 3}}, 1, None, id="below a bound"
+        ),
+        pytest.param({"worker": {"replicas": 2, "template": _POD}, "bounds": {"least": []}}, 3, None, id="no bound"),
+        pytest.param({"head": {"replicas": 3, "template": _POD}, "worker": {"template": _POD}}, 2, None, id="too few"),
+        pytest.param({"head": {"template": _POD}}, 2, None, id="nothing that may change"),
+        pytest.param({"head": {"replicas": "x", "template": _POD}, "worker": {"template": _POD}}, 2, None, id="a text"),
+        pytest.param("none", 2, None, id="no object"),
+    ],
+)
+def test_revise_at_plain_paths(spec: Any, replicas: int, worker: int | str | None) -> None:
+    call = Call(Operation.REVISE_REPLICA, _object(spec), replicas=replicas)
+
+    found = _agrees(_team(), call, replicas=replicas)
+
+    assert (found and found["revised"]["spec"]["worker"]["replicas"]) == worker
