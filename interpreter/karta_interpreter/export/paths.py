@@ -11,7 +11,7 @@ from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.inprocess.reads import reach, taken
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.jq.syntax.traversal import children, terms_of
+from karta_interpreter.jq.syntax.traversal import children, terms_of, variables_in
 from karta_interpreter.k8s.projection import Projection
 
 _KEY: Final = re.compile(r"[A-Za-z_][\w-]*")
@@ -126,7 +126,7 @@ def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | N
     found = dict[tuple[Node, ...], list[Path]]()
     for conditions, path in terms:
         found.setdefault(conditions, []).append(path)
-    if any(_reads_status(condition) for conditions in found for condition in conditions):
+    if any(_reads_status(condition) or variables_in(condition) for conditions in found for condition in conditions):
         return None
     return [Guarded(_conjunction(conditions), tuple(paths)) for conditions, paths in found.items()]
 

@@ -10,7 +10,7 @@ from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
 from karta_interpreter.export.pods import bounds_of, has_plain_count, lone_component
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.traits import hint_of
-from karta_interpreter.export.writer import key_text, quoted
+from karta_interpreter.export.writer import key_text, negated, quoted, table_of
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.reads import sources
 from karta_interpreter.k8s.values import JSON
@@ -36,7 +36,9 @@ def retain(script: Script) -> None:
         lines += [f"  {line}" for line in script.comment_about(rule.place)]
         lines += [f"  is_changed = {call} or is_changed" if counts else f"  {call}" for call in calls]
     lines += [f"  if is_changed then {counts} end"] if rules and counts else []
-    script.add("\n".join(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
+    # An argument of several lines is as deep as its call.
+    deep = [line.replace("\n", f"\n{line[: len(line) - len(line.lstrip())]}") for line in lines]
+    script.add("\n".join(["function Retain(desired, observed)", *deep, "  return desired", "end"]))
 
 
 def _has_lists(definition: Definition) -> bool:
@@ -102,7 +104,7 @@ def _calls(script: Script, function: str, query: Query, name: str, *arguments: s
 
 
 def _keys(guarded: Guarded) -> str:
-    return f"{{{', '.join(path.keys for path in guarded.paths)}}}"
+    return table_of([path.keys for path in guarded.paths])
 
 
 def _condition(script: Script, guarded: Guarded, name: str) -> str:
@@ -138,13 +140,12 @@ def _counts(script: Script) -> str:
     if not counts:
         return "keep_counts_at({}, pods_of, pairing)"
     script.features.add("counts")
-    paths = ", ".join(f"{key_text(name)} = {keys}" for name, keys in counts.items())
-    script.add(f"local count_paths = {{{paths}}}")
+    script.add(f"local count_paths = {table_of([f'{key_text(name)} = {keys}' for name, keys in counts.items()])}")
     if not floors:
         return "keep_counts_at(count_paths, pods_of, pairing)"
     # Where a bound is unset, the Karta reads the pods as well, and fails over those that are none.
     script.features.add("bounded_counts")
-    script.add(f"local bounds = {{{', '.join(f'{key_text(name)} = {fields}' for name, fields in floors.items())}}}")
+    script.add(f"local bounds = {table_of([f'{key_text(name)} = {fields}' for name, fields in floors.items()])}")
     return "keep_counts_at(count_paths, pods_of, pairing, bounds)"
 
 
@@ -171,7 +172,7 @@ def _queue(script: Script) -> list[str]:
         added[fields.while_held] += _calls(script, "keep_added_fields", fields.query, name, str(fields.missing))
     lines += added[True]
     if added[False]:
-        lines += [f"if not ({_is_held(script)}) then", *(f"  {line}" for line in added[False]), "end"]
+        lines += [f"if {negated(_is_held(script))} then", *(f"  {line}" for line in added[False]), "end"]
     queues = {script.new("queue"): f'peek(desired, "metadata", "labels", {quoted(name)})' for name in labels}
     is_queued = " or ".join(f'type({queue}) == "string" and {queue} ~= ""' for queue in queues)
     return [

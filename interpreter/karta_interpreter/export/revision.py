@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from karta_interpreter.export.paths import Path, is_read, plain_path
 from karta_interpreter.export.pods import Pods, bounds_of, has_one, has_plain_count, lone_component
 from karta_interpreter.export.script import Script, has_default
-from karta_interpreter.export.writer import quoted
+from karta_interpreter.export.writer import quoted, table_of
 from karta_interpreter.jq.inprocess.reads import reach, take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate
@@ -104,7 +104,7 @@ def _scaled(script: Script, component: Component, bounds: Sequence[str]) -> Iter
     fields += [f"default = {path.default}"] if path and has_default(component) else []
 
     def scaled(pods: Pods) -> str:
-        return f"scaled = {{{', '.join([f'pods = {pods.replicas}', *fields, *bounds])}}}"
+        return f"scaled = {table_of([f'pods = {pods.replicas}', *fields, *bounds], depth=4)}"
 
     yield from lone_component(script, component, scaled, added=False)
 
@@ -148,4 +148,5 @@ def _lone_pod_set(script: Script, component: Component) -> Iterator[str]:
     if component.min_replicas or component.max_replicas:
         script.features.add("bounds")
     script.features |= about.keys()
-    yield f"found[#found + 1] = {{{', '.join(f'{key} = {value}' for key, value in fields.items())}}}"
+    table = table_of([f"{key} = {value}" for key, value in fields.items()], depth=4)
+    yield f"found[#found + 1] = {table}"

@@ -65,6 +65,7 @@ _KEYWORDS: Final = _WORDS_OF_LUA | frozenset(
 )
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 _LONGEST_NAME: Final = 40
+_LONGEST_TABLE: Final = 90
 _MOST_VARIABLES: Final = 60
 """The variables that a function may have at once; Lua's limit is 200, and calls need some places, too."""
 _TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -277,3 +278,16 @@ def lua_name(text: str) -> str:
     """
     name = "_".join(word.lower() for word in _WORDS.findall(text))[:_LONGEST_NAME].strip("_") or "value"
     return name if name[0].isalpha() else f"value_{name}"
+
+
+def table_of(parts: Sequence[str], depth: int = 0) -> str:
+    """Return a table of some parts, each on a line of its own where one line were long.
+
+    >>> table_of(["1", "2"])
+    '{1, 2}'
+    """
+    line = f"{{{', '.join(parts)}}}"
+    if len(line) <= _LONGEST_TABLE:
+        return line
+    indent = " " * depth
+    return "".join(["{\n", *(f"{indent}  {part},\n" for part in parts), indent, "}"])
