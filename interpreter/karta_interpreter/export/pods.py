@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from karta_interpreter.export.paths import plain_path
-from karta_interpreter.export.script import Script
+from karta_interpreter.export.script import Script, has_default
 from karta_interpreter.export.traits import is_present
-from karta_interpreter.export.writer import quoted
+from karta_interpreter.export.writer import laid_out, quoted, table_of
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 
@@ -105,3 +105,55 @@ def has_plain_count(script: Script, component: Component) -> bool:
         return not bounds and (query is None or (query.is_plain and not script.has_place(query)))
     is_number = path.steps[0] == "spec" and not path.default.startswith('"')
     return is_number and all(script.has_one_output(bound) for bound in bounds)
+
+
+def has_lone_count(script: Script, component: Component) -> bool:
+    """Whether a component has no instances, and counts that each have one output."""
+    return has_one(script, component) and (
+        component.max_replicas is None or script.has_one_output(component.max_replicas)
+    )
+
+
+def lone_pod_sets(script: Script, *, asked: bool = False) -> str:
+    """Write the function that gives the pod sets of components without instances, and return its name.
+
+    ``asked``: it can be asked as well whether one component has pods; then it reads no count.
+    """
+    script.features.add("lone")
+    lines = [f"local function pod_sets_of(obj{', only' if asked else ''})", "  local found = {}"]
+    for leaf in script.definition.leaves:
+        own = [*lone_component(script, leaf, lambda pods: pods.name, counted=False, added=False)]
+        own[-2:-1] = [f"    {line}" for line in _lone_pod_set(script, leaf)]
+        if asked:
+            start = next(at for at, line in enumerate(own) if line.startswith("  if ")) + 1
+            own.insert(start, "    if only then return true end")
+        if asked and len(script.definition.leaves) > 1:
+            own = [f"  if not only or only == {quoted(leaf.name)} then", *(f"  {line}" for line in own), "  end"]
+        lines += own
+    script.add(laid_out([*lines, "  return found", "end"]))
+    return "pod_sets_of"
+
+
+def _lone_pod_set(script: Script, component: Component) -> Iterator[str]:
+    """Yield the lines that append the pod set of a component without instances."""
+    name = quoted(component.name)
+    queries = {"replicas": component.replicas, "minimum": component.min_replicas, "maximum": component.max_replicas}
+    given = [field for field, query in queries.items() if query]
+    for field, query in queries.items():
+        if query:
+            yield f"local {field}, {field}_place = {script.place_of(query, f'{component.name} {field}')}(obj)"
+    about = {"name": name}
+    about |= {field: "true" for field in given if field != "replicas"}
+    about |= {"has_default": "true"} if has_default(component) else {}
+    fields = {"component": f"{{{', '.join(f'{key} = {value}' for key, value in about.items())}}}", "instance": '""'}
+    fields |= {field: f"count({name}, {field})" for field in given if field != "replicas"}
+    fields |= {f"{field}_place": f"known_place({field}_place)" for field in given}
+    counts = [f"count({name}, {field})" for field in given if field != "maximum"]
+    fields["pods"] = " or ".join([*counts, "1"])
+    places = [fields[f"{field}_place"] for field in given if field != "maximum"]
+    fields |= {"place": " or ".join(places)} if places else {}
+    if component.min_replicas or component.max_replicas:
+        script.features.add("bounds")
+    script.features |= about.keys()
+    table = table_of([f"{key} = {value}" for key, value in fields.items()])
+    yield f"found[#found + 1] = {table}"

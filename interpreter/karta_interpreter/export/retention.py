@@ -7,10 +7,10 @@ lists and at computed places it has the functions that match the elements of the
 from collections.abc import Iterable
 
 from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
-from karta_interpreter.export.pods import bounds_of, has_plain_count, lone_component
+from karta_interpreter.export.pods import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.traits import hint_of
-from karta_interpreter.export.writer import key_text, negated, quoted, table_of
+from karta_interpreter.export.writer import key_text, laid_out, negated, quoted, table_of
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.reads import sources
 from karta_interpreter.k8s.values import JSON
@@ -36,9 +36,7 @@ def retain(script: Script) -> None:
         lines += [f"  {line}" for line in script.comment_about(rule.place)]
         lines += [f"  is_changed = {call} or is_changed" if counts else f"  {call}" for call in calls]
     lines += [f"  if is_changed then {counts} end"] if rules and counts else []
-    # An argument of several lines is as deep as its call.
-    deep = [line.replace("\n", f"\n{line[: len(line) - len(line.lstrip())]}") for line in lines]
-    script.add("\n".join(["function Retain(desired, observed)", *deep, "  return desired", "end"]))
+    script.add(laid_out(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
 
 
 def _has_lists(definition: Definition) -> bool:
@@ -112,7 +110,7 @@ def _condition(script: Script, guarded: Guarded, name: str) -> str:
     if not guarded.condition:
         return "nil"
     script.features.add("conditions")
-    return script.test_of(Query.compile(guarded.condition), f"has {name}")
+    return script.test_of(Query.compile(guarded.condition), f"keeps {name.partition(' ')[2]}")
 
 
 def _counts(script: Script) -> str:
@@ -122,7 +120,9 @@ def _counts(script: Script) -> str:
         return ""
     floors = {leaf.name: _fields(leaf.min_replicas) for leaf in leaves if leaf.min_replicas}
     if not all(has_plain_count(script, leaf) for leaf in leaves) or "" in floors.values():
-        return f"keep_counts({script.components()}, pairing)"
+        if not all(has_lone_count(script, leaf) for leaf in leaves):
+            return f"keep_counts({script.components()}, pairing)"
+        return f"keep_counts({lone_pod_sets(script, asked=True)}, pairing, {_places(script)})"
     lines = ["local function pods_of(obj, only)", "  local found = {}"]
     counts: dict[str, str] = {}
     for leaf in leaves:
@@ -147,6 +147,17 @@ def _counts(script: Script) -> str:
     script.features.add("bounded_counts")
     script.add(f"local bounds = {table_of([f'{key_text(name)} = {fields}' for name, fields in floors.items()])}")
     return "keep_counts_at(count_paths, pods_of, pairing, bounds)"
+
+
+def _places(script: Script) -> str:
+    """Write the table of the functions that give the places of each component's count, and return its name."""
+    found: list[str] = []
+    for leaf in script.definition.leaves:
+        queries = {"replicas": leaf.replicas, "minimum": leaf.min_replicas}
+        functions = [script.place_of(query, f"{leaf.name} {field}") for field, query in queries.items() if query]
+        found.append(f"[{quoted(leaf.name)}] = {{{', '.join(functions)}}}")
+    script.add(f"local count_places = {table_of(found)}")
+    return "count_places"
 
 
 def _fields(query: Query) -> str:
@@ -216,7 +227,7 @@ def _rule(script: Script, rule: Retained | Unset | Respelled) -> list[str]:
 
 def _last_field(query: Query) -> str:
     """Return a name for the outputs of an expression: the field at its end."""
-    return hint_of(query.node)
+    return hint_of(query.node).rpartition("/")[2]
 
 
 def _unset(script: Script, rule: Unset) -> str:

@@ -7,9 +7,16 @@ others it has the functions that follow from which places counts are read, and s
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.export.paths import Path, is_read, plain_path
-from karta_interpreter.export.pods import Pods, bounds_of, has_one, has_plain_count, lone_component
+from karta_interpreter.export.pods import (
+    Pods,
+    bounds_of,
+    has_lone_count,
+    has_plain_count,
+    lone_component,
+    lone_pod_sets,
+)
 from karta_interpreter.export.script import Script, has_default
-from karta_interpreter.export.writer import quoted, table_of
+from karta_interpreter.export.writer import laid_out, quoted, table_of
 from karta_interpreter.jq.inprocess.reads import reach, take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate
@@ -22,7 +29,7 @@ def revise(script: Script) -> None:
     if scaled:
         _revise_one(script, scaled)
         return
-    pod_sets = _lone_pod_sets(script) if all(_has_lone_count(script, leaf) for leaf in leaves) else script.components()
+    pod_sets = lone_pod_sets(script) if all(has_lone_count(script, leaf) for leaf in leaves) else script.components()
     named = script.definition.annotations.elastic
     script.features |= {"many"} if _may_share(script.definition) else set()
     elastic = "nil"
@@ -94,7 +101,7 @@ def _revise_one(script: Script, scaled: Component) -> None:
             own[-1:-1] = [f"    local {bound}" for bound in bounds]  # one that is no number is an error
             lines += own
     lines += [f"  return with_pods(obj, replicas, scaled{', others' if has_others else ''})", "end"]
-    script.add("\n".join(lines))
+    script.add(laid_out(lines))
 
 
 def _scaled(script: Script, component: Component, bounds: Sequence[str]) -> Iterator[str]:
@@ -104,49 +111,6 @@ def _scaled(script: Script, component: Component, bounds: Sequence[str]) -> Iter
     fields += [f"default = {path.default}"] if path and has_default(component) else []
 
     def scaled(pods: Pods) -> str:
-        return f"scaled = {table_of([f'pods = {pods.replicas}', *fields, *bounds], depth=4)}"
+        return f"scaled = {table_of([f'pods = {pods.replicas}', *fields, *bounds])}"
 
     yield from lone_component(script, component, scaled, added=False)
-
-
-def _has_lone_count(script: Script, component: Component) -> bool:
-    """Whether a component has no instances, and counts that each have one output."""
-    return has_one(script, component) and (
-        component.max_replicas is None or script.has_one_output(component.max_replicas)
-    )
-
-
-def _lone_pod_sets(script: Script) -> str:
-    """Write the function that gives the pod sets of components without instances, and return its name."""
-    script.features.add("lone")
-    lines = ["local function pod_sets_of(obj)", "  local found = {}"]
-    for leaf in script.definition.leaves:
-        own = [*lone_component(script, leaf, lambda pods: pods.name, counted=False, added=False)]
-        lines += [*own[:-2], *(f"    {line}" for line in _lone_pod_set(script, leaf)), own[-1]]
-    script.add("\n".join([*lines, "  return found", "end"]))
-    return "pod_sets_of"
-
-
-def _lone_pod_set(script: Script, component: Component) -> Iterator[str]:
-    """Yield the lines that append the pod set of a component without instances."""
-    name = quoted(component.name)
-    queries = {"replicas": component.replicas, "minimum": component.min_replicas, "maximum": component.max_replicas}
-    given = [field for field, query in queries.items() if query]
-    for field, query in queries.items():
-        if query:
-            yield f"local {field}, {field}_place = {script.place_of(query, f'{component.name} {field}')}(obj)"
-    about = {"name": name}
-    about |= {field: "true" for field in given if field != "replicas"}
-    about |= {"has_default": "true"} if has_default(component) else {}
-    fields = {"component": f"{{{', '.join(f'{key} = {value}' for key, value in about.items())}}}", "instance": '""'}
-    fields |= {field: f"count({name}, {field})" for field in given if field != "replicas"}
-    fields |= {f"{field}_place": f"known_place({field}_place)" for field in given}
-    counts = [f"count({name}, {field})" for field in given if field != "maximum"]
-    fields["pods"] = " or ".join([*counts, "1"])
-    places = [fields[f"{field}_place"] for field in given if field != "maximum"]
-    fields |= {"place": " or ".join(places)} if places else {}
-    if component.min_replicas or component.max_replicas:
-        script.features.add("bounds")
-    script.features |= about.keys()
-    table = table_of([f"{key} = {value}" for key, value in fields.items()], depth=4)
-    yield f"found[#found + 1] = {table}"

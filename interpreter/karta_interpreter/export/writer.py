@@ -280,14 +280,23 @@ def lua_name(text: str) -> str:
     return name if name[0].isalpha() else f"value_{name}"
 
 
-def table_of(parts: Sequence[str], depth: int = 0) -> str:
+def table_of(parts: Sequence[str]) -> str:
     """Return a table of some parts, each on a line of its own where one line were long.
 
     >>> table_of(["1", "2"])
     '{1, 2}'
     """
     line = f"{{{', '.join(parts)}}}"
-    if len(line) <= _LONGEST_TABLE:
-        return line
-    indent = " " * depth
-    return "".join(["{\n", *(f"{indent}  {part},\n" for part in parts), indent, "}"])
+    return line if len(line) <= _LONGEST_TABLE else "".join(["{\n", *(f"  {part},\n" for part in parts), "}"])
+
+
+def laid_out(lines: Sequence[str]) -> str:
+    r"""Return a text of statements; the further lines of each are as deep as its first one.
+
+    >>> print(laid_out(["f()", "  g({\n  1,\n})"]))
+    f()
+      g({
+        1,
+      })
+    """
+    return "\n".join(line.replace("\n", f"\n{line[: len(line) - len(line.lstrip())]}") for line in lines)

@@ -180,15 +180,17 @@ local function counterpart(place, source)
   return found
 end
 
-local function is_counted(components, obj, key)
-  for _, scale in ipairs(scales_of(components, obj)) do
+local function is_counted(pod_sets, obj, key)
+  local scales = scales_of(pod_sets, obj) -- without lone
+  local scales = pod_sets(obj) -- with lone
+  for _, scale in ipairs(scales) do
     if scale.place and path_key(scale.place.path) == key then return true end
   end
   return false
 end
 
 -- Keeps the member's count where the template has the label for it, or where the template leaves it unset.
-local function keep_count(components, pairing, place, source, retains, is_count)
+local function keep_count(pod_sets, pairing, place, source, retains, is_count)
   if not place or not source then return end
   local target = counterpart(place.path, source.path)
   local is_same = path_key(target) == path_key(place.path)
@@ -198,28 +200,55 @@ local function keep_count(components, pairing, place, source, retains, is_count)
   local value = value_at(pairing.observed, source.path)
   if not (retains and is_same or is_unset) or value == nil then return end
   write_at(pairing.desired, target, copy(value))
-  if not is_same and not is_counted(components, pairing.desired, path_key(target)) then
+  if not is_same and not is_counted(pod_sets, pairing.desired, path_key(target)) then
     write_at(pairing.desired, target, before)
   end
 end
 
+-- Whether the pods of a component have a count that the object leaves unset; `places_of` has the functions that give the
+-- places of each component's count.
+local function leaves_lone_count_unset(places_of, pod_sets, obj)
+  for name, finders in pairs(places_of) do
+    local is_set = true
+    for _, find in ipairs(finders) do
+      local is_right, _, place = pcall(find, obj)
+      if not is_right or is_place(place) and value_at(obj, place.path) == nil then is_set = false end
+    end
+    if not is_set and pod_sets(obj, name) == true then
+      for _, find in ipairs(finders) do
+        local _, place = find(obj)
+        if is_place(place) then
+          if value_at(obj, place.path) == nil then return true end
+          break
+        end
+      end
+    end
+  end
+  return false
+end
+
 -- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset.
-local function keep_counts(components, pairing)
+local function keep_counts(pod_sets, pairing, places_of)
   local desired, theirs = pairing.desired, nil
   local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
-  if not retains and not leaves_count_unset(components, desired) then return end
-  for _, scale in ipairs(scales_of(components, desired)) do
+  if not retains and not leaves_count_unset(pod_sets, desired) then return end -- without lone
+  if not retains and not leaves_lone_count_unset(places_of, pod_sets, desired) then return end -- with lone
+  local scales = scales_of(pod_sets, desired) -- without lone
+  local scales = pod_sets(desired) -- with lone
+  for _, scale in ipairs(scales) do
     if not theirs then
       theirs = {}
-      for _, other in ipairs(scales_of(components, pairing.observed)) do
+      local others = scales_of(pod_sets, pairing.observed) -- without lone
+      local others = pod_sets(pairing.observed) -- with lone
+      for _, other in ipairs(others) do
         theirs[other.component.name .. "\0" .. other.instance] = other
       end
     end
     local other = theirs[scale.component.name .. "\0" .. scale.instance] or {}
-    keep_count(components, pairing, scale.replicas_place, other.replicas_place, retains, true)
+    keep_count(pod_sets, pairing, scale.replicas_place, other.replicas_place, retains, true)
     if not scale.replicas_place then -- with bounds
-      keep_count(components, pairing, scale.minimum_place, other.minimum_place, retains, true)
-      keep_count(components, pairing, scale.maximum_place, other.maximum_place, retains, false)
+      keep_count(pod_sets, pairing, scale.minimum_place, other.minimum_place, retains, true)
+      keep_count(pod_sets, pairing, scale.maximum_place, other.maximum_place, retains, false)
     end
   end
 end
