@@ -201,7 +201,7 @@ def test_places_are_followed_only_where_a_path_does_not_tell_them(
 ) -> None:
     text = script_of(_toy(TOY.replace(".spec.parts[].size // 1", path)), operation)
 
-    assert ("local function append_from(found, value, origins, origin)" in text) == is_followed
+    assert ("local function is_place(origin)" in text) == is_followed
 
 
 @pytest.mark.parametrize(
