@@ -12,12 +12,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import orjson
 
 from karta_interpreter.console.workload_types.records import StoredType
-from tests.console.workload_types.types_server import TYPES, TypesServer, karta, running, workload_type
+from tests.console.workload_types.types_server import TYPES, TypesClient, command_line, karta, workload_type
 
 _MIB = 2**20
 _TURNS = 30
@@ -38,12 +41,12 @@ def main() -> None:
         root = Path(folder)
         _write(root / "types", count)
         alone = _memory_alone(root / "types")
-        with running(root) as server:
+        with _serving(command_line(root)) as (pid, server):
             server.get()
-            idle = _memory(server.child.pid)
+            idle = _memory(pid)
             for name, query in _PAGES.items():
                 _say(name, _seconds(server, query))
-            after = _memory(server.child.pid)
+            after = _memory(pid)
             begun = time.perf_counter()
             answer = server.post(workload_type("NewMill"))
             sys.stdout.write(f"a registration: {answer.status} after {(time.perf_counter() - begun) * 1e3:.0f} ms\n")
@@ -61,14 +64,24 @@ def _write(folder: Path, count: int) -> None:
 
 
 def _memory_alone(folder: Path) -> float:
-    command = [sys.executable, "-m", "karta_interpreter", "serve", "--port", "0", "--no-catalogue", "--plain-http"]
-    given = ["--log-format", "json", "--kartas", str(folder)]
-    with subprocess.Popen([*command, *given], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+    given = ["serve", "--port", "0", "--no-catalogue", "--plain-http", "--log-format", "json", "--kartas", str(folder)]
+    with _serving(given) as (pid, _):
+        return _memory(pid)
+
+
+@contextmanager
+def _serving(arguments: list[str]) -> Iterator[tuple[int, TypesClient]]:
+    """The id and a client of a server in a new process: a forked one has the memory of the other, too."""
+    command = [sys.executable, "-m", "karta_interpreter", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
         assert child.stderr is not None
+        urls: dict[str, str] = {}
         try:
-            while json.loads(child.stderr.readline())["message"] != "serving":
-                pass
-            return _memory(child.pid)
+            while "serving" not in urls:
+                line = json.loads(child.stderr.readline())
+                urls[line["message"]] = line.get("url", "")
+            Thread(target=child.stderr.read, daemon=True).start()
+            yield child.pid, TypesClient(urls.get("workload types API", ""), urls["serving"])
         finally:
             child.kill()
 
@@ -78,7 +91,7 @@ def _memory(pid: int) -> float:
     return float(pages * resource.getpagesize())
 
 
-def _seconds(server: TypesServer, query: str) -> list[float]:
+def _seconds(server: TypesClient, query: str) -> list[float]:
     taken = []
     for _ in range(_TURNS):
         begun = time.perf_counter()

@@ -135,9 +135,8 @@ class TypesServer(TypesClient):
                 return line
 
 
-@contextmanager
-def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = True) -> Iterator[TypesServer]:
-    """Run a server until the end of the block; without other arguments with a folder for types and a token file."""
+def command_line(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = True) -> list[str]:
+    """Write what a server needs; the arguments that start it."""
     types, tokens = tmp_path / "types", tmp_path / "tokens"
     if "--catalogue" not in arguments:
         arguments = ("--no-catalogue", *arguments)
@@ -149,7 +148,13 @@ def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = 
         arguments = ("--types-token-file", str(tokens), *arguments)
     fixed = ["--types-api", "127.0.0.1:0", "--log-format", "json", "--grace-period", "0", "--types-rate", "1000000"]
     patience = [f"--{name}={HANG}" for name in ("call-limit", "header-timeout", "exchange-timeout")]
-    given = ["serve", "--port", "0", "--plain-http", *fixed, *patience, *arguments]
+    return ["serve", "--port", "0", "--plain-http", *fixed, *patience, *arguments]
+
+
+@contextmanager
+def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = True) -> Iterator[TypesServer]:
+    """Run a server until the end of the block; without other arguments with a folder for types and a token file."""
+    given = command_line(tmp_path, *arguments, token=token, folder=folder)
     with forked("from karta_interpreter.cli import main; main()", *given) as (child, _, stderr):
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         reader = threading.Thread(target=_collect, args=(stderr, lines))
