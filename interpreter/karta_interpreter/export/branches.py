@@ -168,7 +168,7 @@ class Branches(Emitter):
                     found = self.bind(Value(f"peek({here.text}, {names})"), keys[-1]).text
                     whole = Value(found, inside(here.origin, found, names) if self.follows(here) else None)
                 name = keys[-1] if keys else re.sub(r"_\d+$", "", whole.text)
-                self.loop(whole, sink, hint=singular_name(name), function="try_each")
+                self.loop(whole, sink, hint=singular_name(name), call="each({}, true)")
             case _:
                 self._caught(body, here, sink)
 

@@ -67,7 +67,7 @@ class Emitter(Places):
                 self.each(target, here, Sink(lambda whole: self.loop(whole, sink, hint=singular(target))))
             case ast.Pipe(left, ast.Try(ast.Iterate(ast.Identity()), None)) if not self.follows(here):
                 name = singular(left)
-                self.each(left, here, Sink(lambda whole: self.loop(whole, sink, hint=name, function="try_each")))
+                self.each(left, here, Sink(lambda whole: self.loop(whole, sink, hint=name, call="each({}, true)")))
             case ast.Pipe(left, right):
                 self.each(left, here, Sink(lambda output: self.each(right, self.entered(output, left), sink)))
             case ast.Comma():
@@ -202,7 +202,7 @@ class Emitter(Places):
     def stream(self, node: Node, here: Value, sink: Sink) -> None:
         """Collect the outputs, and write a loop over them."""
         if not self.follows(here) and all(term in self.singles for term in terms_of(node)):
-            self.loop(self.collected(node, here), sink, function="each")
+            self.loop(self.collected(node, here), sink)
             return
         found, origins = self.collection(here)
         self.each(node, here, Sink(lambda output: self.append(found, output, origins=origins), short=True))

@@ -209,7 +209,7 @@ def _quantified(emitter: Functions, node: ast.Call, here: Value) -> Value:
     if source:
         emitter.each(source[0], here, Sink(ask))
     else:
-        emitter.loop(here, Sink(ask), function="elements")
+        emitter.loop(here, Sink(ask), call="elements({})")
     return found
 
 
@@ -244,7 +244,7 @@ def _map(emitter: Functions, node: ast.Call, here: Value) -> Value:
     found = emitter.bind(Value("{}"), "found")
     body = node.arguments[0]
     keep = Sink(lambda output: emitter.append(found.text, output, body), short=True)
-    emitter.loop(here, Sink(lambda element: emitter.each(body, element, keep)), function="elements")
+    emitter.loop(here, Sink(lambda element: emitter.each(body, element, keep)), call="elements({})")
     return found
 
 

@@ -37,15 +37,16 @@ class Places(Writer):
         found = self.bind(Value(f"item({whole.text}, {key.text})"), "item")
         return Value(found.text, f"step({whole.origin}, {whole.text}, {key.text}, {found.text})")
 
-    def loop(self, whole: Value, sink: Sink, *, hint: str = "element", function: str = "each") -> None:
-        """Write a loop over the elements of a value."""
+    def loop(self, whole: Value, sink: Sink, *, hint: str = "element", call: str = "each({})") -> None:
+        """Write a loop over the elements of a value, which a call of the library gives one by one."""
         element = self.new(hint)
+        elements = call.format(whole.text)
         if not self.follows(whole):
-            with self.block(f"for _, {element} in {function}({whole.text}) do"):
+            with self.block(f"for _, {element} in {elements} do"):
                 sink.write(Value(element))
             return
         key = self.new("index")
-        with self.block(f"for {key}, {element} in {function}({whole.text}) do"):
+        with self.block(f"for {key}, {element} in {elements} do"):
             sink.write(Value(element, inside(whole.origin, element, key)))
 
     def entered(self, output: Value, node: Node) -> Value:

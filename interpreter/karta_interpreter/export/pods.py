@@ -7,6 +7,9 @@ from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import Script, has_default
 from karta_interpreter.export.traits import is_present
 from karta_interpreter.export.writer import laid_out, quoted, table_of
+from karta_interpreter.export.script import Script
+from karta_interpreter.export.traits import is_present, joined_path
+from karta_interpreter.export.writer import quoted
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 
@@ -55,12 +58,13 @@ def lone_component(
         return
     is_spec = isinstance(pods, PodSpec)
     yield from _comments(script, pods.query, 2)
-    found = script.new(f"{name} {'spec' if is_spec else 'template'}")
-    yield f"  local {found} = check_object({quoted(name)}, {script.value_of(pods.query, found)})"
+    spec = script.new(f"{name} spec")
+    value = script.value_of(pods.query, spec if is_spec else f"{name} template")
+    found = value if is_spec else joined_path(value, quoted("spec"))
+    yield f"  local {spec} = check_object({quoted(name)}, {found})"
     if isinstance(pods, PodSpec) and pods.metadata:
         yield f"  check_object({quoted(name)}, {script.value_of(pods.metadata, f'{name} metadata')})"
-    spec = found if is_spec else f"{found}.spec"
-    yield f"  if {found} then" if is_spec else f"  if {found} and check_object({quoted(name)}, {spec}) then"
+    yield f"  if {spec} then"
     for containers in script.definition.annotations.added_containers if added else ():
         if containers.component == name:
             yield from _comments(script, containers.query, 4)

@@ -70,9 +70,20 @@ def equality(operator: str, node: ast.Binary, left: str, right: str) -> str:
     for side, text in zip(sides, (right, left), strict=True):
         if side in (ast.Array(None), ast.Object(())):
             return f"{negated}is_empty({bare(text)})"
+    for side, other, text in ((node.left, node.right, right), (node.right, node.left, left)):
+        if isinstance(other, ast.Array) and text.isidentifier() and (values := _literals(side)):
+            same = [f"{text}[{i}] == {value}" for i, value in enumerate(values, 1)]
+            return f"{negated}({' and '.join([f'#{text} == {len(values)}', *same])})"
     if any(isinstance(side, ast.Literal | ast.Text) for side in sides):
         return f"{left} {'==' if operator == '==' else '~='} {right}"
     return f"{negated}equal({left}, {right})"
+
+
+def _literals(node: Node) -> list[str]:
+    """Return the texts of the elements of a list of literals; nothing for any other expression."""
+    terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
+    values = [term.value for term in terms if isinstance(term, ast.Literal) and term.value is not None]
+    return [literal(value) for value in values] if len(values) == len(terms) else []
 
 
 def comparison(operator: str, node: ast.Binary, left: str, right: str) -> str:

@@ -43,17 +43,16 @@ local function sorted_keys(value)
   return keys
 end
 
--- Iterates over a list, or over an object in the order of its keys; nil has no elements.
-local function each(value)
-  if value == nil then value = {} end
+-- Iterates over a list, or over an object in the order of its keys. Nil has no elements, nor has any other value that
+-- is no list and no object, with `tolerant`.
+local function each(value, tolerant)
+  if value == nil or tolerant and type(value) ~= "table" then value = {} end
   if type(value) ~= "table" then error("cannot iterate over a " .. type(value)) end
-  local keys = value[1] == nil and sorted_keys(value)
+  local keys, index = value[1] == nil and sorted_keys(value), 0
   if #(keys or value) > 10000 then error("more than 10000 elements") end
-  local index = 0
   return function()
     index = index + 1
-    local key = index
-    if keys then key = keys[index] end
+    local key = keys and keys[index] or index
     local element = value[key]
     if element == nil then return nil end
     if element == null then element = nil end -- with null
@@ -387,11 +386,6 @@ local function tried(fill)
   local found = {}
   pcall(fill, found)
   return found
-end
-
--- As each; a value that is no list and no object has no elements.
-local function try_each(value)
-  return each(type(value) == "table" and value or nil)
 end
 
 -- The elements or characters from `start` to before `stop`: from 0, or from the end if negative; nil for an open end.
