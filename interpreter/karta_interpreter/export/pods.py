@@ -5,11 +5,8 @@ from typing import NamedTuple
 
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import Script, has_default
-from karta_interpreter.export.traits import is_present
-from karta_interpreter.export.writer import laid_out, quoted, table_of
-from karta_interpreter.export.script import Script
 from karta_interpreter.export.traits import is_present, joined_path
-from karta_interpreter.export.writer import quoted
+from karta_interpreter.export.writer import laid_out, quoted, table_of
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 
@@ -50,9 +47,12 @@ def has_one(script: Script, component: Component) -> bool:
 
 
 def lone_component(
-    script: Script, component: Component, use: Use, *, counted: bool = True, added: bool = True
+    script: Script, component: Component, use: Use, *, counted: bool = True, reads_spec: bool = True
 ) -> Iterator[str]:
-    """Yield the lines about the pods of a component that `has_one`; ``added``: with the containers of the operator."""
+    """Yield the lines about the pods of a component that `has_one`.
+
+    ``reads_spec``: ``use`` reads the pod spec, with the containers of the operator, and so checks its type.
+    """
     name, pods = component.name, component.pods
     if not isinstance(pods, PodSpec | PodTemplate):
         return
@@ -61,11 +61,11 @@ def lone_component(
     spec = script.new(f"{name} spec")
     value = script.value_of(pods.query, spec if is_spec else f"{name} template")
     found = value if is_spec else joined_path(value, quoted("spec"))
-    yield f"  local {spec} = check_object({quoted(name)}, {found})"
+    yield f"  local {spec} = {found if reads_spec else f'check_object({quoted(name)}, {found})'}"
     if isinstance(pods, PodSpec) and pods.metadata:
         yield f"  check_object({quoted(name)}, {script.value_of(pods.metadata, f'{name} metadata')})"
-    yield f"  if {spec} then"
-    for containers in script.definition.annotations.added_containers if added else ():
+    yield f"  if {spec} ~= nil then"
+    for containers in script.definition.annotations.added_containers if reads_spec else ():
         if containers.component == name:
             yield from _comments(script, containers.query, 4)
             lists = script.value_of(containers.query, f"{name} added containers")
@@ -126,7 +126,7 @@ def lone_pod_sets(script: Script, *, asked: bool = False) -> str:
     script.features.add("lone")
     lines = [f"local function pod_sets_of(obj{', only' if asked else ''})", "  local found = {}"]
     for leaf in script.definition.leaves:
-        own = [*lone_component(script, leaf, lambda pods: pods.name, counted=False, added=False)]
+        own = [*lone_component(script, leaf, lambda pods: pods.name, counted=False, reads_spec=False)]
         own[-2:-1] = [f"    {line}" for line in _lone_pod_set(script, leaf)]
         if asked:
             start = next(at for at, line in enumerate(own) if line.startswith("  if ")) + 1

@@ -52,7 +52,8 @@ def _pod_sets(script: Script) -> Iterator[str]:
 
 
 def _pod_set(pods: Pods) -> str:
-    fields = f'component = {pods.name}, instance = "", replicas = {pods.replicas}, spec = {pods.spec}'
+    spec = f"check_object({pods.name}, {pods.spec})"  # a set without replicas may be asked for nothing else
+    fields = f'component = {pods.name}, instance = "", replicas = {pods.replicas}, spec = {spec}'
     return f"sets[#sets + 1] = {{{fields}}}"
 
 

@@ -12,7 +12,9 @@ local function seconds_of(value)
     string.match(value, "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):([0-5]%d):([0-5]%d%.?%d*)(.*)$")
   local sign, hours, minutes = string.match(zone or "", "^([+-])(%d%d):?([0-5]%d)$")
   if zone == "Z" or zone == "" then sign, hours, minutes = "+", "00", "00" end
-  if not sign or hours > "23" or year < "0001" or month < "01" or month > "12" or day < "01" or hour > "23" then return nil end
+  if not sign or hours > "23" or year < "0001" or month < "01" or month > "12" or day < "01" or hour > "23" then
+    return nil
+  end
   local days, offset = days_until(year, month + 0, day), (hours * 60 + minutes) * 60
   if days >= days_until(year, month + 1, 1) then return nil end
   return ((days * 24 + hour) * 60 + minute) * 60 + string.sub(second, 1, 9) - (sign == "-" and -offset or offset)
@@ -63,8 +65,8 @@ local function worst_of(parts)
   return worst
 end
 
--- What each cluster reports, in the order of their names, as parts of a merged status. A cluster without a status is left
--- out, unless all others have completed: then it keeps the workload from being complete.
+-- The report and the status of each cluster, in the order of the clusters' names. A cluster without a status is left out,
+-- unless all others have completed: then it keeps the workload from being complete.
 local function reports_of(kind, template, items)
   local all, reporting, are_complete = {}, {}, true
   local metadata, before = template.metadata, template.status
@@ -211,7 +213,8 @@ local function union_of(_, parts)
   local found, order = {}, {}
   for _, part in ipairs(parts) do
     for key, value in pairs(of_type(part.value, "object")) do
-      if not order[key] or part.report.severity < order[key] then found[key], order[key] = value, part.report.severity end
+      local severity = part.report.severity
+      if not order[key] or severity < order[key] then found[key], order[key] = value, severity end
     end
   end
   return found
@@ -305,7 +308,8 @@ local function merged_conditions(kind, parts)
   return merged
 end
 
--- The parts of the worst cluster that goes from one revision to another, and of those that do the same; nil without one.
+-- The parts of the worst cluster that goes from one revision to another, and of those with the same revisions; nil
+-- without one.
 local function between_revisions(parts)
   local same, worst, least = {}, "", nil
   for _, part in ipairs(parts) do

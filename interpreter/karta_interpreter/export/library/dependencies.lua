@@ -6,7 +6,7 @@ end
 -- Appends the objects that a pod refers to, device claims too; volumes named in `without` are left out.
 local function add_pod_dependencies(found, spec, namespace, without)
   local naming = {
-    serviceAccountName = spec.serviceAccountName,
+    serviceAccountName = get(spec, "serviceAccountName"),
     imagePullSecrets = spec.imagePullSecrets,
     volumes = spec.volumes,
     resourceClaims = spec.resourceClaims,
@@ -28,8 +28,11 @@ local function add_pod_dependencies(found, spec, namespace, without)
   end
   for _, claim in ipairs(spec.resourceClaims or {}) do
     local names = {ResourceClaim = claim.resourceClaimName, ResourceClaimTemplate = claim.resourceClaimTemplateName}
+    local place = namespace ~= "" and namespace or nil
     for kind, name in pairs(names) do
-      if name ~= "" then add_reference(found, "resource.k8s.io/v1", kind, namespace, name) end
+      if name ~= "" then
+        found[#found + 1] = {apiVersion = "resource.k8s.io/v1", kind = kind, namespace = place, name = name}
+      end
     end
   end
 end

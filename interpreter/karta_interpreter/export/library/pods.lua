@@ -110,11 +110,11 @@ end
 
 -- What one pod requires, as kube-scheduler reserves it.
 local function requirements(spec)
-  local containers, init, sidecars, named, waiting = {}, {}, {}, {}, spec.initContainers
-  for i, container in pairs(spec.containers == nil and {} or spec.containers) do
-    containers[i] = demand_of(container, named)
-  end
+  local containers, init, sidecars, named = {}, {}, {}, {}
+  local running, waiting = get(spec, "containers"), spec.initContainers
+  if running == nil then running = {} end
   if waiting == nil then waiting = {} end
+  for i, container in pairs(running) do containers[i] = demand_of(container, named) end
   if waiting[1] == nil and next(waiting) ~= nil then error("initContainers must be a list", 0) end
   for _, container in ipairs(waiting) do
     local demand = demand_of(container, named)
