@@ -74,7 +74,10 @@ def test_the_digest_is_that_of_the_content() -> None:
             id="above the function of the expression",
         ),
         pytest.param(
-            Operation.INTERPRET_HEALTH, "  -- Also while it moves.", '  if phase == "Running" then', id="above a status"
+            Operation.INTERPRET_HEALTH,
+            "  -- Also while it moves.",
+            '  statuses.Running = phase == "Running"',
+            id="above a status",
         ),
     ],
 )
@@ -214,8 +217,8 @@ def test_places_are_followed_only_where_a_path_does_not_tell_them(
 def test_health_leaves_out_statuses_that_do_not_count(matcher: str, is_there: bool) -> None:
     toy = _toy(TOY.replace("statusMappings:", f"statusMappings:\n          initializing: [{{{matcher}}}]"))
 
-    assert ("statuses.Initializing = true" in script_of(toy, Operation.INTERPRET_HEALTH)) == is_there
-    assert "statuses.Initializing = true" in script_of(toy, Operation.AGGREGATE_STATUS)
+    assert ("statuses.Initializing = " in script_of(toy, Operation.INTERPRET_HEALTH)) == is_there
+    assert "statuses.Initializing = " in script_of(toy, Operation.AGGREGATE_STATUS)
 
 
 @pytest.mark.parametrize(

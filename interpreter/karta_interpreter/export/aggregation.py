@@ -9,6 +9,7 @@ from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.writer import key_text, quoted
 from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern
 from karta_interpreter.karta.definition import SuspendAction
 from karta_interpreter.karta.status import status_match_reads
@@ -48,9 +49,11 @@ def aggregate(script: Script) -> None:
     definition = script.definition
     rules = definition.annotations.aggregate
     own = dict(definition.status.mappings) if definition.status else {}
+    worst_first: list[JSON] = [each for each in STATUSES_WORST_FIRST if each in {*own, Status.UNDEFINED}]
     fields = {
-        "statuses_of": matched_status(script),
-        "worst_first": lua_value([each for each in STATUSES_WORST_FIRST if each in {*own, Status.UNDEFINED}]),
+        "statuses_of": matched_status(script, frozenset(Status) - {Status.UNDEFINED}),
+        "worst_first": lua_value(worst_first),
+        "undefined": quoted(str(worst_first.index(Status.UNDEFINED) + 1)),
         "rules": _rules(rules),
         "removed": lua_value([_steps(path[1:]) for path, rule in rules.items() if rule in _REMOVED]),
         "kept": _kept(script),

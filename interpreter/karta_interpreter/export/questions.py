@@ -111,12 +111,9 @@ def status(script: Script) -> None:
     script.add(f"function ReflectStatus(obj)\n  return {reflect}(obj)\nend")
 
 
-def matched_status(script: Script) -> str:
+def matched_status(script: Script, wanted: frozenset[Status] = frozenset(Status)) -> str:
     """Write the function that gives the statuses of an object as a set of their names, and return its name."""
-    if script.definition.status is None:
-        script.add("local function statuses_of(obj)\n  return {Undefined = true}\nend")
-        return "statuses_of"
-    lines = _statuses(script, frozenset(Status))
+    lines = _statuses(script, wanted)
     script.add("\n".join(["local function statuses_of(obj)", *lines, "  return statuses", "end"]))
     return "statuses_of"
 
@@ -151,7 +148,11 @@ def _statuses(script: Script, wanted: frozenset[Status]) -> list[str]:
         condition = (
             ways[0] if len(ways) == 1 else "\n    or ".join(f"({way})" if " and " in way else way for way in ways)
         )
-        lines += [*notes[status_], *about, f"  if {bare(condition)} then", f"    statuses.{status_} = true", "  end"]
+        lines += [*notes[status_], *about]
+        if Status.UNDEFINED in wanted:  # a status that does not hold has to be absent
+            lines += [f"  if {bare(condition)} then", f"    statuses.{status_} = true", "  end"]
+        else:
+            lines.append(f"  statuses.{status_} = {bare(condition)}")
     if Status.UNDEFINED in wanted:
         lines.append("  if next(statuses) == nil then statuses.Undefined = true end")
     return lines

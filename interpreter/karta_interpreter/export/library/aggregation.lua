@@ -73,7 +73,7 @@ local function reports_of(kind, template, items)
   local generation = metadata.generation
   for _, reported in ipairs(items) do
     local status, cluster = reported.status, reported.clusterName or ""
-    local statuses, severity, place = {Undefined = true}, "", #all + 1
+    local statuses, severity, place = {}, "", #all + 1
     if status == nil then status = {} end
     if not is_object(status) then error("the status of a cluster must be an object", 0) end
     if next(status) ~= nil then
@@ -86,6 +86,7 @@ local function reports_of(kind, template, items)
     for rank, name in ipairs(kind.worst_first) do
       if statuses[name] then severity = severity .. rank end
     end
+    if severity == "" then severity = kind.undefined end
     while place > 1 and cluster < all[place - 1].report.cluster do place = place - 1 end
     local report = {cluster = cluster, status = status, statuses = statuses, severity = severity}
     table.insert(all, place, {report = report, value = status})

@@ -18,8 +18,7 @@ local function conditions_of(conditions, type_field, field)
   if conditions == nil then return found end
   if conditions[1] == nil and next(conditions) ~= nil then error("conditions must be a list", 0) end
   for _, condition in ipairs(conditions) do
-    if type(condition) ~= "table" or condition[1] ~= nil then error("a condition must be an object", 0) end
-    local name = condition[type_field]
+    local name = get(condition, type_field)
     if type(name) == "string" then found[name] = field and condition[field] or condition end
   end
   return found
