@@ -1,3 +1,4 @@
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -5,13 +6,17 @@ import pytest
 from karta_interpreter.errors import LuaError
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.k8s import edit
+from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from tests.catalogue.entries import Entry, entries
-from tests.conformance.customizations import Pair, Tally, compare_ours, exported
+from tests.conformance import ours
+from tests.conformance.customizations import Pair, Tally, compare_ours, difference, exported
 from tests.scripts import answer
 
+PODS = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY)
+NO_OBJECTS: Sequence[Any] = (False, 3, "a", [{"containers": []}])
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "CronJob", "StatefulSet", "SparkApplication")
 
 
@@ -56,11 +61,18 @@ def test_so_is_its_answer_about_a_changed_object_or_there_is_a_reason(pairs: lis
         ),
         pytest.param(Operation.INTERPRET_DEPENDENCY, {"initContainers": False}, id="init containers that are false"),
         pytest.param(Operation.INTERPRET_DEPENDENCY, {"resourceClaims": {"a": 1}}, id="claims that are an object"),
+        *(
+            pytest.param(operation, spec, id=f"{operation} of a pod spec that is {spec!r}")
+            for operation in (
+                Operation.INTERPRET_REPLICA,
+                Operation.INTERPRET_COMPONENT,
+                Operation.INTERPRET_DEPENDENCY,
+            )
+            for spec in NO_OBJECTS
+        ),
     ],
 )
-def test_a_script_rejects_pods_that_the_karta_rejects(
-    pairs: list[Pair], operation: Operation, spec: dict[str, Any]
-) -> None:
+def test_a_script_rejects_pods_that_the_karta_rejects(pairs: list[Pair], operation: Operation, spec: Any) -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": {"spec": spec}}}
     (pair,) = (each for each in pairs if each.operation is operation and each.definition.name == "batch-job-v1")
 
@@ -86,3 +98,70 @@ def test_a_script_changes_the_instances_that_are_elastic(pairs: list[Pair], elas
     expected = interpret(definition, Call(Operation.REVISE_REPLICA, obj, replicas=9))
     assert answer([script], object=obj, replicas=9) == expected
     assert expected["revised"] != obj
+
+
+EARLY, LATE = "2026-01-31T12:00:00Z", "2026-01-31T13:30:00+01:00"
+BEFORE: Sequence[Any] = (None, {"x": 9, "y": {"x": 9, "z": "1"}}, {"x": "Up", "phase": "Running"})
+"""Statuses that the template has before."""
+VALUES: Mapping[str, Sequence[Any]] = {
+    "no cluster": [],
+    "numbers": [1, 2],
+    "numbers, one of them unlimited, and an empty text": [2147483647, 5, ""],
+    "quantities and an empty text": ["500m", "1500m", ""],
+    "durations": ["1h", "90m", "5s"],
+    "truth values": [True, False],
+    "times and an empty text": [LATE, EARLY, ""],
+    "empty texts": ["", ""],
+    "objects": [{"a": 1, "b": 2}, {"a": 3, "c": 4}],
+    "lists": [["a"], ["b", "a"]],
+    "values of several types": [{"x": 1}, "a"],
+}
+"""What the clusters report."""
+
+
+@pytest.mark.parametrize("rule", AggregateRule)
+def test_a_script_merges_by_the_rules_of_the_definition(rule: AggregateRule) -> None:
+    of_list = AggregateRule.SUM if rule is AggregateRule.COUNTER else rule  # counters in lists are rejected
+    definition = load_definition(_ruled({".status.x": rule, ".status.y.x": rule, ".status.y.l[].x": of_list}))
+    script = Script("AggregateStatus", script_of(definition, Operation.AGGREGATE_STATUS), "toy")
+    pair = Pair(definition, Operation.AGGREGATE_STATUS, script, [])
+
+    found = {
+        (name, number): difference(pair, call, ours.ask(pair.question(call)))
+        for name, values in VALUES.items()
+        for number, before in enumerate(BEFORE)
+        for call in [_call(values, before)]
+    }
+
+    assert {case: text for case, text in found.items() if text} == {}
+
+
+def _call(values: Sequence[Any], before: Any) -> Call:
+    """The call about a template with a status, and about clusters that report one value each in several fields."""
+    items = tuple(
+        StatusItem(phase, {"x": value, "y": {"x": value, "z": phase, "l": [{"name": "n", "x": value}]}, "phase": phase})
+        for value, phase in zip(values, ("Running", "Failed", "Odd"), strict=False)
+    )
+    obj = {"apiVersion": "example.io/v1", "kind": "Toy", "metadata": {"name": "x"}, "status": before}
+    return Call(
+        Operation.AGGREGATE_STATUS, {key: value for key, value in obj.items() if value is not None}, items=items
+    )
+
+
+def _ruled(rules: Mapping[str, str]) -> Any:
+    """A definition of a kind with phases, and with rules for fields of its status."""
+    root = {
+        "name": "toy",
+        "kind": {"group": "example.io", "version": "v1", "kind": "Toy"},
+        "statusDefinition": {
+            "phaseDefinition": {"path": ".status.phase"},
+            "statusMappings": {"running": [{"byPhase": "Running"}], "failed": [{"byPhase": "Failed"}]},
+        },
+    }
+    annotations = {"karta-interpreter.io/aggregate": "".join(f"{path}: {rule}\n" for path, rule in rules.items())}
+    return {
+        "apiVersion": "run.ai/v1alpha1",
+        "kind": "Karta",
+        "metadata": {"name": "toy", "annotations": annotations},
+        "spec": {"structureDefinition": {"rootComponent": root}},
+    }

@@ -49,14 +49,18 @@ def aggregate(script: Script) -> None:
     definition = script.definition
     rules = definition.annotations.aggregate
     own = dict(definition.status.mappings) if definition.status else {}
+    nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
     worst_first: list[JSON] = [each for each in STATUSES_WORST_FIRST if each in {*own, Status.UNDEFINED}]
     fields = {
         "statuses_of": matched_status(script, frozenset(Status) - {Status.UNDEFINED}),
         "worst_first": lua_value(worst_first),
         "undefined": quoted(str(worst_first.index(Status.UNDEFINED) + 1)),
         "rules": _rules(rules),
-        "removed": lua_value([_steps(path[1:]) for path, rule in rules.items() if rule in _REMOVED]),
-        "kept": _kept(script),
+        "removed": _fields_with(rules, _REMOVED),
+        "removed_paths": lua_value([_steps(path[1:]) for path, rule in nested.items() if rule in _REMOVED]),
+        "kept": _fields_with(rules, {AggregateRule.OMIT}),
+        "counters": _fields_with(rules, {AggregateRule.COUNTER}),
+        "kept_paths": _kept_paths(nested),
         "sums": _fields_with(rules, _SUMS),
         "of_cluster": _fields_with(rules, _OF_CLUSTER),
         "outcomes": _outcomes(script),
@@ -132,9 +136,10 @@ def _set(names: list[str]) -> str:
     return "{" + ", ".join(f"{key_text(name)} = true" for name in names) + "}"
 
 
-def _kept(script: Script) -> str:
+def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
+    """Return the paths of what is kept inside of fields."""
     kept: list[str] = []
-    for (_, *path), rule in script.definition.annotations.aggregate.items():
+    for (_, *path), rule in rules.items():
         if rule in (AggregateRule.OMIT, AggregateRule.COUNTER) and None not in path:
             is_counter = lua_value(rule is AggregateRule.COUNTER)
             kept.append(f"{{path = {lua_value(path)}, is_counter = {is_counter}}}")

@@ -81,7 +81,8 @@ local function reports_of(kind, template, items)
       template.status, metadata.generation = status, status.generation
       status.generation, status.resourceTemplateGeneration = nil, nil
       statuses = kind.statuses_of(template)
-      for _, path in ipairs(kind.removed) do without_path(status, path, 1) end -- with removed
+      for field in pairs(kind.removed) do status[field] = nil end -- with removed
+      for _, path in ipairs(kind.removed_paths) do without_path(status, path, 1) end -- with removed_paths
     end
     for rank, name in ipairs(kind.worst_first) do
       if statuses[name] then severity = severity .. rank end
@@ -429,9 +430,9 @@ local function agreed_generation(items, current)
   return is_text and string.format("%d", current) or current
 end
 
--- Keeps counters that would fall, and fields that no cluster decides.
-local function with_known(kind, status, known)
-  for _, kept in ipairs(kind.kept) do
+-- Keeps counters that would fall, and what no cluster decides, inside of fields.
+local function keep_paths(kind, status, known)
+  for _, kept in ipairs(kind.kept_paths) do
     local parent = value_at(status, kept.path, #kept.path - 1)
     local value, now = value_at(known, kept.path), value_at(status, kept.path)
     local falls = type(value) == "number" and (now == nil or (type(now) == "number" and now < value))
@@ -575,7 +576,13 @@ local function aggregated(kind, template, items)
   local known = is_object(before) and before or {}
   merged.observedGeneration = generation or known.observedGeneration
   if kind.outcomes then with_starts(kind, merged, known, template) end -- with outcomes
-  with_known(kind, merged, known) -- with kept
+  for field in pairs(kind.kept) do if known[field] ~= nil then merged[field] = known[field] end end -- with kept
+  for field in pairs(kind.counters) do -- with counters
+    local value, now = known[field], merged[field]
+    local falls = type(value) == "number" and (now == nil or type(now) == "number" and now < value)
+    if falls then merged[field] = value end
+  end
+  keep_paths(kind, merged, known) -- with kept_paths
   template.status = merged
   return template
 end
