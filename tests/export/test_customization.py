@@ -139,8 +139,8 @@ def test_a_script_merges_by_the_rules_of_the_definition(rule: AggregateRule) -> 
 def _call(values: Sequence[Any], before: Any) -> Call:
     """The call about a template with a status, and about clusters that report one value each in several fields."""
     items = tuple(
-        StatusItem(phase, {"x": value, "y": {"x": value, "z": phase, "l": [{"name": "n", "x": value}]}, "phase": phase})
-        for value, phase in zip(values, ("Running", "Failed", "Odd"), strict=False)
+        StatusItem(name, {"x": value, "y": {"x": value, "z": phase, "l": [{"name": "n", "x": value}]}, "phase": phase})
+        for value, name, phase in zip(values, "abc", ("Running", "Failed", "Odd"), strict=False)
     )
     obj = {"apiVersion": "example.io/v1", "kind": "Toy", "metadata": {"name": "x"}, "status": before}
     return Call(
