@@ -63,7 +63,7 @@ _KEYWORDS: Final = _WORDS_OF_LUA | frozenset(
         "result",
     ]
 )
-_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\000"}
 _LONGEST_NAME: Final = 40
 _LONGEST_TABLE: Final = 90
 _MOST_VARIABLES: Final = 60
@@ -250,8 +250,8 @@ def negated(text: str) -> str:
 def quoted(text: str) -> str:
     r"""A text as a Lua literal.
 
-    >>> print(quoted('a "b"'))
-    "a \"b\""
+    >>> print(quoted('a "b"'), quoted("\x001"))
+    "a \"b\"" "\0001"
     """
     return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
 
