@@ -15,8 +15,6 @@ from tests.conformance import ours
 from tests.conformance.customizations import Pair, Tally, compare_ours, difference, exported
 from tests.scripts import answer
 
-PODS = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY)
-NO_OBJECTS: Sequence[Any] = (False, 3, "a", [{"containers": []}])
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "CronJob", "StatefulSet", "SparkApplication")
 
 
@@ -61,15 +59,6 @@ def test_so_is_its_answer_about_a_changed_object_or_there_is_a_reason(pairs: lis
         ),
         pytest.param(Operation.INTERPRET_DEPENDENCY, {"initContainers": False}, id="init containers that are false"),
         pytest.param(Operation.INTERPRET_DEPENDENCY, {"resourceClaims": {"a": 1}}, id="claims that are an object"),
-        *(
-            pytest.param(operation, spec, id=f"{operation} of a pod spec that is {spec!r}")
-            for operation in (
-                Operation.INTERPRET_REPLICA,
-                Operation.INTERPRET_COMPONENT,
-                Operation.INTERPRET_DEPENDENCY,
-            )
-            for spec in NO_OBJECTS
-        ),
     ],
 )
 def test_a_script_rejects_pods_that_the_karta_rejects(pairs: list[Pair], operation: Operation, spec: Any) -> None:
@@ -79,6 +68,27 @@ def test_a_script_rejects_pods_that_the_karta_rejects(pairs: list[Pair], operati
     assert pair.expected(Call(operation, job)).results is None
     with pytest.raises(LuaError):
         answer([pair.script], object=job)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Operation.INTERPRET_REPLICA,
+        Operation.INTERPRET_COMPONENT,
+        Operation.INTERPRET_DEPENDENCY,
+        Operation.REVISE_REPLICA,
+    ],
+)
+@pytest.mark.parametrize("spec", [False, 3, "a", [{"containers": []}]])
+def test_a_script_rejects_a_pod_spec_that_is_no_object(pairs: list[Pair], operation: Operation, spec: Any) -> None:
+    obj = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {}, "spec": {"template": {"spec": spec}}}
+    (pair,) = (
+        each for each in pairs if each.operation is operation and str(each.definition.gvk).startswith("apps/v1,")
+    )
+
+    assert pair.expected(Call(operation, obj, replicas=2)).results is None
+    with pytest.raises(LuaError):
+        answer([pair.script], object=obj, replicas=2)
 
 
 @pytest.mark.parametrize("elastic", ["replicatedjob/hot", "replicatedjob/hot, replicatedjob/warm", "replicatedjob"])

@@ -24,14 +24,14 @@ Use = Callable[[Pods], str]
 
 
 def each_component(script: Script, use: Use, instances: str, *, counted: bool = True) -> Iterator[str]:
-    """Yield the lines of a function of ``obj`` that goes through all pods that exist.
+    """Yield the lines of a function of ``obj`` that goes through all pods that exist, and reads their specs.
 
     ``instances`` is the statement about a component of which the object may have several instances, or whose
     expressions may have several outputs; it has the component's table in the place of ``{}``.
     """
     for component in script.definition.leaves:
         if has_one(script, component):
-            yield from lone_component(script, component, use, counted=counted)
+            yield from lone_component(script, component, use, counted=counted, reads_spec=True)
         else:
             yield f"  {instances.format(script.component(component, counted=counted))}"
 
@@ -47,11 +47,12 @@ def has_one(script: Script, component: Component) -> bool:
 
 
 def lone_component(
-    script: Script, component: Component, use: Use, *, counted: bool = True, reads_spec: bool = True
+    script: Script, component: Component, use: Use, *, counted: bool = True, reads_spec: bool = False
 ) -> Iterator[str]:
     """Yield the lines about the pods of a component that `has_one`.
 
-    ``reads_spec``: ``use`` reads the pod spec, with the containers of the operator, and so checks its type.
+    ``reads_spec``: ``use`` reads the pod spec, with the operator's containers, by `get`, which fails over anything but
+    an object.
     """
     name, pods = component.name, component.pods
     if not isinstance(pods, PodSpec | PodTemplate):
@@ -126,7 +127,7 @@ def lone_pod_sets(script: Script, *, asked: bool = False) -> str:
     script.features.add("lone")
     lines = [f"local function pod_sets_of(obj{', only' if asked else ''})", "  local found = {}"]
     for leaf in script.definition.leaves:
-        own = [*lone_component(script, leaf, lambda pods: pods.name, counted=False, reads_spec=False)]
+        own = [*lone_component(script, leaf, lambda pods: pods.name, counted=False)]
         own[-2:-1] = [f"    {line}" for line in _lone_pod_set(script, leaf)]
         if asked:
             start = next(at for at, line in enumerate(own) if line.startswith("  if ")) + 1

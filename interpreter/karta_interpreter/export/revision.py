@@ -97,7 +97,7 @@ def _revise_one(script: Script, scaled: Component) -> None:
             script.features |= {"limits"} if bounds else set()
             lines += _scaled(script, leaf, bounds)
         else:
-            own = [*lone_component(script, leaf, lambda pods: f"others = others + ({pods.replicas})", reads_spec=False)]
+            own = [*lone_component(script, leaf, lambda pods: f"others = others + ({pods.replicas})")]
             own[-1:-1] = [f"    local {bound}" for bound in bounds]  # one that is no number is an error
             lines += own
     lines += [f"  return with_pods(obj, replicas, scaled{', others' if has_others else ''})", "end"]
@@ -113,4 +113,4 @@ def _scaled(script: Script, component: Component, bounds: Sequence[str]) -> Iter
     def scaled(pods: Pods) -> str:
         return f"scaled = {table_of([f'pods = {pods.replicas}', *fields, *bounds])}"
 
-    yield from lone_component(script, component, scaled, reads_spec=False)
+    yield from lone_component(script, component, scaled)
