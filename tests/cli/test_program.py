@@ -113,7 +113,7 @@ def test_a_reader_that_has_enough_is_no_accident(files: Path) -> None:
 def test_colours_are_for_terminals_only(commands: Path, files: Path, karta: Callable[..., str]) -> None:
     (files / "bad.yaml").write_text(karta(replicas=".a |"))
 
-    command = [commands / "karta-interpreter", "validate", "bad.yaml"]
+    command = [str(commands / "karta-interpreter"), "validate", "bad.yaml"]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     assert "bad.yaml:16:" in output
@@ -128,7 +128,7 @@ def test_a_terminal_gets_colours_unless_it_refuses(
     ours, theirs = os.openpty()
     environment = {**os.environ, "NO_COLOR": no_color}
 
-    command = [commands / "karta-interpreter", "validate", "bad.yaml"]
+    command = [str(commands / "karta-interpreter"), "validate", "bad.yaml"]
     subprocess.run(command, stdout=theirs, stderr=subprocess.DEVNULL, env=environment, check=False)
     output = os.read(ours, 65536).decode()
     os.close(ours)
