@@ -31,9 +31,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the tests of this folder, unless `make console-test` asks for them."""
     if os.environ.get(_ASKED):
         return
-    folder = str(Path(__file__).parent)
     for item in items:
-        if str(item.path).startswith(folder):  # a fifth of the time of `is_relative_to`, for each of all tests
+        if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.skip(reason="`make console-test` runs it"))
 
 
