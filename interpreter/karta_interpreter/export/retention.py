@@ -126,11 +126,7 @@ def _counts(script: Script) -> str:
     lines = ["local function pods_of(obj, only)", "  local found = {}"]
     counts: dict[str, str] = {}
     for leaf in leaves:
-        own = [
-            *lone_component(
-                script, leaf, lambda pods: f"found[{pods.name}] = only or {pods.replicas}", reads_spec=False
-            )
-        ]
+        own = [*lone_component(script, leaf, lambda pods: f"found[{pods.name}] = only or {pods.replicas}")]
         if bounds := bounds_of(script, leaf):
             checks = [f"      count({quoted(leaf.name)}, {value})" for value in bounds.values()]
             own[-1:-1] = ["    if not only then", *checks, "    end"]
