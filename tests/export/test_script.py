@@ -8,7 +8,8 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export import script as scripts
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.export.library import used
-from karta_interpreter.export.writer import flattened, negated
+from karta_interpreter.export.lua_text import negated
+from karta_interpreter.export.writer import flattened
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition, load_documents
 from karta_interpreter.lua.script import Script

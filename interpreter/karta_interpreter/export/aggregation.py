@@ -4,10 +4,10 @@ from collections.abc import Callable, Container, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import ExportError
+from karta_interpreter.export.lua_text import key_text, quoted
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import Script, lua_value
-from karta_interpreter.export.writer import key_text, quoted
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import AggregateRule, PathPattern

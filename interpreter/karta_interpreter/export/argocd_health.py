@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.library import words_of
+from karta_interpreter.export.lua_text import quoted
 from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import Script, lua_value
-from karta_interpreter.export.writer import quoted
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status_rules import (

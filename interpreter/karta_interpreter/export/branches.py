@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 
 from karta_interpreter.export.emitter import Emitter
+from karta_interpreter.export.lua_text import bare, negated, quoted
 from karta_interpreter.export.traits import (
     hint_of,
     inside,
     is_truthy,
     singular_name,
 )
-from karta_interpreter.export.writer import Sink, Value, bare, negated, quoted
+from karta_interpreter.export.writer import Sink, Value
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import split_path

@@ -7,6 +7,7 @@ writes beside an output the place that it is read from. ExportError names what L
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from karta_interpreter.export.lua_text import bare, key_text, quoted
 from karta_interpreter.export.places import Places
 from karta_interpreter.export.traits import (
     comparison,
@@ -19,7 +20,7 @@ from karta_interpreter.export.traits import (
     singular,
     unsupported,
 )
-from karta_interpreter.export.writer import Sink, Use, Value, bare, key_text, quoted
+from karta_interpreter.export.writer import Sink, Use, Value
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.syntax import Node

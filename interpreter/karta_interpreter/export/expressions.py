@@ -8,10 +8,11 @@ from karta_interpreter.export.comments import Comment
 from karta_interpreter.export.fields import field_of
 from karta_interpreter.export.functions import Functions
 from karta_interpreter.export.library import LIBRARY, words_of
+from karta_interpreter.export.lua_text import bare, lua_name
 from karta_interpreter.export.paths import Path, paths_of
 from karta_interpreter.export.shared import is_large, name_of, repeated
 from karta_interpreter.export.traits import is_boolean
-from karta_interpreter.export.writer import Sink, Value, bare, flattened, lua_name
+from karta_interpreter.export.writer import Sink, Value, flattened
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.syntax import Node

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.export.branches import Branches
+from karta_interpreter.export.lua_text import bare, negated, quoted
 from karta_interpreter.export.patterns import lua_pattern
 from karta_interpreter.export.traits import literal, unsupported
-from karta_interpreter.export.writer import Sink, Value, bare, negated, quoted
+from karta_interpreter.export.writer import Sink, Value
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.traversal import terms_of

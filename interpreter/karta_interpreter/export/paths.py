@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from karta_interpreter.export.lua_text import quoted
 from karta_interpreter.export.traits import literal
-from karta_interpreter.export.writer import quoted
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.inprocess.reads import reach, taken

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from karta_interpreter.export.lua_text import laid_out, quoted, table_of
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import Script, has_default
 from karta_interpreter.export.traits import is_present, joined_path
-from karta_interpreter.export.writer import laid_out, quoted, table_of
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
 

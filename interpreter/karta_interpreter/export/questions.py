@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from json import loads
 
+from karta_interpreter.export.lua_text import bare, is_key, negated, quoted
 from karta_interpreter.export.pods import Pods, each_component, has_one
 from karta_interpreter.export.script import Script
-from karta_interpreter.export.writer import bare, is_key, negated, quoted
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.pods import LONGEST

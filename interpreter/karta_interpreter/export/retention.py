@@ -6,11 +6,11 @@ lists and at computed places it has the functions that match the elements of the
 
 from collections.abc import Iterable
 
+from karta_interpreter.export.lua_text import key_text, laid_out, negated, quoted, table_of
 from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
 from karta_interpreter.export.pods import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.traits import hint_of
-from karta_interpreter.export.writer import key_text, laid_out, negated, quoted, table_of
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.reads import sources
 from karta_interpreter.k8s.values import JSON

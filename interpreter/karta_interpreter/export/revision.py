@@ -6,6 +6,7 @@ others it has the functions that follow from which places counts are read, and s
 
 from collections.abc import Iterator, Sequence
 
+from karta_interpreter.export.lua_text import laid_out, quoted, table_of
 from karta_interpreter.export.paths import Path, is_read, plain_path
 from karta_interpreter.export.pods import (
     Pods,
@@ -16,7 +17,6 @@ from karta_interpreter.export.pods import (
     lone_pod_sets,
 )
 from karta_interpreter.export.script import Script, has_default
-from karta_interpreter.export.writer import laid_out, quoted, table_of
 from karta_interpreter.jq.inprocess.reads import reach, take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate

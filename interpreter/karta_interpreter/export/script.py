@@ -6,7 +6,7 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export.comments import Comment
 from karta_interpreter.export.expressions import Expressions
 from karta_interpreter.export.library import used, words_of
-from karta_interpreter.export.writer import quoted
+from karta_interpreter.export.lua_text import quoted
 from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec

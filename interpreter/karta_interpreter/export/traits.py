@@ -3,7 +3,8 @@
 from typing import Final
 
 from karta_interpreter.errors import ExportError
-from karta_interpreter.export.writer import Value, bare, quoted
+from karta_interpreter.export.lua_text import bare, quoted
+from karta_interpreter.export.writer import Value
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
