@@ -32,7 +32,7 @@ RESERVED_WORDS: Final = frozenset(
         "while",
     ]
 )
-"""Those of Lua 5.2, too: `goto` is none yet in 5.1, which Karmada has."""
+"""The reserved words of Lua 5.1, and `goto`, which gopher-lua has as well."""
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\000"}
 _LONGEST_NAME: Final = 40
 _LONGEST_TABLE: Final = 90
