@@ -158,6 +158,13 @@ def test_lists_hold_no_more_objects_than_documents(kind: str) -> None:
     assert len(read_objects(text.replace("1, ", "", 1), "many.yaml", "Job")) == 10_000
 
 
+@pytest.mark.parametrize("kind", ["[]", "{}", "null", "1"])
+def test_a_document_whose_kind_is_no_text_is_no_list(kind: str) -> None:
+    ((_, path, value),) = read_objects(f'{{"kind": {kind}, "items": [1]}}', "-", "Job")
+
+    assert (path, value) == ((), {"kind": json.loads(kind), "items": [1]})
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -78,7 +78,7 @@ def read_objects(text: str, source: str, *kinds: str) -> list[tuple[Document, Pa
     >>> [(path, value) for _, path, value in read_objects("kind: JobList\nitems: [{kind: Job}]", "-", "Job")]
     [(('items', 0), {'kind': 'Job'})]
     """
-    lists = {"List", *(f"{kind}List" for kind in kinds)}
+    lists = ("List", *(f"{kind}List" for kind in kinds))
     found: list[tuple[Document, Path, JSON]] = []
     for document in read_documents(text, source):
         value = document.value
