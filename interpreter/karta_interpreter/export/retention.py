@@ -4,7 +4,7 @@ A field at a path through objects alone is at the same path in both objects: the
 lists and at computed places it has the functions that match the elements of the lists.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from karta_interpreter.export.lua_text import key_text, laid_out, negated, quoted, table_of
 from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
@@ -118,35 +118,51 @@ def _counts(script: Script) -> str:
     leaves = script.definition.leaves
     if not leaves:
         return ""
-    floors = {leaf.name: _fields(leaf.min_replicas) for leaf in leaves if leaf.min_replicas}
-    if not all(has_plain_count(script, leaf) for leaf in leaves) or "" in floors.values():
-        if not all(has_lone_count(script, leaf) for leaf in leaves):
-            return f"keep_counts({script.components()}, pairing)"
+    bounds = {leaf.name: _fields(leaf.min_replicas) for leaf in leaves if leaf.min_replicas}
+    if all(has_plain_count(script, leaf) for leaf in leaves) and "" not in bounds.values():
+        return _plain_counts(script, bounds)
+    if all(has_lone_count(script, leaf) for leaf in leaves):
         return f"keep_counts({lone_pod_sets(script, asked=True)}, pairing, {_places(script)})"
-    lines = ["local function pods_of(obj, only)", "  local found = {}"]
-    counts: dict[str, str] = {}
-    for leaf in leaves:
-        own = [*lone_component(script, leaf, lambda pods: f"found[{pods.name}] = only or {pods.replicas}")]
-        if bounds := bounds_of(script, leaf):
-            checks = [f"      count({quoted(leaf.name)}, {value})" for value in bounds.values()]
-            own[-1:-1] = ["    if not only then", *checks, "    end"]
-        if len(leaves) == 1:
-            lines += own
-        else:
-            lines += [f"  if not only or only == {quoted(leaf.name)} then", *(f"  {line}" for line in own), "  end"]
-        if leaf.replicas and (path := plain_path(leaf.replicas.node)):
-            counts[leaf.name] = path.keys
-    script.add("\n".join([*lines, "  return found", "end"]))
-    if not counts:
+    return f"keep_counts({script.components()}, pairing)"
+
+
+def _plain_counts(script: Script, bounds: Mapping[str, str]) -> str:
+    """Return the call for counts at paths through objects; ``bounds``: the paths of what each lower bound reads."""
+    _pods_of(script)
+    paths = {
+        leaf.name: path.keys
+        for leaf in script.definition.leaves
+        if leaf.replicas and (path := plain_path(leaf.replicas.node))
+    }
+    if not paths:
         return "keep_counts_at({}, pods_of, pairing)"
     script.features.add("counts")
-    script.add(f"local count_paths = {table_of([f'{key_text(name)} = {keys}' for name, keys in counts.items()])}")
-    if not floors:
+    script.add(f"local count_paths = {_table_of_components(paths)}")
+    if not bounds:
         return "keep_counts_at(count_paths, pods_of, pairing)"
     # Where a bound is unset, the Karta reads the pods as well, and fails over those that are none.
     script.features.add("bounded_counts")
-    script.add(f"local bounds = {table_of([f'{key_text(name)} = {fields}' for name, fields in floors.items()])}")
+    script.add(f"local bounds = {_table_of_components(bounds)}")
     return "keep_counts_at(count_paths, pods_of, pairing, bounds)"
+
+
+def _pods_of(script: Script) -> None:
+    """Write the function that returns the pods of each component, or whether ``only`` one has pods."""
+    leaves = script.definition.leaves
+    lines = ["local function pods_of(obj, only)", "  local found = {}"]
+    for leaf in leaves:
+        own = [*lone_component(script, leaf, lambda pods: f"found[{pods.name}] = only or {pods.replicas}")]
+        if limits := bounds_of(script, leaf):
+            checks = [f"      count({quoted(leaf.name)}, {value})" for value in limits.values()]
+            own[-1:-1] = ["    if not only then", *checks, "    end"]
+        if len(leaves) > 1:
+            own = [f"  if not only or only == {quoted(leaf.name)} then", *(f"  {line}" for line in own), "  end"]
+        lines += own
+    script.add("\n".join([*lines, "  return found", "end"]))
+
+
+def _table_of_components(values: Mapping[str, str]) -> str:
+    return table_of([f"{key_text(name)} = {value}" for name, value in values.items()])
 
 
 def _places(script: Script) -> str:
