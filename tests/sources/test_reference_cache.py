@@ -87,6 +87,7 @@ async def test_objects_are_told_apart_by_their_namespaces(tmp_path: Path, folder
         reader = running.cluster.referenced
         await _until(running, lambda: reader.get(HALL, "town", "great") is not None)
         assert reader.get(HALL, "village", "great") is None
+        assert reader.get(HALL, "village", "town/great") is None, "a name is no way into another namespace"
         assert (len(reader.list(HALL, "town")), len(reader.list(HALL, "village"))) == (1, 0)
 
 

@@ -41,6 +41,9 @@ class ReferenceCache:
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """The object of that name, None when there is none; raises QueryReferenceError where the kind is not known."""
         objects = self._objects(gvk)
+        # No name has a slash; with one it would be the key of an object in another namespace.
+        if "/" in name:
+            return None
         # An object of a cluster-scoped kind has its name alone as key.
         return objects.get(f"{namespace}/{name}") or objects.get(name)
 
