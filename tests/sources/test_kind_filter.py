@@ -71,3 +71,13 @@ def test_scripts_of_what_is_left_out_do_not_answer(tmp_path: Path) -> None:
     snapshot = Store(catalogue=False, overrides=[tmp_path], selection=Selection(without=(answered.kind,))).load()
 
     assert (snapshot.kinds(), snapshot.findings) == ([], ()), "the name is known"
+
+
+def test_broken_scripts_of_what_is_left_out_are_left_out_too(tmp_path: Path, gvk: Callable[[str], GVK]) -> None:
+    # A quarantined kind keeps its registration, so that a kind that is left out would still be called.
+    for kind in ("A", "B"):
+        (tmp_path / f"{kind}.yaml").write_text(customization(kind, Retain="function Retain("))
+
+    snapshot = Store(catalogue=False, overrides=[tmp_path], selection=Selection(without=("A",))).load()
+
+    assert [broken.gvk for broken in snapshot.quarantined] == [gvk("B")]

@@ -165,13 +165,16 @@ class Selection:
             return layer
         return Layer(
             tuple(entry for entry in layer.entries if self.takes(entry.definition.gvk)),
-            tuple(broken for broken in layer.quarantined if broken.gvk is None or self.takes(broken.gvk)),
+            self._quarantined(layer.quarantined),
         )
 
     def overrides(self, overrides: Overrides) -> Overrides:
-        """The scripts of the kinds that are served."""
+        """The scripts of the kinds that are served; what cannot be read may be for any kind."""
         taken = {gvk: scripts for gvk, scripts in overrides.scripts.items() if self.takes(gvk)}
-        return replace(overrides, scripts=taken)
+        return replace(overrides, scripts=taken, quarantined=self._quarantined(overrides.quarantined))
+
+    def _quarantined(self, quarantined: Iterable[Quarantined]) -> tuple[Quarantined, ...]:
+        return tuple(broken for broken in quarantined if broken.gvk is None or self.takes(broken.gvk))
 
     def findings(self, known: Iterable[GVK]) -> Iterator[Finding]:
         """A warning for each name that matches no kind of the sources."""
