@@ -159,6 +159,11 @@ def test_names_are_signed_for_when_they_are_missing(names: tuple[str, ...], is_n
     assert {NAME, *names} == {*keyring.pair.names}
 
 
+def test_an_address_with_a_scope_is_signed_for_once() -> None:
+    plan = rotation(names=("fe80::1%eth0",))
+    assert len(passing(plan, 2)) == 1
+
+
 def test_replicas_of_two_minds_do_not_sign_against_each_other() -> None:
     one, other = rotation(names=("a.example", "FD00::01")), rotation(names=("b.example",))
     keyring = one.turn(other.turn(one.turn(NOTHING, START), START), START)

@@ -194,12 +194,12 @@ def _left(certificate: x509.Certificate, now: datetime) -> timedelta:
 
 
 def _canonical(name: str) -> str:
-    """Return a name as certificates spell it.
+    """Return a name as certificates spell it: an address has no scope there.
 
-    >>> _canonical("FD00::01"), _canonical("Karta.example.com")
-    ('fd00::1', 'Karta.example.com')
+    >>> _canonical("FD00::01"), _canonical("fe80::1%eth0"), _canonical("Karta.example.com")
+    ('fd00::1', 'fe80::1', 'Karta.example.com')
     """
     try:
-        return str(ipaddress.ip_address(name))
+        return str(ipaddress.ip_address(name)).partition("%")[0]
     except ValueError:
         return name
