@@ -1,5 +1,6 @@
 """Certificates for tests, issued by nobody in particular."""
 
+import base64
 from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
@@ -43,3 +44,12 @@ def chain_pem(key: Key, names: tuple[str, ...] = ("localhost",), life: timedelta
 def key_pem(key: Key, password: bytes = b"") -> bytes:
     encryption = BestAvailableEncryption(password) if password else NoEncryption()
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)
+
+
+def with_unknown_curve(pem: bytes) -> bytes:
+    """Return a certificate or a key of P-256 with another curve, which no program knows."""
+    begin, *lines, end = pem.splitlines()
+    der = base64.b64decode(b"".join(lines))
+    curve = bytes.fromhex("06082a8648ce3d0301")  # of X9.62; 07 is P-256
+    assert curve + b"\x07" in der
+    return b"\n".join([begin, base64.b64encode(der.replace(curve + b"\x07", curve + b"\x77")), end, b""])

@@ -13,7 +13,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server.certificate import Authority, Certificate, check_pair
-from tests.server.pairs import Key, chain_pem, key_pem, new_key
+from tests.server.pairs import Key, chain_pem, key_pem, new_key, with_unknown_curve
 
 SOURCES = {"chain": "tls.crt", "key": "tls.key"}
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -115,6 +115,18 @@ def test_a_certificate_is_refused_from_its_end_on() -> None:
             b"-----BEGIN PRIVATE KEY-----\nanVuaw==\n-----END PRIVATE KEY-----\n",
             "tls.key holds no PEM private key",
             id="junk where a key should be",
+        ),
+        pytest.param(
+            chain_pem(KEY),
+            with_unknown_curve(key_pem(KEY)),
+            "tls.key holds no PEM private key that OpenSSL can read",
+            id="a key of an unknown curve",
+        ),
+        pytest.param(
+            with_unknown_curve(chain_pem(KEY)),
+            key_pem(KEY),
+            "the certificate in tls.crt has a key that OpenSSL cannot read",
+            id="a certificate for a key of an unknown curve",
         ),
         pytest.param(
             chain_pem(KEY) + chain_pem(KEY)[:200],

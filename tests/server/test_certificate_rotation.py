@@ -10,6 +10,7 @@ from cryptography.x509.verification import PolicyBuilder, Store
 
 from karta_interpreter.server.ca_rotation import Keyring, Rotation, read_keyring, signer_of
 from karta_interpreter.server.certificate import Authority
+from tests.server.pairs import with_unknown_curve
 from tests.server.secrets import START
 
 NAME = "interpreter.karmada-system.svc"
@@ -108,6 +109,22 @@ OTHER = rotation().turn(NOTHING, START)
         pytest.param({"tls.key": b"junk"}, False, True, id="the key is junk: signed again by the same authority"),
         pytest.param({"tls.crt": None}, False, True, id="no certificate: signed again by the same authority"),
         pytest.param({"authority.key": b"junk"}, True, False, id="no key of the authority: a successor, no haste"),
+        pytest.param(
+            {"authority.key": with_unknown_curve(WHOLE.authorities[0].key_pem)},
+            True,
+            False,
+            id="the key of the authority is of an unknown curve",
+        ),
+        pytest.param(
+            {"authority.crt": with_unknown_curve(WHOLE.authorities[0].pem)},
+            True,
+            False,
+            id="so is its certificate",
+        ),
+        pytest.param({"tls.crt": with_unknown_curve(WHOLE.data()["tls.crt"])}, False, True, id="so is the one served"),
+        pytest.param(
+            {"authority.key": None, "ca.crt": with_unknown_curve(WHOLE.bundle)}, False, False, id="so is the bundle"
+        ),
         pytest.param({"ca.crt": b"junk"}, True, True, id="the bundle is junk: written anew"),
         pytest.param({"authority.key": None, "ca.crt": None}, False, False, id="signed by nobody known: all anew"),
         pytest.param({"authority.key": OTHER.authorities[0].key_pem}, True, False, id="the key of another one is none"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.errors import ServeError
@@ -96,7 +96,7 @@ def signer_of(keyring: Keyring) -> x509.Certificate | None:
     """Return the authority that signed what is served, if it is trusted."""
     if leaf := keyring.leaf:
         for each in keyring.trusted:
-            with suppress(ValueError, TypeError, InvalidSignature):
+            with suppress(ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
                 leaf.verify_directly_issued_by(each)
                 return each
     return None

@@ -75,12 +75,16 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
 
 def _check_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]) -> None:
     try:
+        public = leaf.public_key()
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise ServeError(f"the certificate in {sources['chain']} has a key that OpenSSL cannot read: {error}") from error
+    try:
         private = load_pem_private_key(key, password=None)
     except TypeError as error:
         raise ServeError(f"the key in {sources['key']} is encrypted: give one without a password") from error
     except (ValueError, UnsupportedAlgorithm) as error:
         raise ServeError(f"{sources['key']} holds no PEM private key that OpenSSL can read") from error
-    if private.public_key() != leaf.public_key():
+    if private.public_key() != public:
         raise ServeError(
             f"the key in {sources['key']} does not belong to the certificate in {sources['chain']}: give a pair"
         )
@@ -139,12 +143,14 @@ class Authority:
         """The CA of a PEM certificate and its PEM key; raises ValueError when they are no pair."""
         loaded = x509.load_pem_x509_certificate(certificate)
         try:
-            private = load_pem_private_key(key, password=None)
+            private, public = load_pem_private_key(key, password=None), loaded.public_key()
         except TypeError as error:
             raise ValueError("the key is encrypted") from error
+        except UnsupportedAlgorithm as error:
+            raise ValueError(f"OpenSSL cannot read it: {error}") from error
         if not isinstance(private, ec.EllipticCurvePrivateKey):
             raise ValueError("the key is not one for elliptic curves")  # noqa: TRY004 - the content is wrong
-        if private.public_key() != loaded.public_key():
+        if private.public_key() != public:
             raise ValueError("the key does not belong to the certificate")
         return cls(loaded, private)
 
