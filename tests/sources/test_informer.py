@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.informer import Informer
 from tests.sources.running import FAST, expressions, quarantined, running_cluster
@@ -229,3 +230,38 @@ async def test_a_late_answer_brings_no_deleted_object_back_and_versions_end_with
     await asyncio.wait({following})
 
     assert (list(during), list(informer.objects)) == ([], ["a"])
+
+
+class _RefusingApi:
+    """A collection that is forbidden for longer than `Pace.absent`, and then missing; the last list has no end."""
+
+    def __init__(self) -> None:
+        self.answers = iter((0, 403, 403, 404))
+        self.was_missing = asyncio.Event()
+
+    async def pages(self, _: str) -> AsyncGenerator[Object]:
+        answer = next(self.answers, None)
+        if answer is None:
+            self.was_missing.set()
+            await asyncio.Event().wait()
+        if answer:
+            await asyncio.sleep(FAST.absent)
+            raise ClusterError("refused", status=answer)
+        yield {"metadata": {"resourceVersion": "5"}, "items": [_object("5")]}
+
+    async def watch(self, *_: str, timeout_seconds: int) -> AsyncGenerator[tuple[str, Object]]:
+        if timeout_seconds:
+            raise ClusterError("too old", status=410)
+        yield "BOOKMARK", {}
+
+
+async def test_the_time_in_which_objects_were_forbidden_does_not_count_as_missing() -> None:
+    api: Any = _RefusingApi()
+    informer = Informer(api, KARTAS, dict, FAST)
+    following = asyncio.create_task(informer.follow(lambda: None))
+    async with asyncio.timeout(HANG):
+        await api.was_missing.wait()
+    following.cancel()
+    await asyncio.wait({following})
+
+    assert (list(informer.objects), informer.absent) == (["a"], False)

@@ -81,7 +81,7 @@ class Informer(Generic[View]):
         self._failures = 0
         self._not_listed: ClusterError | None = None
         self._not_watched: ClusterError | None = None
-        self._refused_since: float | None = None
+        self._refused_since = 0.0
         self._in_step = time.monotonic()
 
     @property
@@ -139,23 +139,24 @@ class Informer(Generic[View]):
                     objects.update((_name(item), self._view(item)) for item in items)
                     versions.update((_name(item), _number(item)) for item in items)
         except ClusterError as error:
-            self._not_listed = error
             self._note_rejection(error)
             raise
         self.objects, self._versions = objects, versions
         self.known = self.listed = True
         self.absent = False
-        self._not_listed = self._refused_since = None
+        self._not_listed = None
         self._in_step = time.monotonic()
         return version
 
     def _note_rejection(self, error: ClusterError) -> None:
         now = time.monotonic()
+        # A collection that was forbidden has not been missing for that time.
+        if self._not_listed is None or self._not_listed.status != error.status:
+            self._refused_since = now
+        self._not_listed = error
         missing = error.status == HTTPStatus.NOT_FOUND
         if not missing and error.status != HTTPStatus.FORBIDDEN:
-            self._refused_since = None
             return
-        self._refused_since = self._refused_since or now
         lasts = now - self._refused_since >= self._pace.absent
         if missing and lasts:
             self.objects = {}
