@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter.errors import ServeError
 from karta_interpreter.server import listener
 from karta_interpreter.server.listener import Connections
 from karta_interpreter.server.server import Server
@@ -51,6 +52,13 @@ def of(server: Server) -> Connections:
 
 async def is_closed(client: Client) -> bool:
     return await client.remainder() == b""
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 64])
+async def test_a_host_that_is_no_name_is_an_error(host: str) -> None:
+    with pytest.raises(ServeError, match=f'cannot listen on {host} port 0: "{host}" is no host name'):
+        async with serving(8, host=host):
+            pass
 
 
 async def test_clients_without_a_handshake_make_room_for_others() -> None:

@@ -194,6 +194,13 @@ async def test_nothing_listens_where_a_server_is_away(tmp_path: Path) -> None:
     assert "nothing listens there" in str(error)
 
 
+async def test_a_host_that_is_no_name_cannot_be_resolved(tmp_path: Path) -> None:
+    async with ApiServer.of(write_kubeconfig(tmp_path / "config", "https://a..b")) as api:
+        error = await _failure(api.get("/a"))
+
+    assert (error.status, error.reason) == (0, "UnknownHost")
+
+
 async def test_a_server_that_does_not_answer_is_given_up(
     scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

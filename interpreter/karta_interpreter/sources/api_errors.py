@@ -120,7 +120,8 @@ def _why_unreachable(error: BaseException) -> tuple[str, str]:
         return "Certificate", f"the server's certificate is not trusted: {what}; {hint}"
     if isinstance(error, ssl.SSLError) or isinstance(cause, ssl.SSLError):
         return "TLS", f"no TLS connection: {cause}; check the scheme and port of the server, and the client certificate"
-    if isinstance(cause, socket.gaierror):
+    # Python encodes a host name as IDNA before it asks for its address.
+    if isinstance(cause, socket.gaierror | UnicodeError):
         return "UnknownHost", "the host name cannot be resolved; check the server in the kubeconfig, and DNS"
     if getattr(cause, "errno", None) == errno.ECONNREFUSED:
         return "Refused", "connection refused, nothing listens there; check that the server runs, and its port"

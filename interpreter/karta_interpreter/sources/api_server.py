@@ -205,7 +205,7 @@ class ApiServer:
                     finally:
                         # One that was read to its end has given its connection back; a watch ends with its connection.
                         response.close()
-                except (ClientError, OSError) as error:
+                except (ClientError, OSError, UnicodeError) as error:
                     # aiohttp derives its errors about TLS from it: the CA or our certificate may have been rotated.
                     if isinstance(error, ssl.SSLError):
                         self._give_up(client)
