@@ -2,7 +2,7 @@
 
 import pytest
 
-from karta_interpreter.console.texts import TextError, read_items, read_object
+from karta_interpreter.console.texts import TextError, read_items, read_object, read_objects
 
 WRONG = [
     pytest.param("a: [", 2, id="no YAML: where it ends"),
@@ -19,6 +19,12 @@ def test_a_text_without_one_object_has_a_reason_and_a_line(text: str, line: int)
         read_object(text)
     assert str(found.value)
     assert found.value.line == line
+
+
+def test_one_of_several_objects_without_a_kind_has_its_line() -> None:
+    with pytest.raises(TextError) as found:
+        read_objects("apiVersion: v1\nkind: Pod\n---\nkind: Pod\n")
+    assert found.value.line == 4
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n", "---\n"])

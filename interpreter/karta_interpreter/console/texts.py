@@ -1,7 +1,7 @@
 """The texts of the page: Kubernetes objects, and where each of their values stands."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -50,17 +50,15 @@ def read_object(text: str) -> Place | None:
     if len(places) > 1:
         line, column = places[1].position(())
         raise TextError(f"there are {len(places)} objects; give one", line, column)
-    for place in places:
-        try:
-            GVK.of(place.value)
-        except InterpretationError as error:
-            raise TextError(str(error), *place.position(())) from error
+    _check_kinds(places)
     return places[0] if places else None
 
 
 def read_objects(text: str) -> list[Object]:
     """The objects of a text; raises TextError."""
-    return [place.value for place in _objects(text)]
+    places = list(_objects(text))
+    _check_kinds(places)
+    return [place.value for place in places]
 
 
 def read_items(text: str) -> list[tuple[Place, StatusItem]]:
@@ -82,6 +80,14 @@ def path_of(field: str) -> Path:
     """
     steps = (match.groups() for match in _STEP.finditer(field))
     return tuple(int(index) if index else (quoted or plain) for quoted, index, plain in steps)
+
+
+def _check_kinds(places: Iterable[Place]) -> None:
+    for place in places:
+        try:
+            GVK.of(place.value)
+        except InterpretationError as error:
+            raise TextError(str(error), *place.position(())) from error
 
 
 def _objects(text: str) -> Iterator[Place]:
