@@ -46,6 +46,10 @@ def bearer_token(authorization: str | None) -> str:
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise unauthenticated("the request needs a header Authorization: Bearer TOKEN")
+    try:
+        token.encode()
+    except UnicodeEncodeError:  # bytes of a header that are not UTF-8 are surrogates
+        raise unauthenticated("the token is not UTF-8") from None
     return token.strip()
 
 

@@ -28,6 +28,7 @@ _HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "
 _READS: Final = {"get", "list"}
 _LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
+_ANYTHING: Final = re.compile("")
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -136,7 +137,7 @@ class Edge:
         async def refuse(_: Asked) -> Response:
             raise _unknown(methods, request.method)
 
-        return Route.of(request.method, request.path, "list", refuse), Asked(request)
+        return Route(request.method, _ANYTHING, "list", refuse), Asked(request)
 
 
 def _unknown(methods: Sequence[str], method: str) -> ApiError:
