@@ -133,6 +133,8 @@ def test_a_function_that_pcall_calls_has_no_name() -> None:
         pytest.param("math.mod('7', -3)", -2, id="of text"),
         pytest.param("('\\255É'):lower()", "\ufffdé", id="letters among bytes"),
         pytest.param("string.format('%s\\200%2s', 'é', '\\255')", "é\ufffd \ufffd", id="a form with bytes"),
+        pytest.param("string.format('%c%c', 0xD7FF, 0xD800)", "\ud7ff\ufffd", id="half a surrogate pair"),
+        pytest.param("string.format('%c%c', 0xDFFF, 0xE000)", "\ufffd\ue000", id="the other half"),
         pytest.param("string.format('%s', -2^63)", "-9223372036854775808", id="the least integer"),
     ],
 )

@@ -137,7 +137,9 @@ def _number(directive: _Directive, value: float) -> str:
 
 def _integer(directive: _Directive, value: int, verb: str) -> str:
     if verb == "c":
-        return directive.padded(chr(value) if 0 <= value <= 0x10FFFF else "\ufffd")  # noqa: PLR2004 - Unicode's end
+        # Go writes no half of a surrogate pair either.
+        is_character = 0 <= value <= 0x10FFFF and not 0xD800 <= value <= 0xDFFF  # noqa: PLR2004 - of Unicode
+        return directive.padded(chr(value) if is_character else "\ufffd")
     if verb == "U":
         return directive.padded(f"U+{value & 0xFFFFFFFFFFFFFFFF:04X}")
     base = _INTEGER_BASES[verb]
