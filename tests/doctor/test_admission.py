@@ -21,6 +21,7 @@ def webhook(client: Raw, policy: str = "Fail") -> Raw:
     [
         pytest.param([], [], id="who checks no Kartas needs nothing"),
         pytest.param([admission()], [], id="an empty one asks nobody"),
+        pytest.param([{"metadata": {"name": "karta-interpreter"}}], [], id="the API server leaves an empty list out"),
         pytest.param([admission(webhook(REGISTERED))], [(Level.OK, "are checked")], id="the same authority"),
         pytest.param(
             [admission(webhook(REGISTERED), webhook({"caBundle": "b2xk"}) | {"name": "somebody.elses"})],

@@ -181,7 +181,7 @@ def judge_rules(ours: Sequence[Webhook]) -> Iterator[Result]:
 def judge_admission(configurations: Sequence[Object], ours: Sequence[Webhook]) -> Iterator[Result]:
     """Check that installed admission webhooks trust the CA of our registration; no result where none is installed."""
     trusted = {webhook.client.ca_bundle for webhook in ours}
-    entries = [entry for each in configurations for entry in each["webhooks"] if entry["name"] in WEBHOOKS]
+    entries = [entry for each in configurations for entry in each.get("webhooks") or () if entry["name"] in WEBHOOKS]
     if not entries or not trusted:
         return
     strangers = [each for each in entries if _client(each.get("clientConfig") or {}).ca_bundle not in trusted]
