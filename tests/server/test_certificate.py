@@ -125,7 +125,7 @@ def test_a_certificate_is_refused_from_its_end_on() -> None:
         pytest.param(
             with_unknown_curve(chain_pem(KEY)),
             key_pem(KEY),
-            "the certificate in tls.crt has a key that OpenSSL cannot read",
+            "tls.crt is for a key that OpenSSL cannot read",
             id="a certificate for a key of an unknown curve",
         ),
         pytest.param(

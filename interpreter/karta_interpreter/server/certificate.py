@@ -77,7 +77,7 @@ def _check_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]
     try:
         public = leaf.public_key()
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise ServeError(f"the certificate in {sources['chain']} has a key that OpenSSL cannot read: {error}") from error
+        raise ServeError(f"{sources['chain']} is for a key that OpenSSL cannot read: {error}") from error
     try:
         private = load_pem_private_key(key, password=None)
     except TypeError as error:
