@@ -1,9 +1,14 @@
+import asyncio
+import errno
 import os
+from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from karta_interpreter.sources.file_scan import list_files
+from karta_interpreter.sources.file_scan import changes, list_files
+from tests.waiting import HANG
 
 
 def _touch(*paths: Path) -> None:
@@ -101,6 +106,23 @@ def test_a_root_that_is_missing_is_reported(tmp_path: Path) -> None:
 def test_a_link_that_leads_nowhere_is_reported(tmp_path: Path, name: str) -> None:
     (tmp_path / name).symlink_to("nowhere")
     assert list_files(tmp_path).unreadable == ((tmp_path / name, "the link leads to nowhere, which does not exist"),)
+
+
+async def test_a_place_that_may_not_be_searched_does_not_end_the_watch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, stat = tmp_path / "closed", os.stat
+    (closed / "kartas").mkdir(parents=True)
+
+    def refuse(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(str(closed)):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return stat(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    async with asyncio.timeout(HANG), aclosing(changes([closed / "kartas"], rescan=0.01)) as turns:
+        for _ in range(3):
+            await anext(turns)
 
 
 def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:

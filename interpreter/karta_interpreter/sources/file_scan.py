@@ -126,5 +126,6 @@ async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
 def _places(roots: Sequence[Path]) -> frozenset[Path]:
     """The folders to watch: all that may hold definitions, and where each root would appear anew."""
     inside = {folder for root in roots for folder in list_files(root).folders}
-    above = {next(place for place in (root.parent, *root.parents) if place.is_dir()) for root in roots}
+    # Not `Path.is_dir`, which raises errors such as that of a place that may not be searched or is stale.
+    above = {next(filter(os.path.isdir, (root.parent, *root.parents))) for root in roots}
     return frozenset(inside | above)
