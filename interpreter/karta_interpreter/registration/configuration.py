@@ -56,6 +56,9 @@ class Endpoint:
             raise ServeError(f'"{url}" is not a URL: {error}') from error
         if parts.scheme != "https" or not parts.hostname:
             raise ServeError(f'"{url}" cannot be registered: Karmada calls https://HOST[:PORT][/PATH] only')
+        # `urlsplit` leaves blanks out, such as the line end of an environment variable; Karmada rejects them.
+        if " " in url or not url.isprintable():
+            raise ServeError(f'"{url}" cannot be registered: Karmada allows no blank or control character in it')
         if "@" in parts.netloc or "?" in url or "#" in url:
             raise ServeError(f'"{url}" cannot be registered: Karmada allows no user, query or fragment in it')
         return cls(url if parts.path.strip("/") else url.rstrip("/") + PATH, certificates(ca_bundle))
