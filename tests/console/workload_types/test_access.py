@@ -70,7 +70,7 @@ def test_a_token_file_without_use_ends_the_start(tmp_path: Path, text: str | Non
 
 async def test_users_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
-    path.write_text(f"{OLD}\n  {NEW}   ada lovelace \n")
+    path.write_text(f"\ufeff{OLD}\n  {NEW}   ada lovelace \n", encoding="utf-8")
     file = TokenFile(path)
     assert [await file.user(OLD), await file.user(NEW)] == ["token", "ada lovelace"]
     for token in ("", OLD[:-1], f"{OLD}x", "ä" * 20):

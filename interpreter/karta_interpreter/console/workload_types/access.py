@@ -91,7 +91,8 @@ class TokenFile:
         """Allow everything."""
 
     def _read(self) -> list[tuple[str, str]]:
-        lines = (line.split(maxsplit=1) for line in self._path.read_text(encoding="utf-8").splitlines())
+        # Editors on Windows begin a file with a byte order mark.
+        lines = (line.split(maxsplit=1) for line in self._path.read_text(encoding="utf-8-sig").splitlines())
         found = [(parts[0], parts[1].strip() if len(parts) > 1 else "token") for parts in lines if parts]
         if not found:
             raise ValueError("it has no token")
