@@ -58,6 +58,18 @@ def test_calls_older_than_an_hour_are_left_out() -> None:
     assert (found["seconds"], [each["calls"] for each in found["calls"]]) == (3600, [7])
 
 
+def test_between_two_samples_the_time_is_that_of_the_calls() -> None:
+    server = Server()
+    server.pass_time(3600)
+    server.call(times=7)
+    server.pass_time(3600)
+    server.call(times=3)
+    server.now += INTERVAL - 1
+    found = server.hour.document()
+
+    assert (found["seconds"], [each["calls"] for each in found["calls"]]) == (3600 + INTERVAL - 1, [10])
+
+
 def test_an_hour_without_calls_is_empty() -> None:
     server = Server()
     server.call()

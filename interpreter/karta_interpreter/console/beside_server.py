@@ -36,7 +36,6 @@ _SAMPLES: Final = 12
 INTERVAL: Final = _HOUR / _SAMPLES
 """Seconds between two samples of the counters, of which an hour is kept."""
 _SUCCESS: Final = "success"
-_NOTHING: Final = Totals({}, {})
 
 
 class LastHour:
@@ -63,8 +62,9 @@ class LastHour:
 
     def document(self) -> Object:
         """Calls, errors and latencies by operation and kind, and their quantiles by operation."""
-        now, since = self._clock(), max(self._clock() - _HOUR, self._samples[0][0])
-        before = next((totals for at, totals in reversed(self._samples) if at <= since), _NOTHING)
+        now = self._clock()
+        # Up to an interval more than an hour: from the last sample before it, or from the first one.
+        since, before = next((each for each in reversed(self._samples) if each[0] <= now - _HOUR), self._samples[0])
         present = self._read()
         cells: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
         for (operation, kind, outcome), values in present.series.items():
