@@ -167,6 +167,10 @@ class SandboxError(InterpreterError):
         super().__init__(message)
         self.cause = cause
 
+    def after(self, seconds: float) -> str:
+        """Return the reason for a request that had so many seconds; its process knows what was left of them."""
+        return f"it takes longer than {seconds:.3g} s" if self.cause is StopCause.TIME else str(self)
+
 
 class SuiteError(InterpreterError):
     """A golden suite that cannot be read."""

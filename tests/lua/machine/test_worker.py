@@ -50,6 +50,13 @@ def test_a_process_that_does_not_even_stop_is_killed(pool: Pool) -> None:
     assert not pool.processes
 
 
+def test_an_error_names_the_time_that_was_given_and_not_what_was_left_of_it(pool: Pool) -> None:
+    place = pool.places.request("another", lambda: None)
+    threading.Timer(0.02, pool.places.release, (place,)).start()
+    with pytest.raises(LuaLimitError, match=r"longer than 0.5 s"):
+        run_in(pool, job("while true do end"), 0.5)
+
+
 def test_a_process_that_is_killed_at_work_is_a_limit(pool: Pool) -> None:
     run_in(pool, job("return {}"), HANG)
     (pid,) = pool.processes

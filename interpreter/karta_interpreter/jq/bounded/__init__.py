@@ -10,7 +10,7 @@ from typing import Final
 
 import orjson
 
-from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, SandboxError, StopCause
+from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, SandboxError
 from karta_interpreter.jq.bounded import child
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.sandbox import Pool, Process, Program
@@ -60,9 +60,7 @@ def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Po
             process.send(b"Q", child.LENGTH.pack(len(code)) + code + text, left)
             letter, payload = process.receive()
     except SandboxError as error:
-        # The error of the process names what was left of the time when it was there.
-        reason = f"it takes longer than {seconds:.3g} s" if error.cause is StopCause.TIME else str(error)
-        raise QueryLimitError(reason) from error
+        raise QueryLimitError(error.after(seconds)) from error
     if letter == child.FAILED:
         raise QueryEvaluationError(redacted(payload.decode(errors="replace")))
     if letter != child.RESULTS:

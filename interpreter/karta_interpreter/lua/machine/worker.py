@@ -116,7 +116,7 @@ def script_limits(seconds: float) -> Iterator[None]:
     try:
         yield
     except SandboxError as err:
-        raise LuaLimitError(str(err)) from err
+        raise LuaLimitError(err.after(seconds)) from err
 
 
 def start() -> Process:
