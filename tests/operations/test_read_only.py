@@ -217,6 +217,23 @@ def test_status_of_the_wrong_shape(define: Define, subject: dict[str, Any], word
         ask(define(MASTER), Operation.INTERPRET_STATUS, subject)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("1_000", id="an underscore, which only Python reads"),
+        pytest.param(" 5", id="a space"),
+        pytest.param("\u0663", id="a digit of another script"),
+        pytest.param("9223372036854775808", id="more than 64 bits"),
+        pytest.param("9" * 5000, id="more digits than Python reads"),
+        pytest.param("", id="empty"),
+    ],
+)
+def test_the_generation_of_the_template_is_read_as_karmada_reads_it(define: Define, text: str) -> None:
+    subject = obj({"observedGeneration": 1}, {"annotations": {"resourcetemplate.karmada.io/generation": text}})
+    with pytest.raises(InterpretationError, match="must be a number of 64 bits$"):  # and does not repeat the text
+        ask(define(MASTER), Operation.INTERPRET_STATUS, subject)
+
+
 def test_an_operation_that_the_definition_does_not_allow_is_refused(define: Define) -> None:
     definition = define(MASTER, operations="InterpretHealth,InterpretReplica")
     with pytest.raises(InterpretationError, match="allows InterpretHealth, InterpretReplica") as caught:

@@ -78,7 +78,7 @@ end
 local function template_generation(obj)
   local text = peek(obj, "metadata", "annotations", "resourcetemplate.karmada.io/generation")
   if type(text) ~= "string" then return nil end
-  local digits = string.match(text, "^%s*([+-]?%d+)%s*$")
+  local digits = string.match(text, "^[+-]?%d+$")
   if not digits then error("the annotation resourcetemplate.karmada.io/generation must be a number", 0) end
   return tonumber(string.match(digits, "%d+")) * (string.sub(digits, 1, 1) == "-" and -1 or 1)
 end
