@@ -57,6 +57,22 @@ def test_suites_are_answered_by_the_definition_beside_them(run: Callable[..., Re
     assert result.stderr == "1 kind, 2 cases: 2 passed, 0 failed\n"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param([], id="the current folder"),
+        pytest.param(["job.yaml"], id="a suite in it"),
+        pytest.param(["../testdata"], id="the folder by its parent"),
+    ],
+)
+def test_suites_are_found_from_inside_of_their_folder(
+    suite: Path, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, path: list[str]
+) -> None:
+    monkeypatch.chdir(suite.parent)
+    result = run("test", *path)
+    assert (result.exit_code, result.stderr) == (0, "1 kind, 2 cases: 2 passed, 0 failed\n")
+
+
 @pytest.mark.usefixtures("suite")
 def test_given_definitions_answer_instead_of_those_beside_the_suites(
     run: Callable[..., Result], tmp_path: Path, karta: Callable[..., str]

@@ -55,8 +55,9 @@ class Case:
 def find_suites(folder: Path) -> tuple[Path, ...]:
     """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted."""
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
-    # Relative to the parent, so that a folder which is itself called testdata counts.
-    return tuple(sorted(path for path in files if _TESTDATA in path.relative_to(folder.parent).parts[:-1]))
+    # A folder which is itself called testdata counts, also as the current folder, whose path has no name.
+    own = (folder.name, folder.resolve().name)
+    return tuple(sorted(path for path in files if _TESTDATA in (*own, *path.relative_to(folder).parts[:-1])))
 
 
 def home_of(suite: Path) -> Path:
@@ -65,7 +66,8 @@ def home_of(suite: Path) -> Path:
     >>> home_of(Path("kartas/batch/v1/Job/testdata/retain.yaml")).as_posix()
     'kartas/batch/v1/Job'
     """
-    return next((folder.parent for folder in suite.parents if folder.name == _TESTDATA), suite.parent)
+    folders = (*suite.parents, *suite.absolute().parents)  # the path as it is given may begin inside of testdata
+    return next((folder.parent for folder in folders if folder.name == _TESTDATA), suite.parent)
 
 
 def load_suite(path: Path) -> tuple[Case, ...]:
