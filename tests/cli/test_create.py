@@ -194,6 +194,32 @@ def test_an_update_leaves_a_case_that_has_no_answer(run: Run, files: Path) -> No
     assert (updated.exit_code, suite.read_text()) == (1, text)
 
 
+def test_an_update_keeps_the_ends_of_lines(run: Run, files: Path) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+    suite = files / "testdata" / "interpretreplica.yaml"
+    good = suite.read_bytes().replace(b"\n", b"\r\n")
+    suite.write_bytes(good.replace(b"  replica: 3\r\n", b"  replica: 4\r\n"))
+
+    updated = run("test", "--update")
+
+    assert (updated.exit_code, suite.read_bytes()) == (0, good)
+
+
+def test_an_update_goes_on_after_a_suite_that_cannot_be_written(run: Run, files: Path) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+    first, second = files / "testdata" / "a.yaml", files / "testdata" / "interpretreplica.yaml"
+    good = second.read_text()
+    in_line = '{name: a, operation: InterpretReplica, output: {replica: 4}, desiredObj: {apiVersion: "%s", kind: %s}}'
+    head = yaml.safe_load(good)["desiredObj"]
+    first.write_text(in_line % (head["apiVersion"], head["kind"]))
+    second.write_text(good.replace("  replica: 3\n", "  replica: 4\n"))
+
+    updated = run("test", "--update")
+
+    assert (updated.exit_code, second.read_text()) == (1, good)
+    assert "error: testdata/a.yaml:1: the output of this case is not a key at the beginning of a line" in updated.stderr
+
+
 def test_dependencies_are_a_block_of_yaml(run: Run, files: Path) -> None:
     text = CRD.format(kind="Bakery").replace("suspend: {type: boolean}", "secretName: {type: string}")
     (files / "crd.yaml").write_text(text)

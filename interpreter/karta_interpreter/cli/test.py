@@ -21,7 +21,7 @@ from karta_interpreter.cli.render import one_line, table, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.explain import explain
-from karta_interpreter.findings import count
+from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.k8s.yaml_writer import to_yaml
@@ -213,7 +213,14 @@ def _updated(report: Report) -> Report:
         answers = {each.case.line: answer_of(each.case, each.results) for each in changed if each.results is not None}
         left += [each for each in changed if each.results is None]
         if answers:
-            text = with_outputs(Path(source).read_text(encoding="utf-8"), source, answers)
+            # By its bytes: reading it as text would lose the line ends of Windows.
+            old = Path(source).read_bytes().decode()
+            try:
+                text = with_outputs(old, source, answers)
+            except SuiteError as error:
+                click.echo(escaped(f"error: {error}"), err=True)
+                left += [each for each in changed if each.results is not None]
+                continue
             write_files(Path(source).parent, {Path(source).name: text})
             click.echo(f"{source}: updated {count(len(answers), 'output')}", err=True)
     return replace(report, outcomes=tuple(left))

@@ -70,4 +70,5 @@ def _replaced(lines: list[str], place: str, output: JSON) -> list[str]:
         if not is_comment and (not is_blank or after == end):
             after = end + 1
         end += 1
-    return [*lines[:at], to_authored_yaml({"output": output}), *lines[after:]]
+    written = to_authored_yaml({"output": output})
+    return [*lines[:at], written.replace("\n", "\r\n") if lines[at].endswith("\r\n") else written, *lines[after:]]
