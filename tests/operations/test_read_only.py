@@ -230,7 +230,7 @@ def test_status_of_the_wrong_shape(define: Define, subject: dict[str, Any], word
 )
 def test_the_generation_of_the_template_is_read_as_karmada_reads_it(define: Define, text: str) -> None:
     subject = obj({"observedGeneration": 1}, {"annotations": {"resourcetemplate.karmada.io/generation": text}})
-    with pytest.raises(InterpretationError, match="must be a number of 64 bits$"):  # and does not repeat the text
+    with pytest.raises(InterpretationError, match=r"must be a number of 64 bits$"):  # and does not repeat the text
         ask(define(MASTER), Operation.INTERPRET_STATUS, subject)
 
 

@@ -1,9 +1,9 @@
 """``karta-interpreter query``: one expression, tried on an object."""
 
-import json
 from collections.abc import Iterator
 
 import click
+import orjson
 
 from karta_interpreter.cli.answers import changes, short
 from karta_interpreter.cli.files import read_object
@@ -78,7 +78,7 @@ def _assigned(query: Query, workload: Object, value: JSON) -> JSON:
 
 def _value(text: str) -> JSON:
     try:
-        return json.loads(text)
+        return orjson.loads(text)  # unlike `json`, no NaN, no half of a surrogate pair, and no depth without end
     except ValueError as error:
         raise UsageProblem(
             f"error: --assign {text}: this is not JSON; a string needs quotes of its own: '\"{text}\"'"
