@@ -47,6 +47,13 @@ def test_a_field_of_a_status_is_a_step_of_its_pointer(define: Define) -> None:
     assert [fact.answer for fact in found.facts if fact.value == 2] == ["/status/cars~1ready"]
 
 
+@pytest.mark.parametrize("status", ["text", [1], 3, True])
+def test_a_status_that_is_no_object_stays_as_long_as_no_cluster_reports(define: Define, status: Any) -> None:
+    obj = {**train(HOT), "status": status}
+    explanation = explain(define(), Call(Operation.AGGREGATE_STATUS, obj))
+    assert explanation.results == {"aggregatedStatus": obj}
+
+
 def test_what_a_script_reads_is_not_traced(define: Define) -> None:
     found = explain(define(annotations={"lua": SCRIPT}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready")))
 

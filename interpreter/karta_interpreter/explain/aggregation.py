@@ -46,7 +46,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     merged = recorded.status(reports) if len(reports) > 1 else dict(reports[0].status) if reports else {}
     if len(reports) == 1:
         recorded.parts = {("status", field): [Part(reports[0], value)] for field, value in merged.items()}
-    for field, value in (after or {}).items():
+    for field, value in after.items() if isinstance(after, dict) else ():  # without a report anything stays as it is
         yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
     for path, _, new in changes(before or {}, after or {}):
         if new in (None, NOTHING):
