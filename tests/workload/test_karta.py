@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter import GVK, DefinitionError, Karta, Severity, Workload, WorkloadError
+from karta_interpreter import GVK, DefinitionError, Karta, Severity, Workload, WorkloadError, WorkloadTree
 
 Raw = Callable[[str], dict[str, Any]]
 
@@ -141,6 +141,40 @@ JOB: dict[str, Any] = {
         pytest.param(lambda job: job.with_references([3]), "an object is a dict", id="a reference that is no object"),
         pytest.param(lambda _: Workload(WRONG, JOB), "is a Karta, not str", id="no Karta"),
         pytest.param(lambda job: job.karta.answers([JOB]), "an object is a dict", id="answers about a list"),
+        *(
+            pytest.param(
+                lambda job, value=value: job.karta.explain("ReviseReplica", JOB, replicas=value), message, id=message
+            )
+            for value, message in (
+                ("3", "replicas are a whole number, not str"),
+                (True, "replicas are a whole number, not bool"),
+                (2.0, "replicas are a whole number, not float"),
+            )
+        ),
+        pytest.param(lambda job: job.karta.explain(3, JOB), "there is no operation 3", id="a number for an operation"),
+        pytest.param(
+            lambda job: job.karta.explain("AggregateStatus", JOB, statuses=3),
+            "statuses are a list of objects, not int",
+            id="a number for statuses",
+        ),
+        *(
+            pytest.param(lambda job, ask=ask: ask(job, 3), "pods are a list of objects, not int", id=f"pods {name}")
+            for name, ask in (
+                ("to attribute", lambda job, pods: job.attribute(pods)),
+                ("of groups", lambda job, pods: job.pod_groups(pods)),
+                ("of a tree", WorkloadTree.build),
+            )
+        ),
+        pytest.param(
+            lambda job: job.root.update_pods({"": {"labels": {}}}),
+            "give a PodChanges for an instance, not dict",
+            id="a dict for changes",
+        ),
+        pytest.param(
+            lambda job: job.root.update_fragmented_pod_specs({"": 3}),
+            "give a FragmentedPodSpec for an instance, not int",
+            id="a number for pieces",
+        ),
     ],
 )
 def test_a_wrong_type_is_an_error_of_this_library(ask: Callable[[Any], object], message: str) -> None:

@@ -75,6 +75,11 @@ def test_they_say_what_they_are(workload: Workload) -> None:
     assert repr(workload.karta) == "Karta(orchestra: toys.example.com/v1, Kind=Orchestra)"
 
 
+def test_a_name_that_is_no_text_is_not_shown(workload: Workload) -> None:
+    numbered = workload.replaced({**workload.object, "metadata": {"name": 3, "namespace": 4}})
+    assert repr(numbered) == "Workload(toys.example.com/v1, Kind=Orchestra )"
+
+
 def test_all_matching_statuses_come_in_their_order(make: Any) -> None:
     conditions = [{"type": "OutOfTune", "status": "True", "reason": "Rain"}]
     status = make("Orchestra", status={"phase": "Playing", "conditions": conditions}).status

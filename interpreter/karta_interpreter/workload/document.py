@@ -1,6 +1,6 @@
 """What an object must be before anything is asked of it, and what no change may make of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import isfinite
@@ -24,6 +24,16 @@ def checked_object(value: JSON, noun: str = "an object") -> Object:
 
 
 checked_pod = partial(checked_object, noun="a pod")
+
+
+def checked_objects(values: JSON, plural: str, noun: str = "an object") -> Iterator[Object]:
+    """Return the values, each of which has to be a dict of JSON values; raises WorkloadError as `checked_object`."""
+    if not isinstance(values, Iterable):
+        raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}")
+    return map(partial(checked_object, noun=noun), values)
+
+
+checked_pods = partial(checked_objects, plural="pods", noun="a pod")
 
 
 def check_workload(obj: JSON, gvk: GVK | None) -> None:

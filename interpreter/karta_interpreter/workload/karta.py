@@ -15,7 +15,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, catalogue_kinds, load_documents, load_object
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.workload.document import check_json, checked_object, reading
+from karta_interpreter.workload.document import check_json, checked_object, checked_objects, reading
 
 if TYPE_CHECKING:
     from karta_interpreter.explain import Explanation
@@ -103,8 +103,11 @@ class Karta:
         from karta_interpreter.operations import Call, Operation, StatusItem  # noqa: PLC0415 - as above
 
         if operation not in list(Operation):
-            raise WorkloadError(f"there is no operation {operation}; {did_you_mean(operation, list(Operation))}")
-        for value in (obj, {} if observed is None else observed, *statuses):
+            raise WorkloadError(f"there is no operation {operation}; {did_you_mean(str(operation), list(Operation))}")
+        if type(replicas) not in (int, type(None)):
+            raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
+        statuses = tuple(checked_objects(statuses, "statuses"))
+        for value in (obj, {} if observed is None else observed):
             checked_object(value)
         reader = known(references)
         with reading():
@@ -168,10 +171,8 @@ OBJECT_OPERATIONS: Final = (
 
 def known(references: Iterable[Object]) -> Known:
     """Return the objects that a definition may look up; raises WorkloadError for anything else."""
-    if not isinstance(references, Iterable):
-        raise WorkloadError(f"references are a list of objects, not {type(references).__name__}")
     with reading():
-        return Known.of(map(checked_object, references))
+        return Known.of(checked_objects(references, "references"))
 
 
 class _Catalogue(Mapping[GVK, Karta]):

@@ -17,7 +17,7 @@ from karta_interpreter.k8s.requirements import Counting, PodRequirements, pod_re
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.pods import pod_sets
 from karta_interpreter.karta.status import StatusMatch
-from karta_interpreter.workload.document import checked_pod, reading
+from karta_interpreter.workload.document import checked_pods, reading
 from karta_interpreter.workload.extraction import PIECES, Instance
 from karta_interpreter.workload.gang.attribution import attribute, pod_name
 from karta_interpreter.workload.workload import Component, Workload
@@ -217,7 +217,7 @@ def _attributed(
 ) -> tuple[dict[_Key, tuple[PodNode, ...]], tuple[StrayPod, ...]]:
     found: dict[_Key, tuple[PodNode, ...]] = {}
     strays: list[StrayPod] = []
-    for pod in map(checked_pod, pods):
+    for pod in checked_pods(pods):
         try:
             with reading():
                 place = attribute(workload.karta.definition, workload.object, pod)

@@ -65,6 +65,7 @@ def update_field(field: str, component: Component, obj: Object, values: Mapping[
 
 def update_fragments(component: Component, obj: Object, specs: Mapping[str, FragmentedPodSpec]) -> Object:
     """The object with new pieces of pods."""
+    _check_types(component, specs, FragmentedPodSpec)
     plan = WritePlan(component, obj)
     for field, piece in PIECES.items():
         target = _Target(component, field, JSON_TYPES[field], PIECE_TYPES[field])
@@ -112,6 +113,7 @@ _MAPS = ("labels", "annotations", "node_selector")
 
 def update_pods(component: Component, obj: Object, changes: Mapping[str, PodChanges]) -> Object:
     """The object with changed pods; raises PathNotWritableError without pods, or without a path for the change."""
+    _check_types(component, changes, PodChanges)
     check_pods_exist(component, obj, changes)
     plan = WritePlan(component, obj)
     for thing in _PLACES:
@@ -120,6 +122,12 @@ def update_pods(component: Component, obj: Object, changes: Mapping[str, PodChan
         target, below = _target(component, thing)
         target.stage(plan, _changes(target, thing, given), below)
     return plan.commit()
+
+
+def _check_types(component: Component, values: Mapping[str, object], expected: type) -> None:
+    for value in values.values():
+        if not isinstance(value, expected):
+            raise WorkloadError(f"{component}: give a {expected.__name__} for an instance, not {type(value).__name__}")
 
 
 def _target(component: Component, thing: str) -> tuple[_Target, Path]:

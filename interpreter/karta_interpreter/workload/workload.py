@@ -17,7 +17,7 @@ from karta_interpreter.karta.scale import Scale
 from karta_interpreter.karta.status import StatusMatch, match_status
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload import extraction, updates
-from karta_interpreter.workload.document import check_workload, checked_pod, reading
+from karta_interpreter.workload.document import check_workload, checked_pod, checked_pods, reading
 from karta_interpreter.workload.extraction import FragmentedPodSpec, Ids, Instance
 from karta_interpreter.workload.gang import attribution, groups, subtree
 from karta_interpreter.workload.gang.attribution import Attribution
@@ -241,7 +241,7 @@ class Workload:
     def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
         """Component, instance and replica of each pod; raises one WorkloadError for all that belong nowhere."""
         with reading():
-            return attribution.attribute_all(self.karta.definition, self.object, map(checked_pod, pods))
+            return attribution.attribute_all(self.karta.definition, self.object, checked_pods(pods))
 
     def effective_member(self, pod: Object) -> EffectiveMember | None:
         """The rule of `podGroups` that a pod falls under, None when it is in no group."""
@@ -252,7 +252,7 @@ class Workload:
     def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[PodGroup, ...]:
         """The groups of pods to be placed together or not at all; see docs/library.md for what they wait for."""
         with reading():
-            return groups.pod_groups(self.karta.definition, self.object, map(checked_pod, pods))
+            return groups.pod_groups(self.karta.definition, self.object, checked_pods(pods))
 
     def minimum_members(self, component: str, instance: str | None = None) -> int:
         """The pods of a component and of all below it that have to start together."""
@@ -280,4 +280,4 @@ class Workload:
 
     def __repr__(self) -> str:
         names = (get(self.object, ("metadata", field)) for field in ("namespace", "name"))
-        return f"Workload({self.karta.gvk} {'/'.join(name for name in names if name)})"
+        return f"Workload({self.karta.gvk} {'/'.join(name for name in names if isinstance(name, str))})"
