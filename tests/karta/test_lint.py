@@ -110,6 +110,16 @@ def test_a_count_that_is_elastic_by_default_can_be_written(
             id="nor what only Python reads",
         ),
         pytest.param(
+            [((*ROOT, "suspendDefinition"), suspension(value="1e400"))], "suspend-value-not-json",
+            (*ROOT, "suspendDefinition", "suspendActions", 0, "value"), "the value is not JSON: 1e400",
+            id="nor what is infinite to Python",
+        ),
+        pytest.param(
+            [((*ROOT, "suspendDefinition"), suspension(value='"\\ud800"'))], "suspend-value-not-json",
+            (*ROOT, "suspendDefinition", "suspendActions", 0, "value"), "the value is not JSON",
+            id="nor half of a surrogate pair, which cannot be written",
+        ),
+        pytest.param(
             [((*ROOT, "suspendDefinition"), suspension(value="[" * 100_000))], "suspend-value-not-json",
             (*ROOT, "suspendDefinition", "suspendActions", 0, "value"), "the value is not JSON: [[[",
             id="nor what is nested without end",
