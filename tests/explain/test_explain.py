@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter import Explanation, Karta, WorkloadError
 from karta_interpreter.explain import Place, explain, outline
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.operations import Call, Operation, StatusItem
 from tests.explain.conftest import Define, pods, train
 from tests.explain.laws import check_laws
 
@@ -52,6 +52,20 @@ def test_a_status_that_is_no_object_stays_as_long_as_no_cluster_reports(define: 
     obj = {**train(HOT), "status": status}
     explanation = explain(define(), Call(Operation.AGGREGATE_STATUS, obj))
     assert explanation.results == {"aggregatedStatus": obj}
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        pytest.param([[None, {"type": "Moving", "status": "True"}]], id="a null beside a condition"),
+        pytest.param([[{"type": "Moving", "status": "True"}], 3], id="a number in another cluster"),
+    ],
+)
+def test_conditions_are_explained_beside_what_are_none(define: Define, reported: list[Any]) -> None:
+    items = [StatusItem(f"member{index}", {"signals": each}) for index, each in enumerate(reported)]
+    before = {**train(HOT), "status": {"signals": [{"type": "Moving", "status": "True"}]}}
+    explanation = explain(define(), Call(Operation.AGGREGATE_STATUS, before, items=tuple(items)))
+    assert "aggregated" in rules(explanation)
 
 
 def test_what_a_script_reads_is_not_traced(define: Define) -> None:

@@ -61,7 +61,8 @@ def _fields(
     parts, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
     if isinstance(value, list) and are_conditions([each for each in value if each is not None]):
         for index, condition in enumerate(value):
-            yield _condition(path, index, condition, parts)
+            if condition is not None:
+                yield _condition(path, index, condition, parts)
     elif isinstance(value, dict) and any((*path, key) in recorded.parts for key in value):
         for key, part in value.items():
             yield from _fields(definition, (*path, key), part, get(merged, (key,)), recorded)
@@ -80,7 +81,7 @@ def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequ
     found = [
         (part.report, number, each)
         for part in parts
-        for number, each in enumerate(part.value or ())
+        for number, each in enumerate(part.value if isinstance(part.value, list) else ())
         if isinstance(each, dict) and each.get("type") == condition["type"]
     ]
     same = [report.cluster for report, _, each in found if each.get("status") == condition["status"]]
