@@ -68,6 +68,14 @@ def test_conditions_are_explained_beside_what_are_none(define: Define, reported:
     assert "aggregated" in rules(explanation)
 
 
+def test_a_condition_that_the_template_keeps_is_explained_beside_one_without_a_status() -> None:
+    kept = {"type": "FailureTarget", "status": "True"}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "status": {"conditions": [kept]}}
+    items = [{"clusterName": "member1", "status": {"active": 1, "conditions": [{"type": "FailureTarget"}]}}]
+    explanation = Karta.for_object(job).explain("AggregateStatus", job, statuses=items)
+    assert any("member1 has no status" in fact.note for fact in explanation.facts)
+
+
 def test_what_a_script_reads_is_not_traced(define: Define) -> None:
     found = explain(define(annotations={"lua": SCRIPT}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready")))
 

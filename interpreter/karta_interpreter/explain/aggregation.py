@@ -85,7 +85,11 @@ def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequ
         if isinstance(each, dict) and each.get("type") == condition["type"]
     ]
     same = [report.cluster for report, _, each in found if each.get("status") == condition["status"]]
-    other = [f"{report.cluster} has {each['status']}" for report, _, each in found if report.cluster not in same]
+    other = [
+        f"{report.cluster} has {each.get('status', 'no status')}"
+        for report, _, each in found
+        if report.cluster not in same
+    ]
     whose = [f"of {', '.join(same)}" if same else "by the template's present status and its outcomes", *other]
     note = f"condition {condition['type']}={condition['status']} {', '.join(whose)}"
     places = tuple(_place(report, (*path, number), each) for report, number, each in found)
