@@ -139,6 +139,16 @@ def test_which_script_answers(run: Run, files: Path, arguments: tuple[str, ...],
     assert result.stdout == f"---\n# [1/1] healthy:\n{str(expected).lower()}\n"
 
 
+def test_a_script_that_overrides_a_broken_one_answers(run: Run, files: Path) -> None:
+    (files / "broken.yaml").write_text(_customization(health="("))
+    over = ("-f", "karta.yaml", "-f", "broken.yaml", "--override", "scripts.yaml", *_OBSERVED)
+
+    result = run("interpret", *over, "--operation", "InterpretHealth")
+
+    assert (result.exit_code, result.stdout) == (0, "---\n# [1/1] healthy:\nfalse\n")
+    assert "broken.yaml" in result.stderr  # its findings are shown all the same
+
+
 def test_a_conflict_is_shown(run: Run, files: Path) -> None:
     (files / "another.yaml").write_text(_customization("another", health="true"))
 

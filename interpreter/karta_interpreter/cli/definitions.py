@@ -116,8 +116,17 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         defined = ", ".join(map(str, sorted(known))) or "no usable kind"
         in_files = f"error: the given files have no definition for {gvk}; they define {defined}"
         raise NoDefinition(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
-    broken = {name: problem for each in (*weaker, *stronger) for name in each.broken if (problem := each.problem(name))}
-    return Interpreter(found.entries[gvk], broken)
+    answered = frozenset(operation for each in stronger for operation in each.scripts.operations)
+    return Interpreter(found.entries[gvk], _broken(weaker, answered) | _broken(stronger))
+
+
+def _broken(
+    customizations: Iterable[LoadedCustomization], answered: frozenset[str] = frozenset()
+) -> dict[str, Finding]:
+    """Return the first error of each broken script whose operation no script above it answers."""
+    return {
+        name: problem for each in customizations for name in each.broken - answered if (problem := each.problem(name))
+    }
 
 
 def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
