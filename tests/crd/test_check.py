@@ -372,6 +372,22 @@ def test_an_expression_that_is_no_jq_has_its_finding_elsewhere(path: str) -> Non
     assert _findings(_changed(path, ".spec |")) == []
 
 
+@pytest.mark.parametrize(
+    ("required", "rules"),
+    [
+        pytest.param(["pod-template"], [], id="required"),
+        pytest.param([], ["crd-optional-template"], id="optional"),
+    ],
+)
+def test_a_field_with_a_hyphen_may_be_required(required: list[str], rules: list[str]) -> None:
+    schema = deepcopy(SCHEMA)
+    oven = schema["properties"]["spec"]["properties"]["oven"]
+    oven |= {"required": required, "properties": {**oven["properties"], "pod-template": _TEMPLATE}}
+    karta, _ = read_karta(_changed(f"{_OVEN}.specDefinition.podTemplateSpecPath", '.spec.oven["pod-template"]'))
+    assert karta is not None
+    assert [finding.rule for finding in check(karta, schema)] == rules
+
+
 def test_a_field_with_a_hyphen_is_no_subtraction() -> None:
     rule = {"karta-interpreter.io/aggregate": '.status["used-up"]: sum\n'}
     [finding] = _findings(_changed("metadata.annotations", rule))

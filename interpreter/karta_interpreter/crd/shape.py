@@ -118,8 +118,9 @@ class Shape:
     def _below(self, step: str, schema: JSON) -> "Shapes":
         at = f"{'' if self.at == '.' else self.at}{step}"
         required = self.schema.get("required")
+        name = step[1:] if step.startswith(".") else step[2:-2]  # as in ["example.com/name"]
         # CRDs seldom require spec, and no workload is without one.
-        is_required = step in ("[]", ".spec") or (isinstance(required, list) and step[1:] in required)
+        is_required = step in ("[]", ".spec") or (isinstance(required, list) and name in required)
         return (
             Shape(
                 schema if isinstance(schema, dict) else {},
