@@ -170,6 +170,13 @@ def test_a_suite_asks_about_workloads(run: Run, files: Path) -> None:
     assert (result.exit_code, result.stderr) == (2, 'error: give the workload: --object PATH, "-" for stdin\n')
 
 
+def test_a_suite_without_a_workload_is_a_mistake(run: Run, files: Path) -> None:
+    (files / "empty.yaml").touch()
+    result = run("create", "suite", "-f", "karta.yaml", "--object", "empty.yaml")
+
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", "error: empty.yaml: it has no object\n")
+
+
 def test_an_update_writes_what_differs_and_nothing_else(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     suite = files / "testdata" / "interpretreplica.yaml"

@@ -127,6 +127,14 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
             id="two objects in a file",
         ),
         pytest.param(["--observed-file", "empty.yaml"], "error: empty.yaml: it has no object", id="an empty file"),
+        *(
+            pytest.param(
+                [*_OBSERVED, option, ""],
+                "error: a path is empty; is a variable of the shell not set?",
+                id=f"an empty {option}",
+            )
+            for option in ("--desired-file", "--status-file")
+        ),
         pytest.param(
             ["--observed-file", "-", "--status-file", "-"],
             'error: only one option can read standard input ("-")',

@@ -112,7 +112,10 @@ def suite_command(filenames: tuple[str, ...], paths: tuple[str, ...], output_dir
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
     files: dict[str, list[str]] = {}
-    for workload in (each for path in paths for each in read_objects(path)):
+    workloads = [each for path in paths for each in read_objects(path)]
+    if not workloads:
+        raise UsageProblem(f"error: {', '.join(paths)}: it has no object")
+    for workload in workloads:
         for call, fields in _cases(_cleaned(workload), filenames):
             files.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml(fields))
     texts = {name: "---\n".join(cases) for name, cases in files.items()}

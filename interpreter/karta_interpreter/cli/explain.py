@@ -84,8 +84,8 @@ def command(
             explanations = [outline(each, one, origin=origin) for one in Operation if asked in (None, one)]
             _print(f"{each.gvk.kind} {each.gvk.api_version}, by {each.name} ({origin})", explanations, output)
         return
-    observed = read_object(given["observed_file"]) if given["observed_file"] else None
-    items = read_items(given["status_file"]) if given["status_file"] else None
+    observed = None if given["observed_file"] is None else read_object(given["observed_file"])
+    items = None if given["status_file"] is None else read_items(given["status_file"])
     arguments = Arguments(read_object(file), observed, items, given["desired_replica"])
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [each for path in given["references"] for each in read_objects(path)]

@@ -136,15 +136,15 @@ def _warnings(definition: Definition, calls: Iterable[Call], references: Sequenc
 
 
 def _read(given: _Given) -> Arguments:
-    if given["target"] and given["observed_file"]:
+    if given["target"] and given["observed_file"] is not None:
         raise UsageProblem(f"error: give {given['target']} or --observed-file, not both")
     desired, observed = (
-        read_object(path) if path else None for path in (given["desired_file"], given["observed_file"])
+        None if path is None else read_object(path) for path in (given["desired_file"], given["observed_file"])
     )
     if given["target"]:
         connection = Connection(namespace=given["namespace"], kubeconfig=given["kubeconfig"], context=given["context"])
         observed = read_live(given["target"], **connection)
-    items = read_items(given["status_file"]) if given["status_file"] else None
+    items = None if given["status_file"] is None else read_items(given["status_file"])
     return Arguments(desired, observed, items, given["desired_replica"])
 
 
