@@ -212,6 +212,19 @@ def test_an_update_keeps_the_ends_of_lines(run: Run, files: Path) -> None:
     assert (updated.exit_code, suite.read_bytes()) == (0, good)
 
 
+def test_an_update_follows_a_link(run: Run, files: Path) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "shared")
+    suite, link = files / "shared" / "interpretreplica.yaml", files / "testdata" / "linked.yaml"
+    good = suite.read_text()
+    suite.write_text(good.replace("  replica: 3\n", "  replica: 4\n"))
+    link.parent.mkdir()
+    link.symlink_to(suite)
+
+    updated = run("test", "--update")
+
+    assert (updated.exit_code, link.is_symlink(), suite.read_text()) == (0, True, good)
+
+
 def test_an_update_goes_on_after_a_suite_that_cannot_be_written(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     first, second = files / "testdata" / "a.yaml", files / "testdata" / "interpretreplica.yaml"

@@ -221,7 +221,8 @@ def _updated(report: Report) -> Report:
                 click.echo(escaped(f"error: {error}"), err=True)
                 left += [each for each in changed if each.results is not None]
                 continue
-            write_files(Path(source).parent, {Path(source).name: text})
+            place = Path(source).resolve()  # a link stays one
+            write_files(place.parent, {place.name: text})
             click.echo(f"{source}: updated {count(len(answers), 'output')}", err=True)
     return replace(report, outcomes=tuple(left))
 
