@@ -224,7 +224,8 @@ class AnnotationText:
             return empty
         value = documents[0].value if len(documents) == 1 else None
         if not isinstance(value, expected):
-            self.error(f"must be {type_name(empty)} in YAML or JSON, not {type_name(value)}")
+            actual = f"{len(documents)} documents" if len(documents) > 1 else type_name(value)
+            self.error(f"must be {type_name(empty)} in YAML or JSON, not {actual}")
             return empty
         return value
 
