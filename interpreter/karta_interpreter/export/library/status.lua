@@ -78,9 +78,11 @@ end
 local function template_generation(obj)
   local text = peek(obj, "metadata", "annotations", "resourcetemplate.karmada.io/generation")
   if type(text) ~= "string" then return nil end
-  local digits = string.match(text, "^[+-]?%d+$")
-  if not digits then error("the annotation resourcetemplate.karmada.io/generation must be a number", 0) end
-  return tonumber(string.match(digits, "%d+")) * (string.sub(digits, 1, 1) == "-" and -1 or 1)
+  local number = tonumber(string.match(text, "^[+-]?(%d+)$") or "")
+  if not number or number >= 2 ^ 63 then
+    error("the annotation resourcetemplate.karmada.io/generation must be a number of 64 bits", 0)
+  end
+  return string.sub(text, 1, 1) == "-" and -number or number
 end
 
 local function status_of(obj)
