@@ -159,6 +159,7 @@ def test_a_patch_says_only_what_changes() -> None:
             500,
         ),
         (Operation.REVISE_REPLICA, {"revised": MILL | {"spec": 2**70}}, "cannot be written as JSON", 422),
+        (Operation.INTERPRET_DEPENDENCY, {"dependencies": [{"kind": 2**70}]}, "cannot be written as JSON", 422),
     ],
 )
 def test_what_karmada_would_reject_is_an_error_with_a_reason(

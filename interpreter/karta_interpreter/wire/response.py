@@ -117,7 +117,7 @@ def _dependencies(_: Call, results: Results) -> _Fields:
         # pkg/util/interpreter/validation/validation.go
         named = dependency.get("name") or dependency.get("labelSelector") is not None
         if not (named and dependency.get("apiVersion") and dependency.get("kind")):
-            found = orjson.dumps(dependency).decode()
+            found = _json(dict(dependency), "dependency").decode()
             raise InterpretationError(f"a dependency needs an apiVersion, a kind and a name: {found}")
     return {"dependencies": dependencies}
 
