@@ -121,6 +121,7 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "durations": ["1h", "90m", "5s"],
     "truth values": [True, False],
     "times and an empty text": [LATE, EARLY, ""],
+    "texts longer than a time of Kubernetes": [f"2026-01-31T12:00:0{second}.{'0' * 20}Z" for second in (2, 1)],
     "empty texts": ["", ""],
     "objects": [{"a": 1, "b": 2}, {"a": 3, "c": 4}],
     "lists": [["a"], ["b", "a"]],

@@ -96,7 +96,7 @@ class Expressions:
         return self._function(query, name, "place", "obj")
 
     def test_of(self, query: Query, name: str) -> str:
-        """A function that tells whether an expression with one output holds."""
+        """Write a function that returns whether an expression with one output holds, and return its name."""
         return self._function(query, name, "condition", "obj")
 
     def value_of(self, query: Query, name: str) -> str:

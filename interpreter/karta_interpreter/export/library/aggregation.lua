@@ -5,9 +5,9 @@ local function days_until(year, month, day)
   return year * 365 + leap_days + math.floor((month * 153 + 3) / 5) + day
 end
 
--- The seconds of an RFC 3339 time; nil for any other value. Digits are compared as text.
+-- The seconds of an RFC 3339 time down to nanoseconds; nil for any other value. Digits are compared as text.
 local function seconds_of(value)
-  if type(value) ~= "string" or #value < 20 then return nil end
+  if type(value) ~= "string" or #value < 20 or #value > 35 then return nil end
   local year, month, day, hour, minute, second, zone =
     string.match(value, "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):([0-5]%d):([0-5]%d%.?%d*)(.*)$")
   local sign, hours, minutes = string.match(zone or "", "^([+-])(%d%d):?([0-5]%d)$")
