@@ -22,8 +22,8 @@ from karta_interpreter.karta.lint import lint
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.schema import gvk_of, name_of, read_karta
 from karta_interpreter.karta.validation import validate
-from karta_interpreter.lua import lints
 from karta_interpreter.lua.customization import is_customization
+from karta_interpreter.lua.reading import lints
 from karta_interpreter.lua.script import Script, Scripts
 from karta_interpreter.lua.source_map import Place, split_lines
 

@@ -10,8 +10,8 @@ from typing import Any, Generic, Self, TypeVar
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.loading import Loaded, catalogue_files, catalogue_kinds, load_documents
-from karta_interpreter.lua import without_linting
 from karta_interpreter.lua.customization import LoadedCustomization, load_customizations, merge
+from karta_interpreter.lua.reading import without_linting
 from karta_interpreter.lua.script import Scripts
 from karta_interpreter.sources.file_scan import list_files, name_of
 from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined

@@ -22,7 +22,7 @@ Nothing here limits a script: a machine runs in a process that has limits of its
 import math
 from collections.abc import Sequence
 from functools import cache, lru_cache, partial
-from importlib.resources import files
+from pkgutil import get_data
 from random import getrandbits
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -135,7 +135,7 @@ def _pair(found: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - a function of
 
 @cache
 def _text(part: str) -> str:
-    return files(__package__).joinpath("lua", f"{part}.lua").read_text()
+    return (get_data(__package__, f"lua/{part}.lua") or b"").decode()
 
 
 def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException:
