@@ -137,6 +137,32 @@ def test_listed_places_of_instances_are_matched_by_name(define: Define) -> None:
     assert [one.get("doomed") for one in retained["spec"]["groups"]] == [None, ["old-1"]]
 
 
+@pytest.mark.parametrize(
+    "observed",
+    [
+        pytest.param([("a", "a2", "a1"), ("b", "b1")], id="in the order of the template"),
+        pytest.param([("b", "b1"), ("a", "a1", "a2")], id="with the lists that they are in"),
+        pytest.param([("new", "c1"), ("b", "b1"), ("a", "a2", "a1")], id="behind a list that the template lacks"),
+    ],
+)
+def test_instances_may_be_in_lists_of_lists(define: Define, observed: list[tuple[str, ...]]) -> None:
+    sets = component("set", ".spec.pools[].sets[].template", ".spec.pools[].sets[].replicas")
+    sets |= {"instanceIdPath": ".spec.pools[].sets[].id"}
+    sets["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.set"}
+    definition = define(sets, retain=".spec.pools[].sets[].seed")
+
+    def pools(*listed: tuple[str, ...], **more: str) -> dict[str, Any]:
+        return obj(pools=[{"name": pool, "sets": [_set(pool, each, more) for each in ids]} for pool, *ids in listed])
+
+    def _set(pool: str, name: str, more: dict[str, str]) -> dict[str, Any]:
+        seeded = {field: f"{value} {pool} {name}" for field, value in more.items()}
+        return {"id": name, "replicas": 1, "template": template(), **seeded}
+
+    retained = retain(definition, pools(("a", "a1", "a2"), ("b", "b1")), pools(*observed, seed="of"))
+    seeds = [each["seed"] for pool in retained["spec"]["pools"] for each in pool["sets"]]
+    assert seeds == ["of a a1", "of a a2", "of b b1"]
+
+
 SERVICES = component("service", ".spec.services[].template", ".spec.services[].replicas") | {
     "instanceIdPath": ".spec.services // {} | keys[]",
     "suspendDefinition": {

@@ -17,6 +17,8 @@ from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path
 from karta_interpreter.karta import Component, Definition, PodTemplate
 
 _NAME = "name"
+_Instance = tuple[Path, str, str]
+"""A list, a component and the id of the component's instance that is an element of the list."""
 
 
 class Correspondence:
@@ -83,10 +85,12 @@ class Correspondence:
         self, elements: Path, index: int, template: Object, place: Path, names: dict[Path, Mapping[str, int]]
     ) -> int | None:
         """Return the template's index for the observed object's, None for an id that the template lacks."""
-        moves, taken = self._ids
+        ids, ours, taken = self._ids
         # The template's element at this index may have an id, and is then not the observed one without that id.
-        if (elements, index) in moves or (elements, index) in taken:
-            return moves.get((elements, index))
+        if (elements, index) in ids or (place, index) in taken:
+            # Several components may have their ids in one list; the one that knows the instance decides.
+            known = ((place, *each) for each in ids.get((elements, index), ()))
+            return next((ours[each] for each in known if each in ours), None)
         name = get(self._observed, (*elements, index, _NAME))
         if not isinstance(name, str) or not name:
             return index
@@ -96,19 +100,18 @@ class Correspondence:
         return names[place].get(name, None if get(template, (*place, index, _NAME)) else index)
 
     @cached_property
-    def _ids(self) -> tuple[Mapping[tuple[Path, int], int | None], set[tuple[Path, int]]]:
-        """The template's index for each list and index of the observed object with an id, and those of the template."""
-        moves: dict[tuple[Path, int], int | None] = {}
-        taken: set[tuple[Path, int]] = set()
-        for component in self._definition.components:
-            ours = dict(_named_elements(component, self._desired))
-            taken.update((elements, index) for (elements, _), index in ours.items())
-            for (elements, name), index in dict(_named_elements(component, self._observed)).items():
-                found = ours.get((elements, name))
-                # Several components may have their ids in one list; the one that knows the instance decides.
-                if found is not None or (elements, index) not in moves:
-                    moves[elements, index] = found
-        return moves, taken
+    def _ids(
+        self,
+    ) -> tuple[Mapping[tuple[Path, int], list[tuple[str, str]]], Mapping[_Instance, int], set[tuple[Path, int]]]:
+        """The ids for each list and index of the observed object; the template's indices by id, and all of them."""
+        ids: dict[tuple[Path, int], list[tuple[str, str]]] = {}
+        ours: dict[_Instance, int] = {}
+        for component in reversed(self._definition.components):
+            for elements, name, index in _named_elements(component, self._desired):
+                ours[elements, component.name, name] = index
+            for elements, name, index in _named_elements(component, self._observed):
+                ids.setdefault((elements, index), []).append((component.name, name))
+        return ids, ours, {(elements, index) for (elements, _, _), index in ours.items()}
 
 
 def _named(template: Object, elements: Path) -> Mapping[str, int]:
@@ -127,7 +130,7 @@ def _has_elements(obj: Object, place: Path) -> bool:
     )
 
 
-def _named_elements(component: Component, obj: Object) -> Iterator[tuple[tuple[Path, str], int]]:
+def _named_elements(component: Component, obj: Object) -> Iterator[tuple[Path, str, int]]:
     """Yield list, id and index of every instance that is an element of a list."""
     query = component.instance_ids
     if query is None:
@@ -141,7 +144,7 @@ def _named_elements(component: Component, obj: Object) -> Iterator[tuple[tuple[P
             continue
         for depth, step in reversed(list(enumerate(place.path))):
             if isinstance(step, int):
-                yield (place.path[:depth], name), step
+                yield place.path[:depth], name, step
                 break
 
 

@@ -29,29 +29,27 @@ local function named_elements(finder, obj)
   return found
 end
 
--- Matches the elements of the member's lists to those of the template by their instance ids.
+-- The instance ids of the member's list elements, and the indices of the template's elements by list and id.
 local function matched_instances(finders, desired, observed)
-  local taken, moves, is_known = {}, {}, {}
-  for _, finder in ipairs(finders) do
-    local ours = {}
+  local ours, taken, ids = {}, {}, {}
+  for number = #finders, 1, -1 do
+    local finder = finders[number]
     for _, element in ipairs(named_elements(finder, desired)) do
-      ours[element.list .. "\1" .. element.id] = element.index
+      ours[element.list .. "\1" .. number .. "\1" .. element.id] = element.index
       taken[element.list .. "\1" .. element.index] = true
     end
     for _, element in ipairs(named_elements(finder, observed)) do
-      local key, found = element.list .. "\1" .. element.index, ours[element.list .. "\1" .. element.id]
-      if found or not is_known[key] then
-        moves[key] = found
-        is_known[key] = true
-      end
+      local key = element.list .. "\1" .. element.index
+      ids[key] = ids[key] or {}
+      ids[key][#ids[key] + 1] = number .. "\1" .. element.id
     end
   end
-  return {taken = taken, moves = moves, is_known = is_known}
+  return {ours = ours, taken = taken, ids = ids}
 end
 
 -- The template, the member's object, and the matched elements of their lists.
 local function pairing_of(finders, desired, observed)
-  local is_right, instances = true, {taken = {}, moves = {}, is_known = {}}
+  local is_right, instances = true, {ours = {}, taken = {}, ids = {}}
   is_right, instances = pcall(matched_instances, finders, desired, observed) -- with instances
   return {desired = desired, observed = observed, is_right = is_right, instances = instances}
 end
@@ -75,9 +73,13 @@ end
 -- The template's index for an element of the member's list; nil without a counterpart.
 local function index_of(pairing, path, depth, place)
   if not pairing.is_right then error(pairing.instances, 0) end
-  local key = path_key(starts_of(path, depth - 1)) .. "\1" .. path[depth]
-  if pairing.instances.is_known[key] then return pairing.instances.moves[key] end
-  if pairing.instances.taken[key] then return nil end
+  local instances, list = pairing.instances, path_key(place) .. "\1"
+  local ids = instances.ids[path_key(starts_of(path, depth - 1)) .. "\1" .. path[depth]]
+  for _, id in ipairs(ids or {}) do
+    local found = instances.ours[list .. id]
+    if found then return found end
+  end
+  if ids or instances.taken[list .. path[depth]] then return nil end
   local name = peek(value_at(pairing.observed, path, depth), "name")
   if type(name) ~= "string" or name == "" then return path[depth] end
   local found = nil
