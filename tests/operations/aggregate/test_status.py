@@ -78,6 +78,7 @@ def test_without_reports_nothing_changes(train: Definition, statuses: tuple[Any,
         pytest.param(at("08:00") | {"active": 1}, at("08:00") | {"active": 0}, id="a time in the past stays true"),
         pytest.param({"hash": "x"}, {"hash": "x"}, id="so does other text, which CRDs may require"),
         pytest.param({"restarts": 7}, {"restarts": 7}, id="a counter does not fall"),
+        pytest.param({"restarts": "7k"}, {"restarts": "7k"}, id="nor does one that is a quantity"),
         pytest.param({"uid": "x"}, {"uid": "x"}, id="what members do not decide stays"),
         pytest.param({"pods": {"a": {"n": 1}}, "best": 4}, {}, id="what one cluster decides is gone with it"),
         pytest.param({"observedGeneration": 3, "n": 1}, {"observedGeneration": 3, "n": 0}, id="no member has seen it"),
@@ -556,6 +557,15 @@ def test_the_worst_cluster_speaks_where_the_annotation_says_so(define: Define) -
             {"n": 7}, [{"n": {"failed": 1}}], {"n": {"failed": 1}}, id="the template has something else there"
         ),
         pytest.param({"n": {"failed": "5"}}, [{"n": {"failed": 1}}], {"n": {"failed": 1}}, id="it was no number"),
+        pytest.param(
+            {"n": {"failed": "5Gi"}},
+            [{"n": {"failed": "900Mi"}}, {"n": {"failed": "1Gi"}}],
+            {"n": {"failed": "5Gi"}},
+            id="nor does a quantity fall",
+        ),
+        pytest.param({"n": {"failed": "5k"}}, [{"n": {"failed": "6k"}}], {"n": {"failed": "6k"}}, id="one that rises"),
+        pytest.param({"n": {"failed": "5"}}, [{"n": {"failed": ""}}], {"n": {"failed": "5"}}, id="empty is nothing"),
+        pytest.param({"n": {"failed": "x"}}, [{"n": {"failed": "1"}}], {"n": {"failed": "1"}}, id="it was no quantity"),
     ],
 )
 def test_a_counter(

@@ -430,13 +430,23 @@ local function agreed_generation(items, current)
   return is_text and string.format("%d", current) or current
 end
 
+-- Whether a counter, a number or a quantity, would fall or go.
+local function falls(value, now)
+  if type(value) == "number" then return now == nil or type(now) == "number" and now < value end
+  if type(value) ~= "string" or now ~= nil and type(now) ~= "string" then return false end
+  local is_amount, result = pcall(function()
+    local least = amount_of(value)
+    return now == nil or now == "" or amount_of(now) < least
+  end)
+  return is_amount and result
+end
+
 -- Keeps counters that would fall, and what no cluster decides, inside of fields.
 local function keep_paths(kind, status, known)
   for _, kept in ipairs(kind.kept_paths) do
     local parent = value_at(status, kept.path, #kept.path - 1)
     local value, now = value_at(known, kept.path), value_at(status, kept.path)
-    local falls = type(value) == "number" and (now == nil or (type(now) == "number" and now < value))
-    if value ~= nil and (parent == nil or is_object(parent)) and (not kept.is_counter or falls) then
+    if value ~= nil and (parent == nil or is_object(parent)) and (not kept.is_counter or falls(value, now)) then
       write_at(status, kept.path, value)
     end
   end
@@ -578,9 +588,7 @@ local function aggregated(kind, template, items)
   if kind.outcomes then with_starts(kind, merged, known, template) end -- with outcomes
   for field in pairs(kind.kept) do if known[field] ~= nil then merged[field] = known[field] end end -- with kept
   for field in pairs(kind.counters) do -- with counters
-    local value, now = known[field], merged[field]
-    local falls = type(value) == "number" and (now == nil or type(now) == "number" and now < value)
-    if falls then merged[field] = value end
+    if falls(known[field], merged[field]) then merged[field] = known[field] end
   end
   keep_paths(kind, merged, known) -- with kept_paths
   template.status = merged

@@ -133,6 +133,23 @@ def _amount(value: JSON) -> Quantity:
     return _quantity(value) if seconds is None else Quantity(seconds)
 
 
+def falls(before: JSON, now: JSON) -> bool:
+    """Return whether a counter, a number or a quantity, would fall or go.
+
+    >>> falls(5, 3), falls("2Gi", "900Mi"), falls("2Gi", None), falls("hash", None)
+    (True, True, True, False)
+    """
+    if is_number(before):
+        return now is None or (is_number(now) and bool(now < before))
+    if not isinstance(before, str) or not isinstance(now, str | None):
+        return False
+    try:
+        least = _amount(before)
+        return not now or _amount(now) < least
+    except InterpretationError:
+        return False
+
+
 def _sum(values: Sequence[JSON]) -> JSON:
     if all(map(is_number, values)):
         return total(values)

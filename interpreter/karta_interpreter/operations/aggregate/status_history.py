@@ -16,7 +16,7 @@ from karta_interpreter.karta import Definition, Status, match_status
 from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.status import status_match_reads
 from karta_interpreter.operations.aggregate.merge import Polarity, are_conditions
-from karta_interpreter.operations.aggregate.reduce import is_end, is_number, is_start, is_time, latest
+from karta_interpreter.operations.aggregate.reduce import falls, is_end, is_number, is_start, is_time, latest
 from karta_interpreter.operations.call import StatusItem
 from karta_interpreter.operations.interpret_status import BOOKKEEPING, observed_generation
 
@@ -139,8 +139,7 @@ def _with_known(definition: Definition, status: dict[str, JSON], known: Object) 
         if len(place) < len(path) or not isinstance(get(status, place[:-1]), dict | None):
             continue
         value, now = get(known, place), get(status, place)
-        falls = is_number(value) and (now is None or (is_number(now) and now < value))
-        if value is not None and (rule is AggregateRule.OMIT or (rule is AggregateRule.COUNTER and falls)):
+        if value is not None and (rule is AggregateRule.OMIT or (rule is AggregateRule.COUNTER and falls(value, now))):
             status = set_value(status, place, value)
     return status
 
