@@ -171,6 +171,11 @@ def test_the_same_status_again_changes_nothing(train: Definition) -> None:
     assert aggregate(train, obj, {"active": 1}, {"active": 2}) is obj
 
 
+def test_a_status_that_differs_in_its_types_alone_changes(train: Definition) -> None:
+    merged = aggregate(train, template({"ready": 1, "parts": [False]}), {"ready": True, "parts": [0]})["status"]
+    assert [type(value) for value in (merged["ready"], *merged["parts"])] == [bool, int]
+
+
 @pytest.mark.parametrize(
     ("statuses", "expected"),
     [

@@ -7,6 +7,7 @@ then what the template's own status allows (`status_history`).
 from collections.abc import Sequence
 
 from karta_interpreter.jq.inprocess.reads import take_outputs
+from karta_interpreter.jq.inprocess.values import equal
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
@@ -31,7 +32,7 @@ def aggregate_status(definition: Definition, obj: Object, items: Sequence[Status
     merged = None if has_ended(definition, before) else _merged(definition, obj, items)
     status = None if merged is None else next_status(definition, obj, merged, items)
     # Without a patch Karmada writes nothing; an empty status added to a template without one would be a write.
-    return obj if status is None or status == (before or {}) else {**obj, "status": status}
+    return obj if status is None or equal(status, before or {}) else {**obj, "status": status}
 
 
 def aggregation_reads(definition: Definition, projection: Projection) -> None:
