@@ -70,6 +70,11 @@ def test_replicas_default_to_zero_as_in_go() -> None:
     assert _only(f"{{name: a, operation: ReviseReplica, desiredObj: {_JOB}, inputReplicas: 4}}").call.replicas == 4
 
 
+def test_null_is_no_value() -> None:
+    case = _only(f"{{name: a, description: , operation: ReviseReplica, desiredObj: {_JOB}, inputReplicas: null}}")
+    assert (case.description, case.call.replicas) == ("", 0)
+
+
 def test_status_items_as_karmada_writes_them() -> None:
     case = _only(f"""
         name: a

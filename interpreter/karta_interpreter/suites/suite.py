@@ -171,7 +171,7 @@ def _replicas(fields: Object, operation: Operation) -> int | None:
     if operation is not Operation.REVISE_REPLICA:
         return None
     # Go's zero value: Karmada's harness asks for 0 replicas when a case has no number.
-    replicas = fields.get("inputReplicas", 0)
+    replicas = 0 if fields.get("inputReplicas") is None else fields["inputReplicas"]
     if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
     return replicas
@@ -204,7 +204,7 @@ def _typed(fields: Object, key: str, expected: type, default: JSON = None) -> JS
 
 
 def _text(fields: Object, key: str, *, default: str | None = None) -> str:
-    value = fields.get(key, default)
+    value = default if fields.get(key) is None else fields[key]
     if not isinstance(value, str) or (default is None and not value):
         raise InterpretationError(f"{key} must be a string that is not empty")
     return value
