@@ -107,6 +107,15 @@ def test_pods_that_do_not_exist_are_not_half_made(make: Make) -> None:
             "must be a string, not of type int",
             id="another type",
         ),
+        *(
+            pytest.param(
+                PodChanges(**{field: {"a": value}}),
+                WorkloadError,
+                f"the value of a must be a string, not of type {type(value).__name__}",
+                id=f"{field} that are no text",
+            )
+            for field, value in (("labels", 1), ("annotations", True), ("node_selector", {"b": "c"}))
+        ),
         pytest.param(PodChanges(labels={"$patch": "delete"}), WorkloadError, "directive", id="an order"),
         pytest.param(PodChanges(tolerations=[{"a": {1}}]), WorkloadError, "type set", id="what JSON does not have"),
     ],

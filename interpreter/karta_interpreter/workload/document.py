@@ -1,5 +1,6 @@
 """What an object must be before anything is asked of it, and what no change may make of it."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,6 +11,8 @@ from karta_interpreter.k8s.assembly import MAX_DEPTH
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, Path, field_path, parts_of
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), ("metadata", "name"), ("metadata", "uid"))
 """What a change of pods must leave alone: which object it is, and what is reported about it."""
@@ -64,13 +67,22 @@ def check_json(value: JSON) -> None:
             for key in part:
                 if type(key) is not str:
                     raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
+                if not _is_unicode(key):
+                    raise WorkloadError(f"{field_path(path)} has a key with half of a surrogate pair, which no text has")
+        elif type(part) is str:
+            if not _is_unicode(part):
+                raise WorkloadError(f"{field_path(path)} has half of a surrogate pair, which no text has")
         elif type(part) is float:
             if not isfinite(part):
                 raise WorkloadError(f"{field_path(path)} is {part}, which JSON does not have")
-        elif type(part) not in (str, int, bool, list, type(None)):
+        elif type(part) not in (int, bool, list, type(None)):
             name = type(part).__name__
             hint = "; write timestamps as text" if name in ("date", "datetime") else ""
             raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
+
+
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not _SURROGATE.search(text)
 
 
 def check_directives(value: JSON) -> None:

@@ -145,10 +145,19 @@ def _target(component: Component, thing: str) -> tuple[_Target, Path]:
 
 def _changes(target: _Target, thing: str, given: Mapping[str, JSON]) -> Mapping[str, Change]:
     if thing in _MAPS:
-        return {name: partial(patch, change=target.checked(value)) for name, value in given.items()}
+        for value in given.values():
+            _check_texts(target, target.checked(value))
+        return {name: partial(patch, change=value) for name, value in given.items()}
     if thing != "containers":
         return target.merging(given)
     return {name: partial(_containers, target=target, changes=target.checked(value)) for name, value in given.items()}
+
+
+def _check_texts(target: _Target, values: Mapping[str, JSON]) -> None:
+    """Raise WorkloadError for a value of a label or the like that is neither a text nor None, which removes it."""
+    for key, value in values.items():
+        if not isinstance(value, str | None):
+            raise WorkloadError(f"{target}: the value of {key} must be a string, not of type {type(value).__name__}")
 
 
 def _containers(old: JSON, target: _Target, changes: Mapping[str, Object]) -> JSON:
