@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -174,6 +175,25 @@ def test_a_component_owned_by_a_cycle_is_not_in_it(orchestra: Raw, findings_of: 
     raw = changed(orchestra, ((*CONDUCTOR, "ownerRef"), "section"), ((*SECTION, "ownerRef"), "section"))
     found = [finding for finding in findings_of(raw) if finding.rule == "ownership-cycle"]
     assert [finding.path for finding in found] == [(*SECTION, "ownerRef")]
+
+
+@pytest.mark.parametrize(
+    ("levels", "rules"),
+    [
+        pytest.param(100, [], id="as deep as may be"),
+        pytest.param(101, ["owners-too-deep"], id="one more"),
+        pytest.param(3000, ["owners-too-deep"], id="much deeper, which is one error"),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1], ids=["from the root", "to the root"])
+def test_owners_may_be_so_deep(
+    orchestra: Raw, findings_of: FindingsOf, levels: int, rules: list[str], order: int
+) -> None:
+    names = ["orchestra", *(f"level-{number}" for number in range(levels))]
+    chain = [{"name": name, "ownerRef": owner} for owner, name in pairwise(names)]
+    children = edit.get(orchestra, CONDUCTOR[:-1])
+    raw = changed(orchestra, (CONDUCTOR[:-1], [*children, *chain[::order]]))
+    assert [finding.rule for finding in findings_of(raw) if finding.severity == "error"] == rules
 
 
 def test_all_rules_speak_at_once(orchestra: Raw, findings_of: FindingsOf) -> None:

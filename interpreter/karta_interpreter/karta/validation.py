@@ -6,7 +6,7 @@ duplicate name and looks for cycles only in a sound tree; here everything is loo
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from karta_interpreter.findings import Finding, error
 from karta_interpreter.k8s.values import Path
@@ -77,12 +77,35 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
     first: dict[str, tuple[Path, model.ComponentDefinition]] = {}
     for place, component in components:
         first.setdefault(component.name, (place, component))
-    own_themselves = _in_cycles({name: component.owner_ref for name, (_, component) in first.items()})
+    owners = {name: component.owner_ref for name, (_, component) in first.items()}
+    own_themselves, levels = _in_cycles(owners), _levels(owners)
     for path, component in first.values():
+        if levels[component.name] == _MOST_LEVELS + 1:  # and not each one below it
+            message = f'the component "{component.name}" has more than {_MOST_LEVELS} levels of owners above it'
+            yield error("owners-too-deep", (*path, "ownerRef"), message, "name an owner that is nearer to the root")
         if component.name in own_themselves:
             message = f'the component "{component.name}" is its own owner, directly or through others'
             cure = "the owners of every component must lead to the root"
             yield error("ownership-cycle", (*path, "ownerRef"), message, cure)
+
+
+_MOST_LEVELS: Final = 100
+"""Functions that walk the tree of components recurse, and so do encoders of JSON, which has two levels for each."""
+
+
+def _levels(owners: Mapping[str, str | None]) -> dict[str, int]:
+    """Return how many owners are above each component; every name is passed once."""
+    levels: dict[str | None, int] = {}
+    for start in owners:
+        way: list[str] = []
+        name: str | None = start
+        while name is not None and name in owners and name not in levels:
+            levels[name] = 0  # also ends a cycle, which is an error of its own
+            way.append(name)
+            name = owners[name]
+        above = levels[name] if name in owners else -1
+        levels |= {each: above + distance for distance, each in enumerate(reversed(way), start=1)}
+    return {name: levels[name] for name in owners}
 
 
 def _component(path: Path, component: model.ComponentDefinition) -> Iterator[Finding]:
