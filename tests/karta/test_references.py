@@ -11,7 +11,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.loading import load_definition, pack_known, unpack_known
 from karta_interpreter.karta.pods import pod_sets
 from karta_interpreter.karta.reference_resolver import Known, Reader, bound, known_to, resolved
 
@@ -230,7 +230,11 @@ def test_what_a_reader_knows_can_be_handed_on(orchestra: Raw) -> None:
     known = known_to(everything, definition.references)
     assert set(known.objects) == {GVK("toys.example.com", "v1", "Hall"), GVK("toys.example.com", "v1", "Seat")}
     assert known.get(GVK("toys.example.com", "v1", "Hall"), "town", "other") is None
-    assert known_to(None, definition.references) == Known({})
+    hall_kind, seat_kind = (GVK("toys.example.com", "v1", kind) for kind in ("Hall", "Seat"))
+    nowhere = known_to(None, definition.references)
+    assert nowhere.unknown == dict.fromkeys((hall_kind, seat_kind), "objects cannot be looked up here")
+    assert unpack_known(pack_known(nowhere)) == nowhere
+    assert unpack_known(pack_known(known)) == known
 
 
 class _Secretive:
@@ -243,6 +247,16 @@ class _Secretive:
 
 def test_what_a_reader_cannot_tell_of_stays_unknown(orchestra: Raw) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.players"))
-    assert known_to(_Secretive(), definition.references) == Known({})
     with pytest.raises(InterpretationError, match="Hall great in town is secret"):
         players(definition, _Secretive())
+
+
+@pytest.mark.parametrize("replicas", ["$hall.players", "$seats | length"], ids=["one object", "a list"])
+@pytest.mark.parametrize("reader", [None, _Secretive()], ids=["no reader", "a reader that may not read"])
+def test_a_kind_that_cannot_be_looked_up_is_no_empty_list_to_who_gets_the_objects(
+    orchestra: Raw, reader: Reader | None, replicas: str
+) -> None:
+    definition = load_definition(referring(orchestra, HALL, SEATS, replicas=replicas))
+    handed_on = unpack_known(pack_known(known_to(reader, definition.references)))
+    with pytest.raises(InterpretationError, match=r"is secret|cannot be looked up here"):
+        players(definition, handed_on)

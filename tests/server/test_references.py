@@ -66,8 +66,11 @@ def _body(runtime: str, size: int) -> bytes:
     return json.dumps({"request": request}).encode() + b" " * size
 
 
-async def _answer(body: bytes) -> JSON:
-    calls = Calls(_Fixed(TRAINJOB, Known.of([TORCH], [RUNTIME])), Metrics(), Options())
+KNOWN = Known.of([TORCH], [RUNTIME])
+
+
+async def _answer(body: bytes, known: Known | None = KNOWN) -> JSON:
+    calls = Calls(_Fixed(TRAINJOB, known), Metrics(), Options())
     try:
         return json.loads(await calls.answer(body, HANG))["response"]
     finally:
@@ -84,6 +87,19 @@ async def test_what_does_not_exist_is_no_number(size: int) -> None:
     response = await _answer(_body("jax", size))
     assert response["successful"] is False
     assert "its runtime does not exist" in response["status"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        pytest.param(None, "objects cannot be looked up here", id="a server without a cluster"),
+        pytest.param(Known({}, unknown={RUNTIME: "runtimes are forbidden"}), "runtimes are forbidden", id="RBAC"),
+    ],
+)
+async def test_a_large_body_has_the_same_reason_as_a_small_one(known: Known | None, reason: str) -> None:
+    small, large = [await _answer(_body("torch", size), known) for size in (0, 3 * MIB)]
+    assert small == large
+    assert reason in small["status"]["message"]
 
 
 ROLLOUT = GVK("argoproj.io", "v1alpha1", "Rollout")

@@ -92,10 +92,16 @@ class QueuedFields:
 
 @dataclass(frozen=True, slots=True)
 class SuspendAction:
-    """One write of a suspend or resume: ``value`` is written to every path that ``path`` yields."""
+    """One write of a suspend or resume: the value with this JSON ``text`` is written to every path of ``path``."""
 
     path: Query
-    value: JSON
+    text: str
+    """Compared in the place of the value: to Python, true and 1 are equal, and a change of one to the other is none."""
+
+    @property
+    def value(self) -> JSON:
+        """The value that is written."""
+        return orjson.loads(self.text)
 
 
 @dataclass(frozen=True, slots=True)

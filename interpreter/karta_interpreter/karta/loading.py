@@ -158,12 +158,14 @@ def pack(definition: Definition) -> str:
 def pack_known(known: Known) -> Object:
     """Return the JSON for `unpack_known`."""
     objects = [obj for found in known.objects.values() for obj in found]
-    return {"objects": objects, "complete": [tuple(gvk) for gvk in sorted(known.complete)]}
+    complete = [tuple(gvk) for gvk in sorted(known.complete)]
+    return {"objects": objects, "complete": complete, "unknown": [(*gvk, why) for gvk, why in known.unknown.items()]}
 
 
 def unpack_known(packed: Object) -> Known:
     """The objects that were packed."""
-    return Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
+    known = Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
+    return replace(known, unknown={GVK(*gvk): why for *gvk, why in packed["unknown"]})
 
 
 @lru_cache(_UNPACKED)

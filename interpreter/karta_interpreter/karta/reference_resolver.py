@@ -6,8 +6,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Protocol, Self
 
 from karta_interpreter.errors import InterpretationError, QueryError, QueryReferenceError
@@ -37,11 +36,12 @@ class Known:
     """A reader of given objects.
 
     Of the ``complete`` kinds there are no others. Any other object that is not among them may exist or not, so looking
-    it up is an error.
+    it up is an error. ``unknown`` has the kinds that cannot be looked up at all, with the reason.
     """
 
     objects: Mapping[GVK, tuple[Object, ...]]
     complete: frozenset[GVK] = frozenset()
+    unknown: Mapping[GVK, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, objects: Iterable[Object], complete: Iterable[GVK] = ()) -> Self:
@@ -63,18 +63,28 @@ class Known:
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """The objects of a kind; one without a namespace is in every one."""
+        if gvk in self.unknown:
+            raise QueryReferenceError(self.unknown[gvk])
         found = self.objects.get(gvk, ())
         return [obj for obj in found if namespace is None or namespace_of(obj) in ("", namespace)]
 
 
 def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
-    """The objects of referenced kinds that a reader has, to be handed on; kinds that it cannot look up are missing."""
+    """The objects of referenced kinds that a reader has, to be handed on, and why others cannot be looked up."""
     found: dict[GVK, tuple[Object, ...]] = {}
+    unknown: dict[GVK, str] = {}
     for gvk in {reference.gvk for reference in references}:
-        with suppress(QueryReferenceError):
-            if reader:
-                found[gvk] = tuple(reader.list(gvk, None))
-    return Known(found, frozenset(found))
+        try:
+            found[gvk] = tuple(_present(reader).list(gvk, None))
+        except QueryReferenceError as error:
+            unknown[gvk] = str(error)
+    return Known(found, frozenset(found), unknown)
+
+
+def _present(reader: Reader | None) -> Reader:
+    if reader is None:
+        raise QueryReferenceError("objects cannot be looked up here")
+    return reader
 
 
 def resolved(definition: Definition, obj: Object, reader: Reader | None) -> Definition:
@@ -101,7 +111,7 @@ def _bound(part: Any, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - any 
             # A named tuple, such as a GVK, holds no expression.
             return part if unchanged or type(part) is not tuple else tuple(items)
         case _ if is_dataclass(part) and not isinstance(part, type):
-            found = {field.name: getattr(part, field.name) for field in fields(part)}
+            found = {each.name: getattr(part, each.name) for each in fields(part)}
             changed = {name: new for name, old in found.items() if (new := _bound(old, values)) is not old}
             return replace(part, **changed) if changed else part
         case _:
@@ -123,11 +133,9 @@ def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON
     # A workload that names no object needs no reader: without one, only a name or labels to look for are an error.
     if reference.lookup is not None and name is None:
         return None
-    if reader is None:
-        raise QueryReferenceError("objects cannot be looked up here")
     if name is not None:
-        return reader.get(reference.gvk, namespace or "", name)
-    found = reader.list(reference.gvk, namespace or "")
+        return _present(reader).get(reference.gvk, namespace or "", name)
+    found = _present(reader).list(reference.gvk, namespace or "")
     return [each for each in found if all(_follows(rule, each) for rule in rules)]
 
 
