@@ -91,6 +91,23 @@ def test_a_generation_is_a_change_of_content(folder: Path, karta: Karta) -> None
     assert seen == [1, 2]
 
 
+def test_another_value_of_a_suspend_action_is_a_change(folder: Path, karta: Karta) -> None:
+    """Even one that is equal to Python."""
+    store = Store([folder], catalogue=False)
+    actions = "      suspendDefinition:\n" + "".join(
+        f"        {when}Actions: [{{path: .spec.suspend, value: {value}}}]\n"
+        for when, value in (("suspend", "%s"), ("resume", '"false"'))
+    )
+    written = []
+    for value in ("1", '"1"', "true", '"true"'):
+        (folder / "a.yaml").write_text(
+            karta("A").replace("      specDefinition:", actions % value + "      specDefinition:")
+        )
+        (entry,) = store.load().entries.values()
+        written.append(repr(entry.definition.suspend[0].value))
+    assert written == ["1", "1", "True", "True"]
+
+
 def test_a_subscription_ends(folder: Path, karta: Karta) -> None:
     store = Store([folder], catalogue=False)
     seen: list[Snapshot] = []

@@ -1,5 +1,6 @@
 """From a Karta without errors to its compiled definition."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TypeAlias
@@ -95,7 +96,11 @@ def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefi
 
 
 def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendAction, ...]:
-    return tuple(definition.SuspendAction(compiled(action.path), action_value(action)) for action in actions)
+    texts = (action.value if isinstance(action.value, str) else json.dumps(action.value) for action in actions)
+    return tuple(
+        definition.SuspendAction(compiled(action.path), action_value(action), text)
+        for action, text in zip(actions, texts, strict=True)
+    )
 
 
 def _query(text: str | None, compiled: _Compiled) -> Query | None:

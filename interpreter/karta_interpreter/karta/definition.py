@@ -92,16 +92,14 @@ class QueuedFields:
 
 @dataclass(frozen=True, slots=True)
 class SuspendAction:
-    """One write of a suspend or resume: the value with this JSON ``text`` is written to every path of ``path``."""
+    """One write of a suspend or resume: ``value`` is written to every path that ``path`` yields.
+
+    Actions are compared by the ``text`` of the value, JSON: to Python, true is 1 and false is 0.
+    """
 
     path: Query
+    value: JSON = field(compare=False)
     text: str
-    """Compared in the place of the value: to Python, true and 1 are equal, and a change of one to the other is none."""
-
-    @property
-    def value(self) -> JSON:
-        """The value that is written."""
-        return orjson.loads(self.text)
 
 
 @dataclass(frozen=True, slots=True)
