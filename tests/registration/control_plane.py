@@ -40,11 +40,13 @@ class ControlPlane:
         self._moved = asyncio.Event()
         self._broken = asyncio.Event()
 
-    def write(self, collection: str, name: str, obj: Any, *, manager: str = "kubectl") -> Any:
-        """Store an object as some client would have written it."""
+    def write(self, collection: str, name: str, obj: Any, *, manager: str | None = "kubectl") -> Any:
+        """Store an object as some client would have written it; one without a name has no field manager."""
         is_new = name not in self.collections[collection]
         self._version += 1
-        owner = {"manager": manager, "operation": "Update", "fieldsV1": {"f:webhooks": {}}}
+        owner: dict[str, Any] = {"operation": "Update", "fieldsV1": {"f:webhooks": {}}}
+        if manager:
+            owner["manager"] = manager
         metadata = {**obj.get("metadata", {}), "name": name, "resourceVersion": str(self._version)}
         stored = {**obj, "metadata": {**metadata, "managedFields": [owner]}}
         self.collections[collection][name] = stored

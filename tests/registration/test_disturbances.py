@@ -57,6 +57,18 @@ async def test_a_write_that_was_overtaken_is_left_to_its_writer(rig: Rig, clock:
     assert rig.said("warning") == []
 
 
+async def test_what_a_client_without_a_name_writes_is_put_back(rig: Rig, clock: Clock) -> None:
+    """The API server takes the field manager from the User-Agent, and leaves it out where there is none."""
+    plane = rig.plane
+    async with rig.registrar() as registrar:
+        await until(lambda: plane.applied and registrar.in_step)
+        plane.write(CONFIGURATIONS, NAME, {**plane.configuration, "webhooks": []}, manager=None)
+        await clock.passes(SOON)
+        await until(lambda: len(plane.applied) == 1 + 1)
+
+    assert "changed by a client without a name" in rig.said("warning")[0]
+
+
 async def test_one_that_insists_is_noticed(rig: Rig, clock: Clock) -> None:
     plane = rig.plane
 

@@ -36,7 +36,9 @@ def rival(present: Object | None, desired: Object) -> str:
         return "it was deleted"
     entries = edit.get(present, ("metadata", "managedFields")) or ()
     # Another installation of this program writes under the same field manager.
-    managers = {entry["manager"] for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})} - {MANAGER}
+    writers = (entry for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {}))
+    # A client that sends no User-Agent has none.
+    managers = {entry.get("manager") or "a client without a name" for entry in writers} - {MANAGER}
     who = f"it was changed by {', '.join(sorted(managers)) or 'another karta-interpreter'}"
     theirs, ours = _addresses(present), _addresses(desired)
     if theirs == ours:
