@@ -201,6 +201,25 @@ async def test_a_host_that_is_no_name_cannot_be_resolved(tmp_path: Path) -> None
     assert (error.status, error.reason) == (0, "UnknownHost")
 
 
+@pytest.mark.parametrize(
+    "server",
+    [
+        pytest.param("//127.0.0.1", id="no scheme"),
+        pytest.param("127.0.0.1:6443", id="a host and a port"),
+        pytest.param("ftp://127.0.0.1", id="another scheme"),
+        pytest.param("https:///api", id="no host"),
+        pytest.param("https://127.0.0.1:99999", id="no port"),
+        pytest.param("https://user:secret@127.0.0.1", id="a user, beside the token"),
+    ],
+)
+async def test_a_server_that_is_no_url_is_named_by_its_kubeconfig(tmp_path: Path, server: str) -> None:
+    async with ApiServer.of(write_kubeconfig(tmp_path / "config", server)) as api:
+        error = await _failure(api.get("/a"))
+
+    assert (error.status, error.reason) == (0, "Configuration")
+    assert "secret" not in str(error)
+
+
 async def test_a_server_that_does_not_answer_is_given_up(
     scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -251,6 +251,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     from karta_interpreter.sources.kubernetes_client import (  # noqa: PLC0415 - see the top of this module
         ApiClient,
         Configuration,
+        check_server,
         kube_config,
         load_incluster_config,
     )
@@ -264,6 +265,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
         namespace = get(loaded.current_context, ("context", "namespace"))
     else:
         load_incluster_config(configuration)  # type: ignore[no-untyped-call] # it has no annotations
+    check_server(str(configuration.host))
     client = ApiClient(configuration)
     # Python takes client certificates from files only. They have been read: no private key stays behind in one.
     kube_config._cleanup_temp_files()  # noqa: SLF001 - there is no public way

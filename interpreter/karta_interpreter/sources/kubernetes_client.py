@@ -11,6 +11,7 @@ import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
+from urllib.parse import urlsplit
 
 _PACKAGE = "kubernetes_asyncio"
 _CLIENT = f"{_PACKAGE}.client"
@@ -48,4 +49,13 @@ if _PACKAGE not in sys.modules and find_spec(_PACKAGE):
 from kubernetes_asyncio.client import ApiClient, Configuration  # noqa: E402 - after the packages are there
 from kubernetes_asyncio.config import kube_config, load_incluster_config  # noqa: E402 - the same
 
-__all__ = ["ApiClient", "Configuration", "kube_config", "load_incluster_config"]
+__all__ = ["ApiClient", "Configuration", "check_server", "kube_config", "load_incluster_config"]
+
+
+def check_server(url: str) -> None:
+    """Raise ValueError for a server to which no request can be sent; the error does not show a password."""
+    parts = urlsplit(url)
+    # A property, which raises ValueError for an invalid port.
+    _ = parts.port
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise ValueError("its server has to be a URL such as https://HOST:6443, without a user")
