@@ -12,6 +12,8 @@ from karta_interpreter.doctor import connection, endpoint
 from karta_interpreter.doctor.connection import Address
 from karta_interpreter.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
 from karta_interpreter.doctor.result import Level, Result
+from karta_interpreter.operations import Operation
+from karta_interpreter.wire import decode, encode_failure
 from tests.doctor.authority import DAY, Authority
 from tests.doctor.karmada import BREW, JOB
 from tests.doctor.servers import HOST, Answer, interpreter, serving
@@ -50,7 +52,9 @@ def worst(results: list[Result]) -> list[tuple[Level, str, str]]:
 async def test_a_server_as_it_should_be(tmp_path: Path) -> None:
     context = AUTHORITY.context(tmp_path, NAME)
     async with serving(interpreter({"Job": 422, "Brew": 200}), context) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [JOB, BREW])
+        results = await examine_endpoint(
+            at(port), AUTHORITY.bundle, TIMEOUT, dict.fromkeys((JOB, BREW), (Operation.INTERPRET_STATUS,))
+        )
 
     assert [(result.level, result.check) for result in results] == [
         (Level.OK, "connection"),
@@ -64,11 +68,28 @@ async def test_a_server_as_it_should_be(tmp_path: Path) -> None:
 
 async def test_kinds_that_the_server_does_not_know(tmp_path: Path) -> None:
     async with serving(interpreter({"Job": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [JOB, BREW])
+        results = await examine_endpoint(
+            at(port), AUTHORITY.bundle, TIMEOUT, dict.fromkeys((JOB, BREW), (Operation.INTERPRET_STATUS,))
+        )
 
     assert worst(results) == [
         (Level.PROBLEM, "definitions", f"registered, but the server has no definition of it: {BREW}")
     ]
+
+
+@pytest.mark.parametrize("operation", Operation)
+async def test_a_kind_that_only_has_a_script_is_asked_what_is_registered(tmp_path: Path, operation: Operation) -> None:
+    def answer(target: bytes, body: bytes) -> tuple[int, bytes]:
+        if b"Brew" not in body:
+            return interpreter()(target, body)
+        request = decode(body)
+        assert request.problem is None
+        return 200, encode_failure("doctor", 422 if request.operation_name == operation else 404, "")
+
+    async with serving(answer, AUTHORITY.context(tmp_path, NAME)) as port:
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, {BREW: (operation,)})
+
+    assert worst(results) == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +132,7 @@ async def test_certificates_that_karmada_does_not_accept(
     tmp_path: Path, context: Callable[[Path], ssl.SSLContext], bundle: str, found: list[str]
 ) -> None:
     async with serving(interpreter({"Job": 200}), context(tmp_path)) as port:
-        results = await examine_endpoint(at(port), bundle, TIMEOUT, [JOB])
+        results = await examine_endpoint(at(port), bundle, TIMEOUT, {JOB: ()})
 
     problems = worst(results)
     assert [(level, check) for level, check, _ in problems] == [(Level.PROBLEM, "certificate")] * len(found)
@@ -140,7 +161,7 @@ async def test_a_certificate_that_is_its_own_authority_needs_no_issuer_in_the_bu
 )
 async def test_servers_that_do_not_answer_as_ours(tmp_path: Path, answer: Answer, check: str, found: str) -> None:
     async with serving(answer, AUTHORITY.context(tmp_path, NAME)) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, {})
 
     assert any(at_check == check and found in text for _, at_check, text in worst(results))
 
@@ -148,7 +169,7 @@ async def test_servers_that_do_not_answer_as_ours(tmp_path: Path, answer: Answer
 @pytest.mark.usefixtures("_brief")
 async def test_a_server_without_tls() -> None:
     async with serving(interpreter()) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, {})
 
     ((level, check, found),) = worst(results)
     assert (level, check) == (Level.PROBLEM, "tls")
@@ -160,7 +181,7 @@ async def test_a_server_that_wants_client_certificates(tmp_path: Path) -> None:
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(cadata=AUTHORITY.pem)
     async with serving(interpreter(), context) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, [])
+        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, {})
 
     ((level, check, _),) = worst(results)
     assert (level, check) == (Level.PROBLEM, "call")
@@ -169,7 +190,7 @@ async def test_a_server_that_wants_client_certificates(tmp_path: Path) -> None:
 async def test_nothing_listens() -> None:
     with socket.socket() as unused:
         unused.bind((HOST, 0))
-        (result,) = await examine_endpoint(at(unused.getsockname()[1]), AUTHORITY.bundle, TIMEOUT, [])
+        (result,) = await examine_endpoint(at(unused.getsockname()[1]), AUTHORITY.bundle, TIMEOUT, {})
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
     assert "nothing listens" in result.found
@@ -178,7 +199,7 @@ async def test_nothing_listens() -> None:
 
 
 async def test_a_host_that_no_resolver_takes() -> None:
-    (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, TIMEOUT, [])
+    (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, TIMEOUT, {})
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
     assert "no host name" in result.found
@@ -187,13 +208,13 @@ async def test_a_host_that_no_resolver_takes() -> None:
 async def test_a_bundle_with_comments_in_it(tmp_path: Path) -> None:
     bundle = base64.b64encode(f"# größte Autorität\n{AUTHORITY.pem}".encode()).decode()
     async with serving(interpreter(), AUTHORITY.context(tmp_path, NAME)) as port:
-        assert worst(await examine_endpoint(at(port), bundle, TIMEOUT, [])) == []
+        assert worst(await examine_endpoint(at(port), bundle, TIMEOUT, {})) == []
 
 
 @pytest.mark.usefixtures("_brief")
 async def test_a_server_that_is_silent() -> None:
     with socket.create_server((HOST, 0)) as silent:
-        results = await examine_endpoint(at(silent.getsockname()[1]), AUTHORITY.bundle, TIMEOUT, [])
+        results = await examine_endpoint(at(silent.getsockname()[1]), AUTHORITY.bundle, TIMEOUT, {})
 
     assert [check for _, check, _ in worst(results)] == ["tls"]
 

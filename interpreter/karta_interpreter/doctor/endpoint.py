@@ -3,9 +3,10 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
+from typing import TypeAlias
 
 import orjson
 
@@ -17,6 +18,9 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.operations import Operation
 from karta_interpreter.wire.request import API_VERSION, KIND
+
+Kinds: TypeAlias = Mapping[GVK, Sequence[Operation]]
+"""Kinds, each with the operations that are registered for it."""
 
 _CONNECTION, _TLS, _READINESS, _CALL, _DEFINITIONS = "connection", "tls", "readiness", "call", "definitions"
 READY = "/readyz"
@@ -45,17 +49,18 @@ _PORT_FORWARD = (
 )
 
 
-async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
+async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[Result]:
     """Dial an address, check its certificate, and call it; ``kinds`` are those that it should know.
 
-    ``limit`` is the seconds that Karmada waits, None when no timeout is set. A step that fails is the last one, except
-    a certificate that is not accepted.
+    Each is asked one of its operations: a kind that only has scripts answers no others. ``limit`` is the seconds that
+    Karmada waits, None when no timeout is set. A step that fails is the last one, except a certificate that is not
+    accepted.
     """
     # Blocking sockets: on them each step can fail, and be named, alone.
     return await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
 
 
-def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
+def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[Result]:
     try:
         connect(address)
     except OSError as error:
@@ -82,26 +87,30 @@ def _certificate(address: Address, ca_bundle: str) -> list[Result]:
     return [*results, *judge_certificate(leaf, address.server_name, error, datetime.now(UTC), bundled=bool(pem))]
 
 
-def _calls(address: Address, limit: int | None, kinds: Sequence[GVK]) -> list[Result]:
+def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[Result]:
     results = list(judge_readiness(ask(address, READY)))
     target = f"{address.path}?timeout={limit or _UNSET}s"
     results += judge_call(ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
     # A server that is not ours would give the same objection for each of hundreds of kinds.
     if results[-1].level is Level.PROBLEM:
         return results
-    replies = {gvk: ask(address, target, call_body(gvk, Operation.INTERPRET_STATUS)) for gvk in kinds}
-    return [*results, *judge_definitions({gvk: is_defined(reply) for gvk, reply in replies.items()})]
+    asked = {gvk: next(iter(operations), Operation.INTERPRET_STATUS) for gvk, operations in kinds.items()}
+    known = {gvk: is_defined(ask(address, target, call_body(gvk, operation))) for gvk, operation in asked.items()}
+    return [*results, *judge_definitions(known)]
 
 
 def call_body(gvk: GVK, operation: Operation) -> bytes:
     """A request in Karmada's form, for an object that has nothing but a name."""
     metadata = {"name": "doctor", "namespace": "default"}
+    obj = {**gvk.type_meta, "metadata": metadata}
     request = {
         "uid": _UID,
         "kind": gvk._asdict(),
         **metadata,
         "operation": operation,
-        "object": {**gvk.type_meta, "metadata": metadata},
+        "object": obj,
+        # Of Retain alone; other operations ignore it.
+        "observedObject": obj,
         "replicas": 0,
     }
     return orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "request": request})

@@ -218,7 +218,7 @@ async def _server(plane: _ControlPlane, client: Client, webhooks: Sequence[Webho
     address = address.dialled_at(dialled) if url else address
     found = ok(_ADDRESS, f"Karmada dials {address} as {address.server_name}: {address.reason}")
     timeout = min((webhook.timeout for webhook in webhooks if webhook.timeout is not None), default=None)
-    return [found, *await examine_endpoint(address, client.ca_bundle, timeout, list(kinds_of(webhooks)))]
+    return [found, *await examine_endpoint(address, client.ca_bundle, timeout, kinds_of(webhooks))]
 
 
 async def _server_at(url: str) -> list[Result]:
@@ -226,4 +226,4 @@ async def _server_at(url: str) -> list[Result]:
     if not url:
         return []
     address = address_of(Client(url))
-    return await examine_endpoint(address, "", None, ()) if isinstance(address, Address) else [address]
+    return await examine_endpoint(address, "", None, {}) if isinstance(address, Address) else [address]
