@@ -108,6 +108,20 @@ def test_a_link_that_leads_nowhere_is_reported(tmp_path: Path, name: str) -> Non
     assert list_files(tmp_path).unreadable == ((tmp_path / name, "the link leads to nowhere, which does not exist"),)
 
 
+def test_a_link_that_is_deleted_while_it_is_looked_at_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As kubelet deletes the links of keys that are no longer in a ConfigMap."""
+    link = tmp_path / "a.yaml"
+    link.symlink_to("nowhere")
+    read = Path.readlink
+
+    def delete_first(path: Path) -> Path:
+        path.unlink()
+        return read(path)
+
+    monkeypatch.setattr(Path, "readlink", delete_first)
+    assert list_files(tmp_path).unreadable == ()
+
+
 async def test_a_place_that_may_not_be_searched_does_not_end_the_watch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

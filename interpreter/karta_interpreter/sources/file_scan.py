@@ -75,8 +75,11 @@ def _reason(path: Path, error: OSError, *, is_root: bool) -> str:
     """Why a path cannot be listed; "" where that does not matter."""
     if isinstance(error, FileNotFoundError) and not is_root:
         # Inside a folder a missing path is a dangling link, or a file that was deleted meanwhile.
-        is_link = path.is_symlink() and path.suffix.lower() in {*_SUFFIXES, ""}
-        return f"the link leads to {name_of(path.readlink())}, which does not exist" if is_link else ""
+        try:
+            target = path.readlink() if path.suffix.lower() in {*_SUFFIXES, ""} else None
+        except OSError:  # it is no link, or was deleted meanwhile, as kubelet does after it has turned `..data`
+            target = None
+        return f"the link leads to {name_of(target)}, which does not exist" if target else ""
     return error.strerror or str(error)
 
 
