@@ -40,12 +40,12 @@ def tool(name: str) -> str | None:
     return shutil.which(name, path=f"{TOOLS}{os.pathsep}{os.environ['PATH']}")
 
 
-def template(chart: str, values: str, *options: str) -> list[Resource]:
+def template(chart: str, values: str, *options: str, release: str = "karta-interpreter") -> list[Resource]:
     """Return everything that a chart makes of values."""
     helm = tool("helm")
     if not helm:
         sys.exit("helm is missing: run `make tools`")
-    command = [helm, "template", "karta-interpreter", str(HERE / "helm" / chart), *options]
+    command = [helm, "template", release, str(HERE / "helm" / chart), *options]
     command += ["--namespace", "karmada-system", "--kube-version", KUBERNETES, "--set", values]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603 - our own words
     return [resource for resource in yaml.load_all(text, _Loader) if resource]

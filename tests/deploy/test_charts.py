@@ -1,12 +1,13 @@
 import json
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from deploy.write_kustomize import KUBERNETES, tool
+from deploy.write_kustomize import KUBERNETES, template, tool
 from deploy.write_readme import BEGIN, END, rows, table
 from tests.deploy import rendered
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
@@ -73,6 +74,9 @@ TYPOS = [
     ("karta-interpreter", "server.without={apps/v1/Deploy*}", "/server/without/0"),
     ("karta-interpreter", "autoscaling.behavior.scaledown.selectPolicy=Min", "'scaledown' not allowed"),
     ("karta-interpreter", "autoscaling.targetCPUUtilizationPercentage=0", "minimum: got 0"),
+    ("karta-interpreter", "registration.name=", "/registration/name"),
+    # RBAC takes a list of no names for all names.
+    ("karta-interpreter-control-plane", "rbac.registrationName=null", "/rbac': missing property 'registrationName'"),
     ("karta-interpreter-control-plane", "admission.enable=true", "'enable' not allowed"),
     ("karta-interpreter-control-plane", "admission.url=https://karta.example.com/", "/admission/url"),
     ("karta-interpreter-control-plane", "admission.failurePolicy=fail", "/admission/failurePolicy"),
@@ -118,6 +122,53 @@ def test_typos_are_rejected(complaints: dict[str, str], chart: str, complaint: s
 @pytest.mark.parametrize(("values", "complaint"), [pytest.param(*each, id=each[0]) for each in CONTRADICTIONS])
 def test_values_that_cannot_work_are_rejected(values: str, complaint: str) -> None:
     assert complaint in complaints_about(rendered.SERVER, values)
+
+
+NAMES = {"long": "a" * 53, "dots": "karta.interpreter"}
+"""Of releases: the longest that Helm takes, and one that no Service can have."""
+_NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("chart", CHARTS)
+@pytest.mark.parametrize("case", NAMES)
+def test_names_are_what_kubernetes_and_cert_manager_take(chart: str, case: str) -> None:
+    values = f"{rendered.EVERYTHING},certificate.mode=certManager,nameOverride={'b' * 63}"
+    values = values if chart == rendered.SERVER else "admission.enabled=true"
+    resources = template(chart, values, release=NAMES[case])
+    assert {"Job", "Certificate"} <= {each["kind"] for each in resources} or chart != rendered.SERVER
+    for each in resources:
+        name, spec = each["metadata"]["name"], each.get("spec", {})
+        assert _NAME.fullmatch(name), f"{each['kind']} {name}"
+        assert len(name) <= 63 or each["kind"] not in {"Job", "Service"}
+        assert "." not in name or each["kind"] != "Service"
+        assert len(spec.get("commonName", "")) <= 64
+        pod = spec.get("template", {}).get("metadata", {})
+        labels = {**each["metadata"].get("labels", {}), **pod.get("labels", {})}
+        assert [label for label in labels.values() if not _LABEL.fullmatch(label)] == []
+
+
+@rendered.needs_helm
+def test_each_constraint_of_topology_has_its_own_selector(tmp_path: Path) -> None:
+    one = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    constraints = [{**one, "labelSelector": {"matchLabels": {"team": "a"}}}, one]
+    file = tmp_path / "values.yaml"
+    file.write_text(json.dumps({"topologySpreadConstraints": constraints}))
+    (deployment,) = rendered.of_kind(template(rendered.SERVER, "", "--values", str(file)), "Deployment")
+    first, second = deployment["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    selected = deployment["spec"]["selector"]["matchLabels"]
+    assert first["labelSelector"]["matchLabels"] == {**selected, "team": "a"}
+    assert second["labelSelector"]["matchLabels"] == selected
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize(
+    "value", ["podAnnotations", "podLabels", "certificate.extraNames", "kartas.inline", "resources"]
+)
+def test_a_value_whose_entries_are_all_comments_is_as_if_it_were_empty(value: str) -> None:
+    resources = template(rendered.SERVER, f"{value}=null")
+    assert rendered.of_kind(resources, "Deployment")
 
 
 @rendered.needs_helm

@@ -1,5 +1,6 @@
+{{/* Also the name of the Service, which has no dots; that of a release may have some. */}}
 {{- define "control-plane.fullname" -}}
-{{- default .Release.Name .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- default .Release.Name .Values.fullnameOverride | replace "." "-" | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "control-plane.labels" -}}

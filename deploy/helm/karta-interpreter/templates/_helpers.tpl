@@ -2,16 +2,17 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* The release is usually called as the chart, or says what it is for: then its name is enough. */}}
+{{/* The release is usually called as the chart, or says what it is for: then its name is enough. A Service is called by
+     it, whose name has no dots; that of a release may have some. */}}
 {{- define "karta-interpreter.fullname" -}}
 {{- $name := include "karta-interpreter.name" . -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
-{{- else if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" -}}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- default $full .Values.fullnameOverride | replace "." "-" | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
+
+{{/* A name cut so that a suffix of eleven characters fits: labels, and names of Jobs, have 63. */}}
+{{- define "karta-interpreter.short" -}}
+{{- trunc 52 . | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "karta-interpreter.selectorLabels" -}}
@@ -21,7 +22,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{/* Arguments: root, and the name of a hook. Not the selector's: the Service must send no calls to the pods of hooks. */}}
 {{- define "karta-interpreter.hookLabels" -}}
-app.kubernetes.io/name: {{ include "karta-interpreter.name" (first .) }}-{{ last . }}
+app.kubernetes.io/name: {{ include "karta-interpreter.name" (first .) | include "karta-interpreter.short" }}-{{ last . }}
 app.kubernetes.io/instance: {{ (first .).Release.Name }}
 {{- end -}}
 
@@ -113,7 +114,7 @@ labels:
 {{- with .Values.registration.publicUrl -}}
 {{- $names = append $names (get (urlParse .) "hostname") -}}
 {{- end -}}
-{{- concat $names .Values.certificate.extraNames | uniq | toJson -}}
+{{- concat $names (.Values.certificate.extraNames | default list) | uniq | toJson -}}
 {{- end -}}
 
 {{/* Those that are addresses, as a JSON list */}}
