@@ -57,6 +57,13 @@ def test_the_version(run: Run) -> None:
         pytest.param(["validate", "--nothing", "x"], id="unknown option"),
         pytest.param(["interpret", "-o", "xml"], id="unknown output"),
         pytest.param(["interpret", "--desired-replica", "-1"], id="negative replicas"),
+        pytest.param(["unregister", "--name", ""], id="no name, which would stand for all configurations"),
+        pytest.param(["unregister", "--name", "a/../b"], id="a name that leads to another object"),
+        pytest.param(["doctor", "--name", ""], id="no name to examine"),
+        pytest.param(["serve", "--registration-name", ""], id="no name to register"),
+        pytest.param(
+            ["export", "webhook-configuration", "--url", "https://a", "--name", "A b"], id="a name with a blank"
+        ),
     ],
 )
 def test_wrong_usage_is_exit_code_2_and_talk(run: Run, arguments: list[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.options import control_plane, output
+from karta_interpreter.cli.options import ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, written
 from karta_interpreter.doctor import Level, Result, check_url, examine
@@ -32,6 +32,7 @@ Examples:
 @control_plane
 @click.option(
     "--name",
+    type=ObjectName(),
     default="karta-interpreter",
     show_default=True,
     metavar="NAME",

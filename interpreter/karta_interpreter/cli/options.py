@@ -20,6 +20,7 @@ LATER = click.Path(readable=False)
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _LAST_PORT = 65_535
+_OBJECT_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 
 
 class HostPort(click.ParamType[Any]):
@@ -35,6 +36,18 @@ class HostPort(click.ParamType[Any]):
         if not found or int(found[3]) > _LAST_PORT:
             self.fail(f"{value!r} is not HOST:PORT, as 127.0.0.1:8444", param, ctx)
         return found[1] or found[2], int(found[3])
+
+
+class ObjectName(click.types.StringParamType):
+    """The name of an object on an API server; without one its path would be that of all objects."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's signature
+        """The name; a usage error for anything else."""
+        if not _OBJECT_NAME.fullmatch(value):
+            self.fail(f"{value!r} is no name of an object", param, ctx)
+        return str(value)
 
 
 class Number(click.IntRange):

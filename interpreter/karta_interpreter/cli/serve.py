@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import click
 
-from karta_interpreter.cli.options import FILE, FOLDER, PATH, HostPort, Number
+from karta_interpreter.cli.options import FILE, FOLDER, PATH, HostPort, Number, ObjectName
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, one_line, table
 from karta_interpreter.errors import InterpreterError
@@ -119,7 +119,7 @@ _OPTIONS: list[click.Parameter] = [
     _option("kubeconfig", click.Path(path_type=Path), "That of karmada-apiserver; default: in-cluster.", "FILE"),
     _option("context", str, "Context of the kubeconfig.", "NAME"),
     _option("register", bool, "Whether to register this server with Karmada."),
-    _option("registration_name", str, "Name of the configuration in Karmada.", "NAME"),
+    _option("registration_name", ObjectName(), "Name of the configuration in Karmada.", "NAME"),
     _option("public_url", str, "URL at which Karmada calls this server.", "URL"),
     _option("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
     _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),

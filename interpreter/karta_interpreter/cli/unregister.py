@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.options import control_plane
+from karta_interpreter.cli.options import ObjectName, control_plane
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.registration import NAME
 from karta_interpreter.registration.configuration import KIND
@@ -18,7 +18,9 @@ _SETTLED_SECONDS = 2.0
 
 @click.command("unregister")
 @control_plane
-@click.option("--name", default=NAME, show_default=True, help="Name of the registration.")
+@click.option(
+    "--name", type=ObjectName(), metavar="NAME", default=NAME, show_default=True, help="Name of the registration."
+)
 def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
     """Remove a server's registration from Karmada.
 
