@@ -60,7 +60,7 @@ async def test_what_is_not_there_is_an_error_in_json(get: Get, path: str) -> Non
     assert (await response.json())["error"]
 
 
-@pytest.mark.parametrize("name", ["secret.txt", "..%2Findex.html", "index.html", "%00.js"])
+@pytest.mark.parametrize("name", ["secret.txt", "..%2Findex.html", "index.html", "%00.js", f"{'a' * 300}.js"])
 async def test_assets_are_those_of_the_page(get: Get, name: str) -> None:
     assert (await get(f"/assets/{name}")).status == 404
 

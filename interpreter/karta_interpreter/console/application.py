@@ -105,9 +105,9 @@ class Console:
         )
 
     async def _asset(self, request: web.Request) -> web.Response:
-        path = self._static / request.match_info["name"]
-        # aiohttp decodes %2F in the name, so that it may lead to another folder.
-        if path.parent != self._static or path.suffix not in _TYPES or not path.is_file():
+        # A name of the folder's list: aiohttp decodes %2F, so that what is asked for may lead to another folder.
+        names = {path.name: path for path in self._static.iterdir() if path.suffix in _TYPES}
+        if (path := names.get(request.match_info["name"])) is None:
             raise web.HTTPNotFound(reason="there is no such file")
         return web.Response(body=path.read_bytes(), headers={"Content-Type": _TYPES[path.suffix]})
 
