@@ -75,6 +75,15 @@ def test_a_process_that_is_killed_leaves_the_file_as_it_was_or_as_it_is_wanted(t
     assert [each.name for each in tmp_path.iterdir() if each.name[0] != "."] == []
 
 
+async def test_a_group_called_core_and_core_kinds_have_files_of_their_own(tmp_path: Path) -> None:
+    storage = FolderStorage(tmp_path, Store((tmp_path,), catalogue=False))
+    for group in ("", "core"):
+        one = karta()
+        one["spec"]["structureDefinition"]["rootComponent"]["kind"]["group"] = group
+        await storage.write(StoredType.new(group, "GrainMill", "train", "low", [one]), None)
+    assert [(await storage.read(group, "GrainMill")).group for group in ("", "core")] == ["", "core"]  # type: ignore[union-attr]
+
+
 async def test_what_a_killed_process_leaves_beside_a_file_is_no_type(tmp_path: Path) -> None:
     (tmp_path / ".GrainMill.mill.example.org.json.tmp").write_text('{"kind": "List", "ite')
     store = Store((tmp_path,), catalogue=False)

@@ -87,7 +87,7 @@ class FolderStorage:
         await self._store.reload_file(self._root, path)
 
     def _path(self, group: str, kind: str) -> Path:
-        return self._root / f"{kind}.{group or 'core'}.json"
+        return self._root / f"{kind}{'.' if group else ''}{group}.json"
 
     @staticmethod
     async def _attempt(act: Callable[..., _T], *arguments: object) -> _T:
