@@ -2,6 +2,8 @@
 PYTHON ?= python3
 PORT   ?= 8443
 BIN    := .venv/bin
+# Tests start hundreds of processes, which would each compile this package and its libraries again.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 # The doctests of a room are in its package.
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 PAGE = if command -v npm >/dev/null; then $(MAKE) --no-print-directory console; else echo "without the page of the console: it needs npm"; fi
@@ -31,10 +33,10 @@ serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT
 
 test: .venv/dev.stamp ## Run the tests (ROOM=karta: those of one room only)
 	@$(BIN)/python -m compileall -q interpreter  # once, for the hundreds of processes that tests start
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses auto --dist worksteal $(ROOM_TESTS)
+	$(PYTEST) --numprocesses auto --dist worksteal $(ROOM_TESTS)
 
 coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=karta, as for test)
-	$(BIN)/pytest --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(ROOM:%=.%)) --cov-report=term-missing $(ROOM_TESTS)
+	$(PYTEST) --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(ROOM:%=.%)) --cov-report=term-missing $(ROOM_TESTS)
 
 check: .venv/dev.stamp ## Format, lint, types, layers, generated files
 	$(BIN)/ruff format --check .
@@ -60,8 +62,8 @@ bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen
 	$(BIN)/python -m tests.benchmarks --compare
 
 audit: .venv/dev.stamp ## Attack the server beside an idle one, and fail when others notice (up to ten minutes)
-	$(BIN)/python -m tests.audit
-	KARTA_INTERPRETER_TEST_EXAMPLES=40 $(BIN)/pytest tests/console/workload_types/test_openapi.py -k describes
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.audit
+	KARTA_INTERPRETER_TEST_EXAMPLES=40 $(PYTEST) tests/console/workload_types/test_openapi.py -k describes
 
 conformance: .venv/dev.stamp ## Compare with Karmada's own Lua, with gojq and with GitOps tools (needs Go)
 	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter, gojq and GitOps tools"; exit 0; }; \
@@ -85,11 +87,11 @@ console: ## Build the page of the console into the package (needs npm)
 	cd interpreter/console && npm ci --silent && npm run --silent check && npm run --silent build
 
 console-test: .venv/dev.stamp ## Try the API by generated requests, and the console in a headless Chromium (needs npm and chromium)
-	KARTA_INTERPRETER_TEST_EXAMPLES=2 $(BIN)/pytest tests/console/workload_types/test_openapi.py -k describes
+	KARTA_INTERPRETER_TEST_EXAMPLES=2 $(PYTEST) tests/console/workload_types/test_openapi.py -k describes
 	@command -v npm >/dev/null && command -v chromium >/dev/null || { echo "make console-test is skipped: the console needs npm and chromium"; exit 0; }; \
 	$(MAKE) --no-print-directory console && \
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt && \
-	CONSOLE_TEST=1 $(BIN)/pytest -n 0 tests/console/browser
+	CONSOLE_TEST=1 $(PYTEST) -n 0 tests/console/browser
 
 dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/ (with the page of the console, where npm is there)
 	@$(PAGE)
