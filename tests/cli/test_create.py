@@ -5,6 +5,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+from karta_interpreter.cli.files import write_files
+from karta_interpreter.cli.program import Problem
 from karta_interpreter.karta.loading import load_documents
 
 Run = Callable[..., Result]
@@ -238,6 +240,28 @@ def test_an_update_goes_on_after_a_suite_that_cannot_be_written(run: Run, files:
 
     assert (updated.exit_code, second.read_text()) == (1, good)
     assert "error: testdata/a.yaml:1: the output of this case is not a key at the beginning of a line" in updated.stderr
+
+
+def test_an_update_goes_on_after_a_folder_that_cannot_be_written(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+    first, second = files / "testdata" / "a.yaml", files / "testdata" / "interpretreplica.yaml"
+    good = second.read_text()
+    wrong = good.replace("  replica: 3\n", "  replica: 4\n")
+    first.write_text(wrong)
+    second.write_text(wrong)
+
+    def write(folder: Path, texts: dict[str, str]) -> None:
+        if first.name in texts:
+            raise Problem("error: testdata: Read-only file system")
+        write_files(folder, texts)
+
+    monkeypatch.setattr("karta_interpreter.cli.test.write_files", write)
+    updated = run("test", "--update")
+
+    assert (updated.exit_code, first.read_text(), second.read_text()) == (1, wrong, good)
+    assert "error: testdata: Read-only file system\n" in updated.stderr
 
 
 def test_dependencies_are_a_block_of_yaml(run: Run, files: Path) -> None:

@@ -117,6 +117,22 @@ def test_a_reader_that_has_enough_is_no_accident(files: Path) -> None:
     assert "BrokenPipe" not in process.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        pytest.param("version >/dev/full", "the output cannot be written: No space left on device", id="a full disk"),
+        pytest.param("validate - <&-", "standard input is closed", id="a closed input"),
+    ],
+)
+def test_streams_that_fail_are_an_error_of_one_line(line: str, problem: str) -> None:
+    command = ["/bin/sh", "-c", f'"{sys.executable}" -m karta_interpreter {line}']
+
+    process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+    assert (process.returncode in (1, 2), process.stderr) == (True, f"error: {problem}\n")
+
+
 def test_colours_are_for_terminals_only(commands: Path, files: Path, karta: Callable[..., str]) -> None:
     (files / "bad.yaml").write_text(karta(replicas=".a |"))
 

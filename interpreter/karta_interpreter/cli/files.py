@@ -104,6 +104,8 @@ def read_url(url: str) -> bytes:
 
 def read_stdin() -> bytes:
     """The content of standard input, which can be read once."""
+    if sys.stdin is None:  # a process may be started without one
+        raise UsageProblem("error: standard input is closed")
     return sys.stdin.buffer.read()
 
 

@@ -1,5 +1,6 @@
 """The program: its commands, its help, and its errors."""
 
+import errno
 import importlib
 import os
 import re
@@ -43,6 +44,9 @@ EXTRAS = {
     "console": ("aiohttp",),
 }
 """The libraries that each extra of the package installs."""
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Problem(click.ClickException):
@@ -114,7 +118,7 @@ class Commands(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
-        """Run a command; an error that this package raises on purpose becomes one line and exit code 1.
+        """Run a command; an error that this package raises on purpose and a full disk become one line and exit code 1.
 
         So does a library that is missing because its extra is not installed; the exit code is 2 then.
         """
@@ -126,6 +130,10 @@ class Commands(click.Group):
             raise
         except InterpreterError as error:
             raise Problem(f"error: {error}") from error
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            raise Problem(f"error: the output cannot be written: {error.strerror}") from error
 
 
 class PluginHelp(click.HelpFormatter):

@@ -21,7 +21,7 @@ from karta_interpreter.cli.render import one_line, table, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.explain import explain
-from karta_interpreter.findings import count, escaped
+from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.k8s.yaml_writer import to_yaml
@@ -217,12 +217,12 @@ def _updated(report: Report) -> Report:
             old = Path(source).read_bytes().decode()
             try:
                 text = with_outputs(old, source, answers)
-            except SuiteError as error:
-                click.echo(escaped(f"error: {error}"), err=True)
+                place = Path(source).resolve()  # a link stays one
+                write_files(place.parent, {place.name: text})
+            except (SuiteError, Problem) as error:
+                (error if isinstance(error, Problem) else Problem(f"error: {error}")).show()
                 left += [each for each in changed if each.results is not None]
                 continue
-            place = Path(source).resolve()  # a link stays one
-            write_files(place.parent, {place.name: text})
             click.echo(f"{source}: updated {count(len(answers), 'output')}", err=True)
     return replace(report, outcomes=tuple(left))
 
