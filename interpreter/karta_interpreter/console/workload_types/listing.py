@@ -8,6 +8,7 @@ from typing import Final, Self
 from karta_interpreter.console.workload_types.models import ProblemError
 from karta_interpreter.console.workload_types.problems import ApiError
 from karta_interpreter.console.workload_types.view import API, Row
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.suggestion import did_you_mean
 
 DEFAULT_LIMIT: Final = 50
@@ -29,7 +30,7 @@ OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "=^": lambda found, given: found.startswith(given),
     "=$": lambda found, given: found.endswith(given),
 }
-_FILTER: Final = re.compile(r"(\w+)(==|!=|<=|>=|=@|!@|=\^|=\$)(.*)", re.DOTALL)
+_CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})([^,]*)"
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 _Test = Callable[[Row], bool]
 
@@ -53,13 +54,13 @@ class Listing:
         for name, text in query:
             if name == "filterBy":
                 tests += _tests(text, errors)
-            elif name not in _CHECKS:
-                hint = did_you_mean(name, ["filterBy", *_CHECKS])
+            elif name not in PARAMETERS:
+                hint = did_you_mean(name, PARAMETERS)
                 errors.append(ProblemError(parameter=name, detail="there is no such parameter", hint=hint or None))
             elif name in chosen:
                 errors.append(ProblemError(parameter=name, detail="it is given more than once"))
-            elif not _CHECKS[name][0](text):
-                errors.append(ProblemError(parameter=name, detail=f'"{text[:100]}" is not {_CHECKS[name][1]}'))
+            elif needed := _needed(text, PARAMETERS[name]):
+                errors.append(ProblemError(parameter=name, detail=f'"{text[:100]}" is not {needed}'))
             else:
                 chosen[name] = text
         if errors:
@@ -83,24 +84,45 @@ class Listing:
         return found[self.offset : self.offset + self.limit], len(found)
 
 
-_CHECKS: Final[Mapping[str, tuple[Callable[[str], bool], str]]] = {
-    "sortBy": (FIELDS.__contains__, f"one of {', '.join(FIELDS)}"),
-    "sortOrder": (("asc", "desc").__contains__, "asc or desc"),
-    "offset": (lambda text: bool(_NUMBER.fullmatch(text)), "a number from 0 up"),
-    "limit": (
-        lambda text: bool(_NUMBER.fullmatch(text)) and 1 <= int(text) <= MOST,
-        f"a number from 1 to {MOST}",
-    ),
-    "externalTypesOnly": (("true", "false").__contains__, "true or false"),
-}
-"""For each parameter a check of its text, and what the text should be."""
+PARAMETERS: Final[Mapping[str, Object]] = {
+    "filterBy": {
+        "description": "Conditions FIELD OPERATOR VALUE with commas between them: all have to hold; may be repeated.",
+        "type": "array",
+        "items": {"type": "string", "pattern": f"^{_CONDITION}$"},
+        "examples": [["name=@Ray", "source==api"]],
+    },
+    "sortBy": {"description": "The field to sort by.", "type": "string", "enum": [*FIELDS], "default": "name"},
+    "sortOrder": {"description": "Its direction.", "type": "string", "enum": ["asc", "desc"], "default": "asc"},
+    "offset": {
+        "description": "How many types to pass over.", "type": "integer", "minimum": 0, "maximum": 999_999_999,
+        "default": 0,
+    },
+    "limit": {
+        "description": "The most types of a page.", "type": "integer", "minimum": 1, "maximum": MOST,
+        "default": DEFAULT_LIMIT,
+    },
+    "externalTypesOnly": {
+        "description": "Whether to list only the types of this API.", "type": "boolean", "default": False
+    },
+}  # fmt: skip
+"""The JSON Schema of each parameter of the query."""
+
+
+def _needed(text: str, schema: Object) -> str:
+    """Return what the text of a parameter has to be, "" where it is."""
+    if schema["type"] == "integer":
+        least, most = schema["minimum"], schema["maximum"]
+        fits = _NUMBER.fullmatch(text) and least <= int(text) <= most
+        return "" if fits else f"a number from {least} to {most}"
+    choices = schema.get("enum", ["true", "false"])
+    return "" if text in choices else f"one of {', '.join(choices)}"
 
 
 def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
     """A test for each condition of a filter; all of them have to hold."""
     for part in text.split(","):
-        match = _FILTER.fullmatch(part)
-        if match is None or match[1] not in FIELDS:
+        match = re.fullmatch(_CONDITION, part)
+        if match is None:
             detail = f'"{part[:100]}" is no condition: write FIELD, OPERATOR and VALUE, as name==RayCluster'
             hint = f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}"
             errors.append(ProblemError(parameter="filterBy", detail=detail, hint=hint))

@@ -1,10 +1,7 @@
 """The OpenAPI 3.1 document: bodies from the pydantic models, paths and answers from the tables below."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import orjson
 from pydantic import BaseModel
@@ -12,23 +9,12 @@ from pydantic.json_schema import models_json_schema
 
 from karta_interpreter import __version__
 from karta_interpreter.console.workload_types import models
-from karta_interpreter.console.workload_types.listing import DEFAULT_LIMIT, FIELDS, MOST, OPERATORS
+from karta_interpreter.console.workload_types.listing import PARAMETERS
 from karta_interpreter.console.workload_types.models import Choices
 from karta_interpreter.console.workload_types.problems import CONTENT_TYPE
 from karta_interpreter.console.workload_types.records import type_id
 from karta_interpreter.k8s.values import Object
 
-_MODELS: Final[Sequence[type[BaseModel]]] = (
-    models.WorkloadTypeInput,
-    models.WorkloadType,
-    models.WorkloadTypes,
-    models.Categories,
-    models.Priorities,
-    models.Validation,
-    models.Interpretation,
-    models.Explanations,
-    models.Problem,
-)
 _PROBLEMS: Final = {
     400: "The body is not JSON, or the query or a header cannot be read.",
     401: "There is no bearer token, or it is not known.",
@@ -49,8 +35,7 @@ _ETAG: Final = {"ETag": {"description": "Changes with the content of the type.",
 _LOCATION: Final = {"Location": {"description": "The path of the type.", "schema": {"type": "string"}}}
 
 
-@dataclass(frozen=True, slots=True)
-class _Operation:
+class _Operation(NamedTuple):
     """One method of a path; ``answers`` has the model of each good status."""
 
     method: str
@@ -60,31 +45,19 @@ class _Operation:
     answers: dict[int, type[BaseModel] | None]
     problems: tuple[int, ...] = ()
     body: type[BaseModel] | None = None
-    parameters: tuple[Object, ...] = ()
-    has_etag: bool = False
+
+    @property
+    def parameters(self) -> list[Object]:
+        """The parameters of the query, the path and the headers."""
+        if self.name == "listTypes":
+            return [*_PAGING]
+        is_change = self.method in ("put", "delete")
+        return [each for each, has_it in ((_ID, "{id}" in self.path), (_IF_MATCH, is_change)) if has_it]
 
 
-def _query(name: str, description: str, **schema: Any) -> Object:  # noqa: ANN401 - JSON Schema
-    return {"name": name, "in": "query", "description": description, "schema": schema}
-
-
-_CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})[^,]*"
-_PAGING: Final = (
-    {
-        **_query(
-            "filterBy",
-            "Conditions FIELD OPERATOR VALUE with commas between them, all of which have to hold; may be repeated.",
-            type="array",
-            items={"type": "string", "pattern": f"^{_CONDITION}$"},
-            examples=[["name=@Ray", "source==api"]],
-        ),
-        "explode": True,
-    },
-    _query("sortBy", "The field to sort by.", type="string", enum=[*FIELDS], default="name"),
-    _query("sortOrder", "Its direction.", type="string", enum=["asc", "desc"], default="asc"),
-    _query("offset", "How many types to pass over.", type="integer", minimum=0, maximum=999_999_999, default=0),
-    _query("limit", "The most types of a page.", type="integer", minimum=1, maximum=MOST, default=DEFAULT_LIMIT),
-    _query("externalTypesOnly", "Whether to list only the types of this API.", type="boolean", default=False),
+_PAGING: Final = tuple(
+    {"name": name, "in": "query", "description": each.pop("description"), "schema": each}
+    for name, each in ((name, dict(schema)) for name, schema in PARAMETERS.items())
 )
 _ID: Final = {
     "name": "id",
@@ -139,52 +112,25 @@ _LINKS: Final = {
     for name in ("getType", "replaceType", "interpret", "deleteType")
 }
 _TYPES, _ONE = "/workload-types", "/workload-types/{id}"
+_TYPE, _INPUT = models.WorkloadType, models.WorkloadTypeInput
+_REGISTER: Final = "Register a type; 200 where it is registered with the same content already"
+_INTERPRET: Final = "Answer all operations about an object, each with its explanation"
 _OPERATIONS: Final = (
-    _Operation("get", _TYPES, "listTypes", "List types", {200: models.WorkloadTypes}, (400,), parameters=_PAGING),
-    _Operation(
-        "post",
-        _TYPES,
-        "createType",
-        "Register a type; 200 where it is registered with the same content already",
-        {200: models.WorkloadType, 201: models.WorkloadType},
-        (409, 412),
-        models.WorkloadTypeInput,
-        has_etag=True,
-    ),
+    _Operation("get", _TYPES, "listTypes", "List types", {200: models.WorkloadTypes}, (400,)),
+    _Operation("post", _TYPES, "createType", _REGISTER, {200: _TYPE, 201: _TYPE}, (409, 412), _INPUT),
     _Operation(
         "post",
         f"{_TYPES}:validate",
         "validateType",
         "Judge a type and store nothing",
         {200: models.Validation},
-        body=models.WorkloadTypeInput,
+        body=_INPUT,
     ),
+    _Operation("get", _ONE, "getType", "Get a type", {200: _TYPE}, (404,)),
+    _Operation("put", _ONE, "replaceType", "Replace a type", {200: _TYPE}, (404, 409, 412), _INPUT),
+    _Operation("delete", _ONE, "deleteType", "Delete a type", {204: None}, (400, 404, 409, 412)),
     _Operation(
-        "get", _ONE, "getType", "Get a type", {200: models.WorkloadType}, (404,), parameters=(_ID,), has_etag=True
-    ),
-    _Operation(
-        "put",
-        _ONE,
-        "replaceType",
-        "Replace a type",
-        {200: models.WorkloadType},
-        (404, 409, 412),
-        models.WorkloadTypeInput,
-        (_ID, _IF_MATCH),
-        has_etag=True,
-    ),
-    _Operation(
-        "delete", _ONE, "deleteType", "Delete a type", {204: None}, (400, 404, 409, 412), parameters=(_ID, _IF_MATCH)
-    ),
-    _Operation(
-        "post",
-        f"{_ONE}:interpret",
-        "interpret",
-        "Answer all operations about an object, each with its explanation",
-        {200: models.Explanations},
-        (404,),
-        models.Interpretation,
-        (_ID,),
+        "post", f"{_ONE}:interpret", "interpret", _INTERPRET, {200: models.Explanations}, (404,), models.Interpretation
     ),
     _Operation("get", "/workload-categories", "listCategories", "List categories", {200: models.Categories}),
     _Operation("get", "/workload-priorities", "listPriorities", "List priorities", {200: models.Priorities}),
@@ -198,21 +144,22 @@ def document(choices: Choices) -> bytes:
 
     A server whose clients do not ask for it starts without.
     """
+    paths: dict[str, dict[str, Object]] = {}
+    bodies: list[type[BaseModel]] = [models.Problem]
+    for each in _OPERATIONS:
+        paths.setdefault(each.path, {})[each.method] = _described(each)
+        bodies += [model for model in (each.body, *each.answers.values()) if model]
     _, schemas = models_json_schema(
-        [(model, "serialization" if model is not models.WorkloadTypeInput else "validation") for model in _MODELS],
+        [(model, "validation" if model is _INPUT else "serialization") for model in dict.fromkeys(bodies)],
         by_alias=True,
         ref_template="#/components/schemas/{model}",
     )
-    fields = schemas["$defs"][models.WorkloadTypeInput.__name__]["properties"]
+    wanted = schemas["$defs"][_INPUT.__name__]
+    fields = wanted["properties"]
     fields["categoryId"] |= {"enum": [*choices.categories], "examples": [*choices.categories][:1]}
     fields["priorityId"] |= {"enum": [*choices.priorities], "examples": [*choices.priorities][:1]}
-    schemas["$defs"][models.WorkloadTypeInput.__name__]["examples"] = [
-        _EXAMPLE | {field: fields[field]["examples"][0] for field in ("categoryId", "priorityId")}
-    ]
+    wanted["examples"] = [_EXAMPLE | {field: fields[field]["examples"][0] for field in ("categoryId", "priorityId")}]
     schemas["$defs"][models.Interpretation.__name__]["examples"] = [_OBJECT]
-    paths: dict[str, dict[str, Object]] = {}
-    for each in _OPERATIONS:
-        paths.setdefault(each.path, {})[each.method] = _described(each)
     description = {
         "openapi": "3.1.0",
         "info": {
@@ -236,7 +183,7 @@ def _described(operation: _Operation) -> Object:
     statuses = {*_ALWAYS, *operation.problems, *(_OF_A_BODY if operation.body else ())}
     answers = {str(status): _answer(operation, status, model) for status, model in operation.answers.items()}
     body = {"requestBody": {"required": True, "content": _json(operation.body)}} if operation.body else {}
-    parameters = {"parameters": list(operation.parameters)} if operation.parameters else {}
+    parameters = {"parameters": operation.parameters} if operation.parameters else {}
     return {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -247,7 +194,7 @@ def _described(operation: _Operation) -> Object:
 
 
 def _answer(operation: _Operation, status: int, model: type[BaseModel] | None) -> Object:
-    headers = (_ETAG if operation.has_etag else {}) | (_LOCATION if status == 201 else {})  # noqa: PLR2004 - created
+    headers = (_ETAG if model is models.WorkloadType else {}) | (_LOCATION if status == 201 else {})  # noqa: PLR2004 - created
     content = _json(model) if model else {}
     if operation.name == "describe":
         content = {"application/json": {"schema": {"type": "object"}}}
