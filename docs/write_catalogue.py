@@ -7,7 +7,7 @@ import yaml
 
 from karta_interpreter.cli.catalog import children_text, component_facts, gate_text
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.registration.description import describe, workers
+from karta_interpreter.registration.description import describe, summarize
 from karta_interpreter.sources.files import load_catalogue
 
 DOCS = Path(__file__).parent
@@ -22,27 +22,31 @@ def pages() -> dict[Path, str]:
     entries = sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
     found = [describe(entry) for entry in entries]
     written = {FOLDER / f"{description['definition']}.md": page(description) for description in found}
-    return {FOLDER / "README.md": index(found), FOLDER / "component-names.md": names(found), **written}
+    return {
+        FOLDER / "README.md": index(map(summarize, entries)),
+        FOLDER / "component-names.md": names(found),
+        **written,
+    }
 
 
-def index(found: Sequence[Object]) -> str:
+def index(summaries: Iterable[Object]) -> str:
     """Return the list of all kinds."""
     rows = [
         [
-            f"[{description['kind']}]({description['definition']}.md)",
-            f"`{description['apiVersion']}`",
-            description["writtenFrom"],
-            ", ".join(workers(description)),
-            "yes" if description["suspend"] else "",
-            "yes" if description["gangScheduling"] else "",
+            f"[{each['kind']}]({each['definition']}.md)",
+            f"`{each['apiVersion']}`",
+            each["writtenFrom"],
+            ", ".join(each["components"]),
+            "yes" if each["suspend"] else "",
+            "yes" if each["gang"] else "",
         ]
-        for description in found
+        for each in summaries
     ]
     head = ["kind", "API version", "written from", "components with pods", "suspend", "gang"]
     return f"""{WRITTEN_BY}
 # The catalogue
 
-These {len(found)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
+These {len(rows)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
 and the controller of the version that is named; it fits other versions as far as these are the same in them.
 `karta-interpreter catalog list` prints this list, `catalog show` what a page says, and `catalog export` the Kartas
 themselves. How each of them was tested: the suites in `testdata` beside it. Where the components have other names than

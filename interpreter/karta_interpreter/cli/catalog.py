@@ -11,7 +11,7 @@ from karta_interpreter.cli.definitions import Sources, chosen, load_sources, sou
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.registration.description import describe, workers
+from karta_interpreter.registration.description import describe, summarize
 from karta_interpreter.sources.files import load_catalogue
 from karta_interpreter.sources.snapshot import Entry
 
@@ -29,8 +29,8 @@ def list_command(output: str, **given: Unpack[Sources]) -> None:
 
     OPERATIONS counts those that are registered with Karmada: the ones that add something to what it does by itself.
     """
-    descriptions = [describe(entry) for entry in _entries(given)]
-    _print(output, _list_text(descriptions), [_list_json(description) for description in descriptions])
+    summaries = [summarize(entry) for entry in _entries(given)]
+    _print(output, _list_text(summaries), summaries)
 
 
 @command.command("show")
@@ -73,32 +73,22 @@ def _print(output: str, text: str, document: JSON) -> None:
     click.echo(text if output == "table" else written(document, output), nl=False)
 
 
-def _list_text(descriptions: Sequence[Object]) -> str:
+def _list_text(summaries: Sequence[Object]) -> str:
     rows = [
         [
-            description["apiVersion"],
-            description["kind"],
-            description["origin"],
-            description["writtenFrom"] or "-",
-            str(len(description["operations"])),
-            "yes" if description["suspend"] else "no",
-            "yes" if description["gangScheduling"] else "no",
-            ", ".join(workers(description)) or "-",
+            each["apiVersion"],
+            each["kind"],
+            each["origin"],
+            each["writtenFrom"] or "-",
+            str(len(each["operations"])),
+            "yes" if each["suspend"] else "no",
+            "yes" if each["gang"] else "no",
+            ", ".join(each["components"]) or "-",
         ]
-        for description in descriptions
+        for each in summaries
     ]
     header = ["APIVERSION", "KIND", "ORIGIN", "WRITTEN FROM", "OPERATIONS", "SUSPEND", "GANG", "COMPONENTS"]
     return table(rows, header=header)
-
-
-def _list_json(description: Object) -> Object:
-    fields = ("apiVersion", "kind", "definition", "origin", "writtenFrom", "operations")
-    return {
-        **{field: description[field] for field in fields},
-        "components": workers(description),
-        "suspend": bool(description["suspend"]),
-        "gang": bool(description["gangScheduling"]),
-    }
 
 
 _WIDTH = 78

@@ -16,7 +16,7 @@ from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, load_placed
-from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.karta.reference_resolver import Known, Reader
 from karta_interpreter.lua.source_map import Place as Lines
 from karta_interpreter.operations import Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.operations.call import LIVE
@@ -142,7 +142,9 @@ class _Answers:
             Counting.KARMADA if chosen.get("podRequests") == "karmada" else Counting.SCHEDULER,
         )
         self._known = Known.of(inputs.references)
-        self._replicas = self._present() + 1 if question.replicas is None else question.replicas
+        self._replicas = question.replicas
+        if self._replicas is None:
+            self._replicas = 1 + present_replicas(definition, obj.value, self._options, self._known)
 
     def document(self) -> dict[str, JSON]:
         """The answers to all operations, and the tree."""
@@ -153,13 +155,6 @@ class _Answers:
             "answers": [self._answer(operation) for operation in ORDER],
             "tree": _tree(self._definition, self._object.value, self._inputs.references),
         }
-
-    def _present(self) -> int:
-        """The replicas of today, from which the page starts to revise."""
-        with suppress(InterpretationError):
-            call = Call(Operation.INTERPRET_REPLICA, self._object.value)
-            return int(interpret(self._definition, call, self._options, reader=self._known)["replica"])
-        return 0
 
     def _answer(self, operation: Operation) -> Object:
         if why := self._missing(operation):
@@ -213,6 +208,13 @@ class _Answers:
         if observed and (source == OBSERVED or operation in LIVE):
             return "observed", observed.position(path)
         return "object", self._object.position(path)
+
+
+def present_replicas(definition: Definition, obj: Object, options: Options, reader: Reader) -> int:
+    """The replicas of an object, 0 where InterpretReplica has no answer."""
+    with suppress(InterpretationError):
+        return int(interpret(definition, Call(Operation.INTERPRET_REPLICA, obj), options, reader=reader)["replica"])
+    return 0
 
 
 def _with_old(change: Object, before: JSON) -> Object:

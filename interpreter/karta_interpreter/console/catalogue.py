@@ -13,8 +13,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.k8s.yaml_writer import to_ordered_yaml
 from karta_interpreter.karta.loading import catalogue_kinds
 from karta_interpreter.operations import Operation
-from karta_interpreter.registration.description import describe
-from karta_interpreter.registration.operations import find_served, operations_for
+from karta_interpreter.registration.description import describe, summarize
 from karta_interpreter.sources.files import ORIGIN
 from karta_interpreter.sources.snapshot import Entry, Snapshot
 from karta_interpreter.suites.suite import Case, load_suite
@@ -27,24 +26,13 @@ _KINDS: Final = 64
 
 
 def rows(snapshot: Snapshot) -> list[Object]:
-    """A row for each kind, sorted; cheap, as a server may have thousands."""
+    """A row for each kind, sorted."""
     return [_row(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
 
 
 def _row(entry: Entry) -> Object:
-    definition = entry.definition
-    gvk = definition.gvk
-    return {
-        **gvk.type_meta,
-        "definition": definition.name,
-        "origin": entry.origin,
-        "writtenFrom": definition.annotations.written_from,
-        "operations": list(map(str, operations_for(definition, find_served(None, gvk)))),
-        "components": [each.name for each in definition.components if each.pods is not None],
-        "suspend": bool(definition.suspend),
-        "scripts": sorted(definition.scripts.operations),
-        "compared": sum(each["comparisons"] for each in compared(entry)),
-    }
+    number = sum(each["comparisons"] for each in compared(entry))
+    return {**summarize(entry), "scripts": sorted(entry.definition.scripts.operations), "compared": number}
 
 
 def compared(entry: Entry) -> list[Object]:

@@ -7,13 +7,12 @@ environment.
 import gc
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from karta_interpreter.console.answers import Question, answer
+from karta_interpreter.console.answers import Question, answer, present_replicas
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.explain import explain
 from karta_interpreter.findings import Finding
@@ -22,7 +21,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_object, unpack, unpack_known
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.schema_types import ROOT_KIND
-from karta_interpreter.operations import Call, Operation, Options, StatusItem, interpret
+from karta_interpreter.operations import Call, Operation, Options, StatusItem
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.deadline import deadline
 
@@ -136,13 +135,6 @@ def _calls(definition: Definition, asked: Object, options: Options, reader: Know
         items = [{"clusterName": _CLUSTER, "applied": True, "status": obj["status"]}] if "status" in obj else []
     replicas = asked["replicas"]
     if replicas is None:
-        replicas = _present(definition, template, options, reader) + 1
+        replicas = present_replicas(definition, template, options, reader) + 1
     read = tuple(StatusItem.of(item, f"items[{index}]") for index, item in enumerate(items))
     return [Call.of(operation, template, observed, replicas, read) for operation in Operation]
-
-
-def _present(definition: Definition, template: Object, options: Options, reader: Known) -> int:
-    with suppress(InterpretationError):
-        call = Call(Operation.INTERPRET_REPLICA, template)
-        return int(interpret(definition, call, options, reader=reader)["replica"])
-    return 0

@@ -6,22 +6,30 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.annotations import Annotations, ExtraDependency
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.model import ComponentDefinition, GangScheduling, Karta
+from karta_interpreter.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.karta.schema import read_karta
 from karta_interpreter.karta.schema_types import expressions
 from karta_interpreter.karta.status import Status
-from karta_interpreter.karta.status_rules import StatusMatcher
+from karta_interpreter.karta.status_rules import Matcher
 from karta_interpreter.operations import Operation
 from karta_interpreter.operations.interpret_health import healthy_statuses
 from karta_interpreter.registration.operations import find_served, operations_for
 from karta_interpreter.sources.snapshot import Entry
 
-_NO_KARTA: Object = {
-    **{
-        field: [] for field in ("components", "statuses", "suspend", "resume", "gangScheduling", "additionalChildKinds")
-    },
-    "annotations": {},
-}
+
+def summarize(entry: Entry) -> Object:
+    """What lists show of an entry of a snapshot; ``components`` are those with pods. Cheap: there may be thousands."""
+    definition = entry.definition
+    return {
+        **definition.gvk.type_meta,
+        "definition": definition.name,
+        "origin": entry.origin,
+        "writtenFrom": definition.annotations.written_from,
+        "operations": list(map(str, operations_for(definition, find_served(None, definition.gvk)))),
+        "components": [component.name for component in definition.components if component.pods is not None],
+        "suspend": bool(definition.suspend),
+        "gang": definition.gang != GangScheduling(),
+    }
 
 
 def describe(entry: Entry) -> Object:
@@ -34,6 +42,8 @@ def describe(entry: Entry) -> Object:
     definition, annotations = entry.definition, entry.definition.annotations
     served = find_served(None, definition.gvk)
     karta, _ = read_karta(definition.manifest) if definition.has_karta else (None, ())
+    components = [component for _, component in karta.spec.structure_definition.components] if karta else []
+    children = karta.spec.structure_definition.additional_child_kinds if karta else ()
     gated = operations_for(definition, served, multiple_pod_templates=True)
     dependencies = (each.kind for each in annotations.dependencies if isinstance(each, ExtraDependency))
     return {
@@ -49,34 +59,18 @@ def describe(entry: Entry) -> Object:
         "queueLabels": list(annotations.queue_labels if definition.suspend else ()),
         "dependencies": list(dict.fromkeys(dependencies)),
         "references": [f"{each.gvk.kind} as ${each.name}" for each in definition.references],
-        **(_of_karta(karta, annotations) if karta else _NO_KARTA),
+        "components": [_component(component, annotations) for component in components],
+        "statuses": list(_statuses(definition)),
+        "suspend": list(_writes(components, "suspend_actions")),
+        "resume": list(_writes(components, "resume_actions")),
+        "gangScheduling": list(_gang(definition.gang)),
+        "additionalChildKinds": [GVK(each.group, each.version, each.kind).type_meta for each in children],
+        "annotations": dict(sorted(karta.annotations.items())) if karta else {},
     }
-
-
-def workers(description: Object) -> list[str]:
-    """The names of the components that have pods."""
-    return [component["name"] for component in description["components"] if "pods" in component]
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _of_karta(karta: Karta, annotations: Annotations) -> Object:
-    structure = karta.spec.structure_definition
-    components = [component for _, component in structure.components]
-    instructions = karta.spec.optimization_instructions
-    gang = instructions.gang_scheduling if instructions else None
-    kinds = (GVK(kind.group, kind.version, kind.kind) for kind in structure.additional_child_kinds)
-    return {
-        "components": [_component(component, annotations) for component in components],
-        "statuses": list(_statuses(structure.root_component)),
-        "suspend": list(_writes(components, "suspend_actions")),
-        "resume": list(_writes(components, "resume_actions")),
-        "gangScheduling": list(_gang(gang)) if gang else [],
-        "additionalChildKinds": [kind.type_meta for kind in kinds],
-        "annotations": dict(sorted(karta.annotations.items())),
-    }
 
 
 def _component(component: ComponentDefinition, annotations: Annotations) -> Object:
@@ -97,11 +91,11 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
     return {name: value for name, value in fields.items() if value}
 
 
-def _statuses(root: ComponentDefinition) -> Iterator[Object]:
-    if root.status_definition:
-        for status in Status:
-            matchers = getattr(root.status_definition.status_mappings, status.lower(), ())
-            yield from ({"status": str(status), "when": way} for way in dict.fromkeys(_ways(matchers)))
+def _statuses(definition: Definition) -> Iterator[Object]:
+    mappings = dict(definition.status.mappings) if definition.status else {}
+    for status in Status:
+        for way in dict.fromkeys(_ways(mappings.get(status, ()))):
+            yield {"status": str(status), "when": way}
 
 
 def _healthy(definition: Definition) -> Iterator[str]:
@@ -115,24 +109,23 @@ def _healthy(definition: Definition) -> Iterator[str]:
         yield from (str(status) for status in Status if status in healthy)
 
 
-def _ways(matchers: Sequence[StatusMatcher]) -> Iterator[str]:
+def _ways(matchers: Sequence[Matcher]) -> Iterator[str]:
     """A line for each matcher; those that only read the phase share one."""
-    ways = [(matcher.by_phase, list(_conditions(matcher))) for matcher in matchers]
-    phases = [phase for phase, conditions in ways if phase and len(conditions) == 1]
-    for phase, conditions in ways:
-        yield f"phase {' or '.join(phases)}" if phase and len(conditions) == 1 else ", ".join(conditions) or "always"
+    by_phase = [matcher for matcher in matchers if matcher.phase and matcher == Matcher(matcher.phase)]
+    phases = " or ".join(matcher.phase for matcher in by_phase)
+    for matcher in matchers:
+        yield f"phase {phases}" if matcher in by_phase else ", ".join(_conditions(matcher)) or "always"
 
 
-def _conditions(matcher: StatusMatcher) -> Iterator[str]:
-    if matcher.by_phase:
-        yield f"phase {matcher.by_phase}"
-    for condition in matcher.by_conditions:
+def _conditions(matcher: Matcher) -> Iterator[str]:
+    if matcher.phase:
+        yield f"phase {matcher.phase}"
+    for condition in matcher.conditions:
         status = f"={condition.status}" if condition.status else ""
         yield f"{condition.type}{status}{f' ({condition.reason})' if condition.reason else ''}"
-    if matcher.by_expression:
-        expression = _one_line(matcher.by_expression.expression)
-        result = matcher.by_expression.expected_result
-        yield expression if result == "true" else f"{expression} is {result}"
+    if matcher.expression:
+        expression = _one_line(matcher.expression.text)
+        yield expression if matcher.expected == "true" else f"{expression} is {matcher.expected}"
 
 
 def _writes(components: Sequence[ComponentDefinition], actions: str) -> Iterator[str]:
