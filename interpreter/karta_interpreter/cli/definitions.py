@@ -105,9 +105,9 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         given = [DefinitionFiles(Layer((entry,) if entry else ()))]
     weaker = _about(gvk, (found for each in given for found in each.customizations))
     stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
-    only = Selection((f"{gvk.api_version}/{gvk.kind}",))
+    layers = (_layer_about(gvk, each.layer) for each in given)
     # In two steps, for two precedences: scripts of the given files over their Kartas, those of `overrides` over both.
-    below = combine((only.layer(each.layer) for each in given), scripts_of(weaker))
+    below = combine(layers, scripts_of(weaker))
     found = combine([Layer(tuple(below.entries.values()))], scripts_of(stronger))
     findings = (*below.findings, *found.findings, *(each for broken in below.quarantined for each in broken.findings))
     click.echo(findings_text(findings), err=True, nl=False)
@@ -131,6 +131,11 @@ def _broken(
 
 def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
     return [found for found in customizations if found.gvk in (gvk, None)]
+
+
+def _layer_about(gvk: GVK, layer: Layer) -> Layer:
+    entries = (entry for entry in layer.entries if entry.definition.gvk == gvk)
+    return Layer(tuple(entries), tuple(broken for broken in layer.quarantined if broken.gvk in (gvk, None)))
 
 
 def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
@@ -217,7 +222,4 @@ def snapshot_of(paths: Sequence[str], selection: Selection = EVERYTHING, below: 
     """The snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
     given = [read_definition_files(path) for path in paths]
     scripts = scripts_of([found for each in given for found in each.customizations])
-    layers = (*(selection.layer(each.layer) for each in given), *below)
-    known = {entry.definition.gvk for each in given for entry in each.layer.entries} | scripts.scripts.keys()
-    snapshot = combine(layers, selection.overrides(scripts))
-    return replace(snapshot, findings=(*snapshot.findings, *selection.findings(known)))
+    return combine((*(each.layer for each in given), *below), scripts, selection)

@@ -1,6 +1,6 @@
 """The definitions in use at one moment: which kinds are served, and what answers where several sources have a kind."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -87,58 +87,6 @@ class Snapshot:
         return sorted(self.entries)
 
 
-_NO_OVERRIDES = Overrides()
-
-
-def combine(layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES) -> Snapshot:
-    """The snapshot of all layers, highest precedence first, with the overrides above all of them.
-
-    For each kind the first definition wins. A definition that is hidden by another layer is a warning, for layers
-    have that purpose; inside one layer it is an error. For each operation a script of the overrides wins over one in
-    the definition's annotation, which is a warning as well, and that one over the definition. A kind with scripts
-    needs no definition.
-    """
-    entries: dict[GVK, tuple[Layer, Entry]] = {}
-    findings: list[Finding] = []
-    quarantined: list[Quarantined] = []
-    for layer in layers:
-        quarantined += layer.quarantined
-        for entry in layer.entries:
-            winner_layer, winner = entries.setdefault(entry.definition.gvk, (layer, entry))
-            if winner is not entry:
-                findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
-    served = {gvk: entry for gvk, (_, entry) in entries.items()}
-    for gvk, scripts in overrides.scripts.items():
-        below = served.get(gvk)
-        if below:
-            findings += _hidden_scripts(scripts, below)
-            served[gvk] = replace(below, definition=below.definition.overridden(scripts))
-        else:
-            definition = Definition.of_scripts(gvk, scripts)
-            served[gvk] = Entry(definition, definition.source)
-    return Snapshot(served, (*quarantined, *overrides.quarantined), (*findings, *overrides.findings))
-
-
-def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
-    is_one_file = winner.origin == loser.origin and winner.line and loser.line
-    hides, hidden = (
-        f"{each.definition.name} from {each.origin}" + (f" (line {each.line})" if is_one_file else "")
-        for each in (winner, loser)
-    )
-    message = f"{loser.definition.gvk}: {hides} hides {hidden}"
-    twice = error("duplicate-kind", (), message, "keep one definition per kind")
-    found = twice if same_layer else warning("shadowed-kind", (), message)
-    return replace(found, source=loser.definition.source, line=loser.line, column=1 if loser.line else 0)
-
-
-def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:
-    for loser in entry.definition.scripts:
-        for winner in scripts.of(loser.operation)[:1]:
-            names = f"{winner.name} from {winner.source} hides that of {loser.name} from {entry.origin}"
-            message = f"{entry.definition.gvk}: the {loser.operation} of {names}"
-            yield replace(warning("shadowed-script", (), message), source=entry.definition.source)
-
-
 _ALL = "*"
 
 
@@ -155,30 +103,14 @@ class Selection:
     kinds: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
-    def takes(self, gvk: GVK) -> bool:
-        """Whether a kind is served."""
-        return (not self.kinds or _is_among(gvk, self.kinds)) and not _is_among(gvk, self.without)
+    def takes(self, gvk: GVK | None) -> bool:
+        """Whether a kind is served; one that could not be read may be any."""
+        if gvk is None:
+            return True
+        return (not self.kinds or _is_among(gvk, self.kinds)) and not (self.without and _is_among(gvk, self.without))
 
-    def layer(self, layer: Layer) -> Layer:
-        """The part of a source that is served; what cannot be read may be of any kind."""
-        if not (self.kinds or self.without):
-            return layer
-        return Layer(
-            tuple(entry for entry in layer.entries if self.takes(entry.definition.gvk)),
-            self._quarantined(layer.quarantined),
-        )
-
-    def overrides(self, overrides: Overrides) -> Overrides:
-        """The scripts of the kinds that are served; what cannot be read may be for any kind."""
-        taken = {gvk: scripts for gvk, scripts in overrides.scripts.items() if self.takes(gvk)}
-        return replace(overrides, scripts=taken, quarantined=self._quarantined(overrides.quarantined))
-
-    def _quarantined(self, quarantined: Iterable[Quarantined]) -> tuple[Quarantined, ...]:
-        return tuple(broken for broken in quarantined if broken.gvk is None or self.takes(broken.gvk))
-
-    def findings(self, known: Iterable[GVK]) -> Iterator[Finding]:
+    def findings(self, known: Collection[GVK]) -> Iterator[Finding]:
         """A warning for each name that matches no kind of the sources."""
-        known = list(known)
         for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
             for kind in kinds:
                 if not any(_is_among(gvk, (kind,)) for gvk in known):
@@ -200,3 +132,60 @@ def _names(gvk: GVK) -> tuple[str, str, str]:
 
 def _form(name: str) -> tuple[bool, bool]:
     return "/" in name, name.endswith(_ALL)
+
+
+_NO_OVERRIDES = Overrides()
+
+
+def combine(
+    layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES, selection: Selection = EVERYTHING
+) -> Snapshot:
+    """The snapshot of the selected kinds of all layers, highest precedence first, with the overrides above all of them.
+
+    For each kind the first definition wins. A definition that is hidden by another layer is a warning, for layers
+    have that purpose; inside one layer it is an error. For each operation a script of the overrides wins over one in
+    the definition's annotation, which is a warning as well, and that one over the definition. A kind with scripts
+    needs no definition.
+    """
+    entries: dict[GVK, tuple[Layer, Entry]] = {}
+    findings: list[Finding] = []
+    quarantined: list[Quarantined] = []
+    known = set(overrides.scripts)
+    for layer in layers:
+        quarantined += layer.quarantined
+        known |= {entry.definition.gvk for entry in layer.entries}
+        for entry in (each for each in layer.entries if selection.takes(each.definition.gvk)):
+            winner_layer, winner = entries.setdefault(entry.definition.gvk, (layer, entry))
+            if winner is not entry:
+                findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
+    served = {gvk: entry for gvk, (_, entry) in entries.items()}
+    for gvk, scripts in overrides.scripts.items():
+        below = served.get(gvk)
+        if below:
+            findings += _hidden_scripts(scripts, below)
+            served[gvk] = replace(below, definition=below.definition.overridden(scripts))
+        elif selection.takes(gvk):
+            definition = Definition.of_scripts(gvk, scripts)
+            served[gvk] = Entry(definition, definition.source)
+    broken = tuple(each for each in (*quarantined, *overrides.quarantined) if selection.takes(each.gvk))
+    return Snapshot(served, broken, (*findings, *overrides.findings, *selection.findings(known)))
+
+
+def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
+    is_one_file = winner.origin == loser.origin and winner.line and loser.line
+    hides, hidden = (
+        f"{each.definition.name} from {each.origin}" + (f" (line {each.line})" if is_one_file else "")
+        for each in (winner, loser)
+    )
+    message = f"{loser.definition.gvk}: {hides} hides {hidden}"
+    twice = error("duplicate-kind", (), message, "keep one definition per kind")
+    found = twice if same_layer else warning("shadowed-kind", (), message)
+    return replace(found, source=loser.definition.source, line=loser.line, column=1 if loser.line else 0)
+
+
+def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:
+    for loser in entry.definition.scripts:
+        for winner in scripts.of(loser.operation)[:1]:
+            names = f"{winner.name} from {winner.source} hides that of {loser.name} from {entry.origin}"
+            message = f"{entry.definition.gvk}: the {loser.operation} of {names}"
+            yield replace(warning("shadowed-script", (), message), source=entry.definition.source)

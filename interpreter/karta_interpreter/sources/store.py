@@ -120,10 +120,7 @@ class Store:
             yield load_catalogue()
 
     def _publish(self) -> None:
-        layers, overrides = list(self._layers()), overrides_of(self._overrides)
-        taken = combine(map(self._selection.layer, layers), self._selection.overrides(overrides))
-        known = {entry.definition.gvk for layer in layers for entry in layer.entries} | overrides.scripts.keys()
-        snapshot = replace(taken, findings=(*taken.findings, *self._selection.findings(known)))
+        snapshot = combine(self._layers(), overrides_of(self._overrides), self._selection)
         # The first one is published even if it is empty: a generation above 0 means that the sources have been read.
         if snapshot == self.snapshot and self.snapshot.generation:
             return
