@@ -4,7 +4,8 @@ import pytest
 
 from karta_interpreter.doctor.connection import Address, address_of, check_url
 from karta_interpreter.doctor.result import Level, Result
-from karta_interpreter.doctor.webhooks import Client, Service
+from karta_interpreter.doctor.webhooks import Client
+from karta_interpreter.registration.configuration import Service
 
 NAME = "karta-interpreter.karmada-system.svc"
 REFERENCE = Service("karmada-system", "karta-interpreter", 8443, "/interpret")

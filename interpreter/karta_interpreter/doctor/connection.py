@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 from cryptography import x509
 
 from karta_interpreter.doctor.result import Result, problem
-from karta_interpreter.doctor.webhooks import HTTPS, Client, Service
+from karta_interpreter.doctor.webhooks import HTTPS, Client
 from karta_interpreter.k8s.values import Object
+from karta_interpreter.registration.configuration import Service
 
 SECONDS = 10.0
 """The time for each step on a connection; Karmada gives a handshake as much."""
@@ -98,12 +99,11 @@ def _of_url(url: str) -> Address | Result:
 
 def _of_service(reference: Service, service: Object | None) -> Address | Result:
     name = f"Service {reference.namespace}/{reference.name}"
-    server_name = f"{reference.name}.{reference.namespace}.svc"
-    external = f"ExternalName {server_name}.cluster.local"
+    external = f"ExternalName {reference.host}.cluster.local"
     spec = {} if service is None else service.get("spec") or {}
     kind, host, in_service = spec.get("type", "ClusterIP"), spec.get("clusterIP"), f"{name} in karmada-apiserver"
     if service is None:
-        host = server_name
+        host = reference.host
         reason = f"karmada-apiserver has no {name}, so the name is resolved by DNS"
         advice = f"unless Karmada runs in the same cluster, create there a {name}, {external}"
     elif kind == "ExternalName":
@@ -120,7 +120,7 @@ def _of_service(reference: Service, service: Object | None) -> Address | Result:
     else:
         reason = f"{in_service} has this clusterIP"
         advice = f"nothing routes a clusterIP of karmada-apiserver: make it an {external}"
-    return Address(str(host), reference.port, server_name, "/" + reference.path.strip("/"), reason, advice)
+    return Address(str(host), reference.port, reference.host, "/" + reference.path.strip("/"), reason, advice)
 
 
 def connect(address: Address) -> None:

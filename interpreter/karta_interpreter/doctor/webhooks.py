@@ -20,6 +20,7 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.lua.script import SLOTS
 from karta_interpreter.operations import Operation
 from karta_interpreter.registration.admission_ca import WEBHOOKS
+from karta_interpreter.registration.configuration import Service
 from karta_interpreter.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 
 ANY = "*"
@@ -45,16 +46,6 @@ class Rule:
     def wide(self) -> bool:
         """Whether it has kinds that it does not name."""
         return any(ANY in listed for listed in (self.groups, self.versions, self.kinds))
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A reference to a Service; Karmada's defaults are filled in."""
-
-    namespace: str
-    name: str
-    port: int = HTTPS
-    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

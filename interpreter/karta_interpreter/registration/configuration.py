@@ -4,7 +4,7 @@ import base64
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Self
 from urllib.parse import urlsplit
@@ -32,6 +32,12 @@ class Service:
     namespace: str
     name: str
     port: int = 443
+    path: str = ""
+
+    @property
+    def host(self) -> str:
+        """Its DNS name in the cluster, which the certificate has to carry."""
+        return f"{self.name}.{self.namespace}.svc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +74,13 @@ class Endpoint:
         """The endpoint of a Service, given as ``namespace/name[:port]``; raises ServeError when it is not.
 
         >>> Endpoint.of_service("karmada-system/karta-interpreter:8443").at
-        Service(namespace='karmada-system', name='karta-interpreter', port=8443)
+        Service(namespace='karmada-system', name='karta-interpreter', port=8443, path='/interpret')
         """
         match = _SERVICE.fullmatch(text)
         port = int(match["port"] or 443) if match else 0
         if not match or not 0 < port < 2**16:
             raise ServeError(f'"{text}" is not a Service: write namespace/name or namespace/name:port')
-        return cls(Service(match["namespace"], match["name"], port), certificates(ca_bundle))
+        return cls(Service(match["namespace"], match["name"], port, PATH), certificates(ca_bundle))
 
     @property
     def server_name(self) -> str:
@@ -83,17 +89,13 @@ class Endpoint:
         >>> Endpoint.of_service("karmada-system/karta-interpreter").server_name
         'karta-interpreter.karmada-system.svc'
         """
-        if isinstance(self.at, Service):
-            return f"{self.at.name}.{self.at.namespace}.svc"
-        return urlsplit(self.at).hostname or ""
+        return self.at.host if isinstance(self.at, Service) else urlsplit(self.at).hostname or ""
 
     def client_config(self) -> Object:
         """The ``clientConfig`` of a webhook."""
         trust = {"caBundle": base64.b64encode(self.ca_bundle).decode()} if self.ca_bundle else {}
-        if isinstance(self.at, str):
-            return {"url": self.at, **trust}
-        service = {"namespace": self.at.namespace, "name": self.at.name, "port": self.at.port, "path": PATH}
-        return {"service": service, **trust}
+        at = {"url": self.at} if isinstance(self.at, str) else {"service": asdict(self.at)}
+        return {**at, **trust}
 
 
 def certificates(pem: bytes) -> bytes:
