@@ -5,7 +5,7 @@ import pytest
 
 from karta_interpreter.console.workload_types.access import ClusterAccess, TokenFile
 from karta_interpreter.console.workload_types.edge import ClientLimits
-from karta_interpreter.console.workload_types.problems import ApiError
+from karta_interpreter.console.workload_types.models import ApiError
 from karta_interpreter.errors import ServeError
 from karta_interpreter.sources.api_server import ApiServer
 from tests.console.workload_types.karta_api import ACCESS_REVIEWS, USER_REVIEWS, KartaApi

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.console.workload_types.folder_storage import FolderStorage
-from karta_interpreter.console.workload_types.problems import ApiError
+from karta_interpreter.console.workload_types.models import ApiError
 from karta_interpreter.console.workload_types.records import StoredType
 from karta_interpreter.sources.store import Store
 from tests.console.workload_types.types_server import TYPES, in_thread, karta, running, workload_type

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final, Protocol
 
-from karta_interpreter.console.workload_types.problems import ApiError
+from karta_interpreter.console.workload_types.models import ApiError, unavailable
 from karta_interpreter.errors import ClusterError, ServeError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import JSON, Object
@@ -79,7 +79,7 @@ class TokenFile:
         try:
             known = self._read()
         except (OSError, ValueError) as error:
-            raise ApiError(503, "the token file cannot be used", headers={"Retry-After": "5"}) from error
+            raise unavailable("the token file cannot be used") from error
         given = token.encode()
         # All of them are compared: how long it takes gives nothing away.
         users = [name for text, name in known if hmac.compare_digest(text.encode(), given)]
@@ -153,9 +153,7 @@ class ClusterAccess:
         try:
             answer = (await self._api.create(path, review)).get("status")
         except ClusterError as error:
-            raise ApiError(
-                503, "the API server cannot be asked about the token", headers={"Retry-After": "5"}
-            ) from error
+            raise unavailable("the API server cannot be asked about the token") from error
         # When it is full of valid answers, no new one is kept: a flood of tokens must not displace those of others.
         if len(self._kept) >= _MOST_KEPT:
             self._kept = {name: each for name, each in self._kept.items() if now < each.until}

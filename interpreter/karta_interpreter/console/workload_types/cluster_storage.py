@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Final, TypeVar
 
-from karta_interpreter.console.workload_types.problems import ApiError, owned
+from karta_interpreter.console.workload_types.models import ApiError, owned, unavailable
 from karta_interpreter.console.workload_types.records import (
     ID,
     REVISION,
@@ -31,7 +31,6 @@ from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster, ClusterKa
 
 _T = TypeVar("_T")
 _LOOK_SECONDS: Final = 0.01
-_LATER: Final = {"Retry-After": "5"}
 _OTHERS_LABELS: Final = "run.ai/"  # which admission stamps on Kartas, for tools that look one up by its kind
 _REJECTED: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 
@@ -62,7 +61,7 @@ class ClusterStorage:
                 while not self._cluster.synced:  # noqa: ASYNC110 - it has no event for it
                     await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError:
-            raise ApiError(503, "the Kartas of the cluster have not been read yet", headers=_LATER) from None
+            raise unavailable("the Kartas of the cluster have not been read yet") from None
         async with self._writing:
             yield
 
@@ -157,7 +156,7 @@ def _failed(error: ClusterError) -> ApiError:
     """The error for a client of this API after an error of the API server."""
     if error.status in _REJECTED:
         return ApiError(422, f"the API server does not take the Karta: {error}")
-    return ApiError(503, f"the API server cannot be used: {error}", headers=_LATER)
+    return unavailable(f"the API server cannot be used: {error}")
 
 
 def _meaning(karta: Object) -> tuple[JSON, ...]:

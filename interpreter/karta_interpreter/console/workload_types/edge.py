@@ -15,8 +15,7 @@ from aiohttp.web_response import Response
 from pydantic import BaseModel, ValidationError
 
 from karta_interpreter.console.workload_types.access import Access, bearer_token
-from karta_interpreter.console.workload_types.models import ProblemError
-from karta_interpreter.console.workload_types.problems import CONTENT_TYPE, ApiError
+from karta_interpreter.console.workload_types.models import CONTENT_TYPE, ApiError, ProblemError
 from karta_interpreter.errors import RequestError
 from karta_interpreter.k8s.values import json_pointer
 from karta_interpreter.registration.conflicts import RateLimit
@@ -148,7 +147,7 @@ def _unknown(methods: Sequence[str], method: str) -> ApiError:
 
 
 def _refusal(error: ApiError) -> Response:
-    body = error.problem().model_dump_json(by_alias=True, exclude_none=True)
+    body = error.problem.model_dump_json(by_alias=True, exclude_none=True)
     return Response(status=error.status, text=body, content_type=CONTENT_TYPE, headers=error.headers)
 
 

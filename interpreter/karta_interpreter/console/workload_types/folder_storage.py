@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 import orjson
 
-from karta_interpreter.console.workload_types.problems import ApiError, owned
+from karta_interpreter.console.workload_types.models import owned, unavailable
 from karta_interpreter.console.workload_types.records import ID, Record, StoredType, type_id
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.fields import label
@@ -94,10 +94,7 @@ class FolderStorage:
         try:
             return await asyncio.to_thread(act, *arguments)
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise ApiError(
-                503, f"the folder for types cannot be used: {reason}", headers={"Retry-After": "5"}
-            ) from error
+            raise unavailable(f"the folder for types cannot be used: {error.strerror or error}") from error
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -8,8 +8,7 @@ from typing import Any, Final
 import orjson
 
 from karta_interpreter.console import child
-from karta_interpreter.console.workload_types.models import FindingOutput, Interpretation
-from karta_interpreter.console.workload_types.problems import ApiError
+from karta_interpreter.console.workload_types.models import ApiError, FindingOutput, Interpretation, unavailable
 from karta_interpreter.errors import SandboxError, StopCause
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
@@ -73,7 +72,7 @@ class Judge:
         except SandboxError as error:
             if error.cause in _CAUSED_BY_REQUEST:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
-            raise ApiError(503, f"no process can judge the body: {error}", headers={"Retry-After": "1"}) from error
+            raise unavailable(f"no process can judge the body: {error}", seconds=1) from error
         if found == child.FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
         return orjson.loads(answer)

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from karta_interpreter.console.workload_types.models import ProblemError
-from karta_interpreter.console.workload_types.problems import ApiError
+from karta_interpreter.console.workload_types.models import ApiError, ProblemError
 from karta_interpreter.console.workload_types.view import API, Row
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.suggestion import did_you_mean

@@ -1,14 +1,15 @@
-"""The bodies of requests and answers, from which the OpenAPI document is made, and the choices of the settings."""
+"""The bodies of requests and answers, from which the OpenAPI document is made; errors; the choices of the settings."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from http import HTTPStatus
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from karta_interpreter.errors import ServeError
+from karta_interpreter.errors import InterpreterError, ServeError
 from karta_interpreter.k8s.values import MOST_REPLICAS
 
 _LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
@@ -157,6 +158,61 @@ class Problem(Model):
     detail: str
     owner: str | None = Field(None, description="Who owns the type, where that is the problem.")
     errors: list[ProblemError] | None = Field(None, description="Everything that is wrong, in one answer.")
+
+
+CONTENT_TYPE: Final = "application/problem+json"
+_PROBLEMS: Final = {
+    400: "invalid-request",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not-found",
+    405: "method-not-allowed",
+    409: "conflict",
+    412: "changed-meanwhile",
+    413: "too-large",
+    415: "unsupported-media-type",
+    422: "invalid-workload-type",
+    429: "too-many-requests",
+    500: "internal-error",
+    503: "unavailable",
+}
+STATUSES: Final = tuple(_PROBLEMS)
+
+
+class ApiError(InterpreterError):
+    """An error that a client gets, with everything that is wrong and the headers that go with it."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        errors: Sequence[ProblemError] = (),
+        owner: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.headers = status, headers or {}
+        kind, title = f"urn:karta-interpreter:problem:{_PROBLEMS[status]}", HTTPStatus(status).phrase
+        found = list(errors) or None
+        self.problem = Problem(type=kind, title=title, status=status, detail=detail, owner=owner, errors=found)
+
+
+def unavailable(detail: str, seconds: int = 5) -> ApiError:
+    """The error for a request that may succeed after some seconds."""
+    return ApiError(503, detail, headers={"Retry-After": str(seconds)})
+
+
+def owned(owner: str, what: str) -> ApiError:
+    """The error for a type that this API must not change."""
+    return ApiError(409, f"{what} is owned by {owner}: change it there, or delete it there first", owner=owner)
+
+
+def invalid(findings: Sequence[FindingOutput], what: str = "the workload type cannot be stored") -> ApiError:
+    """The error for a body with errors among its findings; each of them is named."""
+    errors = [ProblemError(**each.model_dump() | {"hint": each.hint or None}) for each in findings]
+    count = sum(each.severity == "error" for each in findings)
+    return ApiError(422, f"{what}: {count} error{'s' if count != 1 else ''}", errors=errors)
 
 
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")

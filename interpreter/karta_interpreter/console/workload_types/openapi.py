@@ -10,8 +10,7 @@ from pydantic.json_schema import models_json_schema
 from karta_interpreter import __version__
 from karta_interpreter.console.workload_types import models
 from karta_interpreter.console.workload_types.listing import PARAMETERS
-from karta_interpreter.console.workload_types.models import Choices
-from karta_interpreter.console.workload_types.problems import CONTENT_TYPE
+from karta_interpreter.console.workload_types.models import CONTENT_TYPE, Choices
 from karta_interpreter.console.workload_types.records import type_id
 from karta_interpreter.k8s.values import Object
 

@@ -13,6 +13,7 @@ from karta_interpreter.console.workload_types.edge import Asked, Route, read, se
 from karta_interpreter.console.workload_types.judge import Judge
 from karta_interpreter.console.workload_types.listing import Listing
 from karta_interpreter.console.workload_types.models import (
+    ApiError,
     Categories,
     Choices,
     Explanations,
@@ -22,9 +23,11 @@ from karta_interpreter.console.workload_types.models import (
     Validation,
     WorkloadTypeInput,
     WorkloadTypes,
+    invalid,
+    owned,
+    unavailable,
 )
 from karta_interpreter.console.workload_types.openapi import document
-from karta_interpreter.console.workload_types.problems import ApiError, invalid, owned
 from karta_interpreter.console.workload_types.records import Storage, StoredType, karta_name
 from karta_interpreter.console.workload_types.view import API, Row, View
 from karta_interpreter.errors import InterpretationError
@@ -212,7 +215,7 @@ class Routes:
         await self._until(lambda now: now is not None and now.etag == etag, stored.id)
         row = await self.view.find(stored.id)
         if row is None:
-            raise ApiError(503, "the type is stored, but is not served yet", headers={"Retry-After": "1"})
+            raise unavailable("the type is stored, but is not served yet", seconds=1)
         return self._sent(row, status, f"{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
 
     def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
