@@ -111,7 +111,12 @@ def test_a_script_changes_the_instances_that_are_elastic(pairs: list[Pair], elas
 
 
 EARLY, LATE = "2026-01-31T12:00:00Z", "2026-01-31T13:30:00+01:00"
-BEFORE: Sequence[Any] = (None, {"x": 9, "y": {"x": 9, "z": "1"}}, {"x": "Up", "phase": "Running"}, {"x": "3k", "y": {"x": "9"}})
+BEFORE: Sequence[Any] = (
+    None,
+    {"x": 9, "y": {"x": 9, "z": "1"}},
+    {"x": "Up", "phase": "Running"},
+    {"x": "3k", "y": {"x": "9"}},
+)
 """Statuses that the template has before."""
 VALUES: Mapping[str, Sequence[Any]] = {
     "no cluster": [],

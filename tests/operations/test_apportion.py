@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from karta_interpreter.k8s.values import MOST_REPLICAS
-from karta_interpreter.operations.apportion import ScaleTarget, share
+from karta_interpreter.operations import apportion
+from karta_interpreter.operations.apportion import ScaleTarget, limits, share
 
 
 def target(units: int, *, step: int = 1, least: int = 0, most: int = MOST_REPLICAS) -> ScaleTarget:
@@ -90,6 +91,19 @@ def test_many_groups_of_many_sizes_are_shared() -> None:
     units = share(total, some)
     assert units is not None
     assert sum(map(operator.mul, units, (one.step for one in some))) == total
+
+
+@pytest.mark.parametrize("steps", [2, 3, 4, 5, 16, 20, 60, 300, 3000])
+def test_the_search_does_not_grow_with_the_number_of_steps(steps: int) -> None:
+    reach, sums = limits(steps)
+    tried = 2 * reach + 1
+    assert tried + (steps - 2) * tried * sums < 250_000
+
+
+def test_what_steps_cannot_add_up_to_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apportion, "limits", lambda _: pytest.fail("there is nothing to search"))
+    some = [target(5, step=2 * step) for step in range(2, 302)]
+    assert share(sum(one.units * one.step for one in some) + 1, some) is None
 
 
 @given(st.lists(st.builds(target, st.integers(0, 50)), min_size=1, max_size=6), st.integers(0, 1000))

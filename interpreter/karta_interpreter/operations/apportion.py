@@ -1,23 +1,34 @@
 """The places in an object that set how many pods it has, and how they share a number of pods."""
 
 from collections.abc import Iterable, Sequence
-from math import ceil, floor, lcm
+from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
 from karta_interpreter.jq import Location
 from karta_interpreter.k8s.values import MOST_REPLICAS, Object, Path
 from karta_interpreter.karta import ScaleLocation
 
-_REACH = {2: 1024, 3: 128}
-_LEAST_REACH = 16
-"""How many units around the proportional share are tried when so many steps of different size must add up, or more.
+_REACH = {2: 1024, 3: 128, 4: 64}
+_MOST_REACH, _LEAST_REACH = 16, 2
+_MOST_SUMS, _LEAST_SUMS = 500, 16
 
-Two steps meet again after as many units of one as the other has pods, which are the hosts of a replica, the size of a
-group. Of more steps there are many ways.
-"""
 
-_MOST_SUMS = 500
-"""How many sums of pods are followed at a time: an object may have hundreds of groups, and all their steps differ."""
+def limits(steps: int) -> tuple[int, int]:
+    """Return how far from the proportional share is searched where steps of so many sizes must add up.
+
+    That is how many units around the share of each step are tried, and how many sums of pods are followed at a time.
+    Two steps meet again after as many units of one as the other has pods, which are the hosts of a replica or the size
+    of a group. So of two the nearest way is found wherever there is one and a unit has no more than 1024 pods. Of more
+    steps there are many ways: measured with random counts, all totals are reached that can be for units of up to 64
+    pods, but for one in a thousand; units of hundreds of pods miss some. The limits keep the search below a third of a
+    second, and every call of the process waits for it.
+
+    >>> limits(2), limits(5), limits(300)
+    ((1024, 500), (16, 500), (2, 33))
+    """
+    reach = _REACH.get(steps) or max(_LEAST_REACH, min(_MOST_REACH, 256 // steps))
+    return reach, max(_LEAST_SUMS, min(_MOST_SUMS, 10_000 // steps))
+
 
 _Placed = tuple[ScaleLocation, Location]
 """The counts of a pod set and the place that sets them."""
@@ -116,6 +127,10 @@ def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
     least = sum(target.least * target.step for target in targets)
     if not least <= total <= sum(target.most * target.step for target in targets):
         return None
+    # Steps that are all even never add up to an odd number; the search would try them all.
+    common = gcd(*(target.step for target in targets if target.least < target.most))
+    if common and (total - least) % common:
+        return None
     if len(targets) == 1:
         units, rest = divmod(total, targets[0].step)
         return None if rest else (units,)
@@ -204,7 +219,7 @@ def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...
 
     All groups but the last one try the units around their ideal; the last one takes what is left.
     """
-    reach = _REACH.get(len(groups), _LEAST_REACH)
+    reach, sums = limits(len(groups))
     best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}  # by the pods so far, their cost and the units
     for step, least, most, parts in groups[:-1]:
         middle = parts // unit
@@ -216,7 +231,7 @@ def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...
                 known = reachable.get(pods + more)
                 if known is None or cost + price < known[0]:
                     reachable[pods + more] = cost + price, (*way, units)
-        best = dict(sorted(reachable.items(), key=lambda found: found[1][0])[:_MOST_SUMS])
+        best = dict(sorted(reachable.items(), key=lambda found: found[1][0])[:sums])
     step, least, most, parts = groups[-1]
     ways = [
         (cost + abs(units * unit - parts) * step, (*way, units))

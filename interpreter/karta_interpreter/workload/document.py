@@ -68,7 +68,9 @@ def check_json(value: JSON) -> None:
                 if type(key) is not str:
                     raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
                 if not _is_unicode(key):
-                    raise WorkloadError(f"{field_path(path)} has a key with half of a surrogate pair, which no text has")
+                    raise WorkloadError(
+                        f"{field_path(path)} has a key with half of a surrogate pair, which no text has"
+                    )
         elif type(part) is str:
             if not _is_unicode(part):
                 raise WorkloadError(f"{field_path(path)} has half of a surrogate pair, which no text has")

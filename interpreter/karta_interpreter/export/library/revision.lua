@@ -305,7 +305,8 @@ end
 
 -- The units of each class of targets with the same step: those that add up to the total, closest to the ideal shares.
 local function closest_units(total_pods, classes, unit)
-  local reach = ({[2] = 1024, [3] = 128})[#classes] or 16
+  local reach = ({[2] = 1024, [3] = 128, [4] = 64})[#classes] or math.max(2, math.min(16, math.floor(256 / #classes)))
+  local most = math.max(16, math.min(500, math.floor(10000 / #classes)))
   local best = {{pods = 0, cost = 0, units = {}}}
   for number = 1, #classes - 1 do
     local class, found, order = classes[number], {}, {}
@@ -328,7 +329,7 @@ local function closest_units(total_pods, classes, unit)
       if a.cost == b.cost then return a.place < b.place end
       return a.cost < b.cost
     end)
-    for i = #best, 501, -1 do best[i] = nil end
+    for i = #best, most + 1, -1 do best[i] = nil end
   end
   local last, chosen = classes[#classes], nil
   for _, way in ipairs(best) do
