@@ -1,5 +1,6 @@
 """Retain takes over what belongs to the member, and nothing else."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import strategies as st
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.karta.pods import scale_locations
+from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.operations.retain import retain_steps
 from tests.both_ways import ask
 from tests.operations.conftest import Define, component, template
 
@@ -73,6 +76,24 @@ def test_the_least_counts_where_there_are_only_bounds(define: Define) -> None:
     definition = define(root=component("serve", ".spec.template", min=".spec.min", max=".spec.max"))
     retained = retain(definition, obj(), obj(min=2, max=9))
     assert retained["spec"] == {"template": retained["spec"]["template"], "min": 2}
+
+
+def test_the_counts_of_many_instances_are_read_a_few_times(define: Define, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = component("group", ".spec.groups[].template", ".spec.groups[].replicas")
+    groups |= {"instanceIdPath": ".spec.groups[].name"}
+    groups["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.group"}
+    reads: list[Any] = []
+    monkeypatch.setattr(
+        sys.modules[retain_steps.__module__],
+        "scale_locations",
+        lambda *asked: reads.append(asked) or scale_locations(*asked),
+    )
+
+    named = [{"name": f"g{number}", "template": template()} for number in range(30)]
+    observed = obj(groups=[{**group, "replicas": 3} for group in named])
+    call = Call(Operation.RETAIN, obj(groups=named), observed=observed)
+    assert interpret(define(groups), call)["retained"] == observed
+    assert len(reads) == 2, "once for each object, and not again for each group"
 
 
 def test_a_false_in_the_template_is_not_unset(define: Define) -> None:

@@ -178,10 +178,14 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
                 value = source.raw(observed)
                 written = retained if value is None else set_value(retained, target, value)
                 # Some fields count only beside certain others.
-                counts = (scale.count for scale in scale_locations(definition, written))
-                if target == place.path or any(count is not None and count.path == target for count in counts):
+                if target == place.path or _is_counted(definition, written, target):
                     retained = written
     return retained
+
+
+def _is_counted(definition: Definition, obj: Object, place: Path) -> bool:
+    counts = (scale.count for scale in scale_locations(definition, obj))
+    return any(count is not None and count.path == place for count in counts)
 
 
 def _counterpart(place: Path, source: Path) -> Path:
