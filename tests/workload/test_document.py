@@ -27,10 +27,8 @@ def nested(levels: int) -> Any:
         pytest.param({"a": {None: 2}}, "a has the key None", id="a key that is null"),
         pytest.param({"a": math.nan}, "a is nan", id="no number"),
         pytest.param({"a": -math.inf}, "a is -inf", id="infinity"),
-        pytest.param({"a": ["ü\ud800"]}, r"a\[0\] has half of a surrogate pair", id="a text that cannot be stored"),
-        pytest.param(
-            {"a": {"\udfff": 1}}, "a has a key with half of a surrogate pair", id="a key that cannot be stored"
-        ),
+        pytest.param({"a": ["ü\ud800"]}, r"a\[0\] has text with half of a surr", id="a text that cannot be stored"),
+        pytest.param({"a": {"\udfff": 1}}, "a has text with half of a surrogate", id="a key that cannot be stored"),
         pytest.param(nested(201), "in.in.in is nested more than 200 levels deep", id="too deep"),
         pytest.param(nested(100_000), "nested more than", id="much too deep"),
     ],

@@ -62,29 +62,30 @@ def check_json(value: JSON) -> None:
         # What changes and encodes objects is recursive.
         if len(path) > MAX_DEPTH:
             raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
-        # By exact types, as expressions are evaluated: to them a subclass of dict is no object.
-        if type(part) is dict:
-            for key in part:
-                if type(key) is not str:
-                    raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
-                if not _is_unicode(key):
-                    raise WorkloadError(
-                        f"{field_path(path)} has a key with half of a surrogate pair, which no text has"
-                    )
-        elif type(part) is str:
-            if not _is_unicode(part):
-                raise WorkloadError(f"{field_path(path)} has half of a surrogate pair, which no text has")
-        elif type(part) is float:
-            if not isfinite(part):
-                raise WorkloadError(f"{field_path(path)} is {part}, which JSON does not have")
-        elif type(part) not in (int, bool, list, type(None)):
-            name = type(part).__name__
-            hint = "; write timestamps as text" if name in ("date", "datetime") else ""
-            raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
+        _check_part(path, part)
 
 
-def _is_unicode(text: str) -> bool:
-    return text.isascii() or not _SURROGATE.search(text)
+def _check_part(path: Path, part: JSON) -> None:
+    # By exact types, as expressions are evaluated: to them a subclass of dict is no object.
+    if type(part) is dict:
+        for key in part:
+            if type(key) is not str:
+                raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
+            _check_text(path, key)
+    elif type(part) is str:
+        _check_text(path, part)
+    elif type(part) is float:
+        if not isfinite(part):
+            raise WorkloadError(f"{field_path(path)} is {part}, which JSON does not have")
+    elif type(part) not in (int, bool, list, type(None)):
+        name = type(part).__name__
+        hint = "; write timestamps as text" if name in ("date", "datetime") else ""
+        raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
+
+
+def _check_text(path: Path, text: str) -> None:
+    if not text.isascii() and _SURROGATE.search(text):
+        raise WorkloadError(f"{field_path(path)} has text with half of a surrogate pair, which JSON does not have")
 
 
 def check_directives(value: JSON) -> None:
