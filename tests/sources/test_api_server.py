@@ -1,5 +1,6 @@
 import asyncio
 import json
+import pwd
 import ssl
 import subprocess
 import sys
@@ -382,6 +383,11 @@ def test_without_a_kubeconfig_the_usual_places_are_taken(tmp_path: Path, monkeyp
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.delenv("KUBECONFIG", raising=False)
     assert ApiServer.of().url == "the kubeconfig /home/somebody/.kube/config"
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)  # a user that has none
+    with pytest.raises(ClusterError, match=r"kubeconfig ~/.kube/config cannot be used: there is no such file"):
+        ApiServer.of().check()
 
     monkeypatch.setenv("KUBECONFIG", "/one:/two")
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")

@@ -72,7 +72,8 @@ class ApiServer:
             return cls(str(kubeconfig), context)
         if not context and "KUBERNETES_SERVICE_HOST" in os.environ and _SERVICE_ACCOUNT.is_file():
             return cls("")
-        return cls(os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config"), context)
+        home = os.path.expanduser("~/.kube/config")  # noqa: PTH111 - `Path.home` raises RuntimeError where there is none
+        return cls(os.environ.get("KUBECONFIG") or home, context)
 
     async def __aenter__(self) -> Self:
         return self
@@ -120,8 +121,7 @@ class ApiServer:
         self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = ""
     ) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
-        whole = (("limit", _PAGE), *((("labelSelector", selector),) if selector else ()))
-        query: tuple[tuple[str, str], ...] = whole
+        query = whole = (("limit", _PAGE), *((("labelSelector", selector),) if selector else ()))
         while True:
             page = await self._ask(Request("GET", path, verbs, query))
             yield page
