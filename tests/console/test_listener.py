@@ -123,6 +123,12 @@ def test_the_command_fills_the_editors(run: Run, served: list[tuple[Served, int]
     assert found.snapshot().find(GVK("batch", "v1", "Job"))
 
 
+def test_definitions_of_standard_input_are_in_the_editor(served: list[tuple[Served, int]]) -> None:
+    result = CliRunner().invoke(program, ["console", "-f", "-"], input=KARTA)
+    assert (result.exit_code, result.output) == (0, "")
+    assert served[0][0].texts.karta == KARTA
+
+
 def test_without_definitions_the_karta_is_that_of_the_kind(
     run: Run, served: list[tuple[Served, int]], tmp_path: Path
 ) -> None:
