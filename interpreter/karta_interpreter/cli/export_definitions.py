@@ -1,5 +1,6 @@
 """``karta-interpreter export customization``, ``argocd-health`` and ``flux-health``: definitions for other programs."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, TypeVar, Unpack
@@ -92,6 +93,9 @@ def customization_command(
             for operation in of_kind
         ]
         click.echo(table(rows, header=["APIVERSION", "KIND", "OPERATION", "CUSTOMIZATION"]), nl=False)
+    elif twice := [name for name, number in Counter(each["metadata"]["name"] for each in made).items() if number > 1]:
+        names = " and ".join(twice)
+        raise Problem(f"error: several definitions are called {names}: their customizations would replace each other")
     elif output_dir is not None:
         write_files(output_dir, {f"{each['metadata']['name']}.{output}": written(each, output) for each in made})
     elif made:
@@ -134,7 +138,7 @@ def _exported(definition: Definition, operations: Sequence[Operation]) -> Export
 def _text(definition: Definition) -> str:
     """Return the text of a definition's file, for its comments; nothing for standard input."""
     try:
-        return Path(definition.source).read_text(encoding="utf-8")
+        return Path(definition.source).read_text(encoding="utf-8-sig")  # editors on Windows write a byte order mark
     except (OSError, ValueError):
         return ""
 

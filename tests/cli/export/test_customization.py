@@ -35,6 +35,31 @@ def test_a_definition_becomes_a_script_for_each_operation(run: Run) -> None:
     assert result.stderr == "1 customization, 7 scripts; 0 rejected\n"
 
 
+@pytest.mark.parametrize("destination", [[], ["--output-dir", "out"]])
+def test_definitions_of_one_name_are_an_error(
+    run: Run, files: Path, karta: Callable[..., str], destination: list[str]
+) -> None:
+    (files / "other.yaml").write_text(karta("Other", name="job"))
+
+    result = run("export", "customization", "-f", "karta.yaml", "-f", "other.yaml", *destination)
+
+    assert (result.exit_code, result.stdout, (files / "out").exists()) == (1, "", False)
+    assert "error: several definitions are called job: " in result.stderr
+
+
+@pytest.mark.parametrize("written", ["\ufeff{}", "{}\r\n"], ids=["byte order mark", "line ends of Windows"])
+def test_comments_are_those_of_a_file_from_windows(run: Run, files: Path, written: str) -> None:
+    good = (files / "karta.yaml").read_text()
+    text = good.replace("        replicasPath", "        # those that run\n        replicasPath")
+    (files / "karta.yaml").write_text(text)
+    plain = run("export", "customization", "-f", "karta.yaml")
+    start, end = written.split("{}")
+    (files / "karta.yaml").write_text(start + text.replace("\n", end or "\n"), newline="")
+
+    assert "those that run" in plain.stdout
+    assert run("export", "customization", "-f", "karta.yaml").stdout == plain.stdout
+
+
 def test_the_scripts_give_the_answers_of_the_definition(run: Run, files: Path) -> None:
     exported = run("export", "customization", "-f", "karta.yaml")
     (files / "customization.yaml").write_text(exported.stdout)
