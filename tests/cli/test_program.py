@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from click.testing import Result
@@ -131,6 +132,33 @@ def test_streams_that_fail_are_an_error_of_one_line(line: str, problem: str) -> 
     process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
     assert (process.returncode in (1, 2), process.stderr) == (True, f"error: {problem}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "last"),
+    [
+        ("diff --from - --to both.yaml --object objects.yaml", "16 questions: 0 answers differ"),
+        ("create suite -f - --object objects.yaml --output-dir testdata", "14 cases: replace each TODO by the reason"),
+        ("test -f - .", "2 kinds, 2 cases: 2 passed, 0 failed"),
+    ],
+)
+def test_definitions_of_standard_input_are_those_of_every_kind(
+    run: Run, files: Path, karta: Callable[..., str], line: str, last: str
+) -> None:
+    both = f"{karta()}---\n{karta('Other')}"
+    job = (files / "job.yaml").read_text()
+    other = job.replace("kind: Job", "kind: Other")
+    case = "operation: InterpretStatus\noutput: {status: {phase: Running}}\nobservedObj:\n"
+    (files / "both.yaml").write_text(both)
+    (files / "objects.yaml").write_text(f"{job}---\n{other}")
+    if line.startswith("test"):
+        (files / "testdata").mkdir()
+        cases = [f"name: {name}\n{case}{indent(obj, '  ')}" for name, obj in (("a", job), ("b", other))]
+        (files / "testdata" / "suite.yaml").write_text("---\n".join(cases))
+
+    result = run(*line.split(), stdin=both)
+
+    assert (result.exit_code, result.stderr) == (0, f"{last}\n")
 
 
 def test_colours_are_for_terminals_only(commands: Path, files: Path, karta: Callable[..., str]) -> None:

@@ -1,18 +1,18 @@
 """``karta-interpreter console``: the console in a browser on this machine."""
 
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import click
 
-from karta_interpreter.cli.definitions import DefinitionFiles, read_definition_files, snapshot_of
-from karta_interpreter.cli.files import STDIN, check_stdin, read_object, read_texts
+from karta_interpreter.cli.definitions import snapshot_of
+from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.options import LATER, Number, definitions
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.console.application import Served, Texts, run
 from karta_interpreter.console.catalogue import text_of, to_text
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.files import decode, load_catalogue
+from karta_interpreter.sources.files import load_catalogue
 from karta_interpreter.sources.snapshot import Snapshot
 
 _PORT = 8448
@@ -39,9 +39,8 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
     the editor; all definitions of -f are in the list of kinds, before those of the catalogue. No file is written.
     """
     check_stdin([each for each in (path, *filenames) if each])
-    given = [read_definition_files(each) for each in filenames]
-    snapshot = snapshot_of(given, below=[load_catalogue()])
-    texts = _texts(snapshot, filenames, given, path)
+    snapshot = snapshot_of(filenames, below=[load_catalogue()])
+    texts = _texts(snapshot, filenames, path)
 
     def started(url: str) -> None:
         click.echo(url)
@@ -52,8 +51,8 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
     run(Served(lambda: snapshot, texts=texts), port, started)
 
 
-def _texts(snapshot: Snapshot, filenames: Sequence[str], given: Sequence[DefinitionFiles], path: str | None) -> Texts:
-    karta = next((text for each in zip(filenames, given, strict=True) for text in _contents(*each)), "")
+def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:
+    karta = next((text for each in filenames for _, text in read_texts(each)), "")
     if path is None:
         return Texts(karta)
     obj = read_object(path)
@@ -62,10 +61,4 @@ def _texts(snapshot: Snapshot, filenames: Sequence[str], given: Sequence[Definit
         if entry is None:
             raise UsageProblem(f"error: the catalogue has no definition for {GVK.of(obj)}; give one with -f")
         karta = text_of(entry)
-    return Texts(karta, next((text for _, text in read_texts(path)), "") if path != STDIN else to_text(obj))
-
-
-def _contents(path: str, given: DefinitionFiles) -> Iterable[str]:
-    if path == STDIN:  # which can be read once
-        return [decode(file.content or b"")[0] for file in given.files]
-    return (text for _, text in read_texts(path))
+    return Texts(karta, next((text for _, text in read_texts(path)), "") if path != "-" else to_text(obj))

@@ -209,7 +209,7 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
         if given["kartas"] or given["overrides"]:
             raise UsageProblem("error: give -f, or --kartas and --overrides, not both")
         check_stdin(given["filenames"])
-        snapshot = snapshot_of(map(read_definition_files, given["filenames"]), selection)
+        snapshot = snapshot_of(given["filenames"], selection)
     else:
         store = Store(given["kartas"], overrides=given["overrides"], catalogue=given["catalogue"], selection=selection)
         snapshot = store.load()
@@ -218,10 +218,8 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
     return snapshot
 
 
-def snapshot_of(
-    files: Iterable[DefinitionFiles], selection: Selection = EVERYTHING, below: Sequence[Layer] = ()
-) -> Snapshot:
+def snapshot_of(paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[Layer] = ()) -> Snapshot:
     """The snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
-    given = list(files)
+    given = [read_definition_files(path) for path in paths]
     scripts = scripts_of([found for each in given for found in each.customizations])
     return combine((*(each.layer for each in given), *below), scripts, selection)

@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from http.client import HTTPException
 from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -103,10 +104,15 @@ def read_url(url: str) -> bytes:
 
 
 def read_stdin() -> bytes:
-    """The content of standard input, which can be read once."""
+    """The content of standard input: the same for each kind that its definitions are looked up for."""
     if sys.stdin is None:  # a process may be started without one
         raise UsageProblem("error: standard input is closed")
-    return sys.stdin.buffer.read()
+    return _content(sys.stdin.buffer)
+
+
+@lru_cache(1)
+def _content(stream: BinaryIO) -> bytes:
+    return stream.read()
 
 
 @contextmanager
