@@ -134,16 +134,17 @@ def test_streams_that_fail_are_an_error_of_one_line(line: str, problem: str) -> 
     assert (process.returncode in (1, 2), process.stderr) == (True, f"error: {problem}\n")
 
 
+@pytest.mark.parametrize("is_pipe", [False, True], ids=["standard input", "a pipe, as <(…) of a shell is one"])
 @pytest.mark.parametrize(
     ("line", "last"),
     [
-        ("diff --from - --to both.yaml --object objects.yaml", "16 questions: 0 answers differ"),
-        ("create suite -f - --object objects.yaml --output-dir testdata", "14 cases: replace each TODO by the reason"),
-        ("test -f - .", "2 kinds, 2 cases: 2 passed, 0 failed"),
+        ("diff --from {} --to both.yaml --object objects.yaml", "16 questions: 0 answers differ"),
+        ("create suite -f {} --object objects.yaml --output-dir testdata", "14 cases: replace each TODO by the reason"),
+        ("test -f {} .", "2 kinds, 2 cases: 2 passed, 0 failed"),
     ],
 )
-def test_definitions_of_standard_input_are_those_of_every_kind(
-    run: Run, files: Path, karta: Callable[..., str], line: str, last: str
+def test_definitions_that_can_be_read_once_are_those_of_every_kind(
+    run: Run, files: Path, karta: Callable[..., str], line: str, last: str, *, is_pipe: bool
 ) -> None:
     both = f"{karta()}---\n{karta('Other')}"
     job = (files / "job.yaml").read_text()
@@ -156,8 +157,13 @@ def test_definitions_of_standard_input_are_those_of_every_kind(
         cases = [f"name: {name}\n{case}{indent(obj, '  ')}" for name, obj in (("a", job), ("b", other))]
         (files / "testdata" / "suite.yaml").write_text("---\n".join(cases))
 
-    result = run(*line.split(), stdin=both)
+    read, write = os.pipe()
+    os.write(write, both.encode())
+    os.close(write)
 
+    result = run(*line.format(f"/dev/fd/{read}" if is_pipe else "-").split(), stdin=both)
+
+    os.close(read)
     assert (result.exit_code, result.stderr) == (0, f"{last}\n")
 
 

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import click
 
-from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_stdin, read_texts, read_url
+from karta_interpreter.cli.files import STDIN, check_path, check_stdin, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
@@ -61,13 +61,14 @@ def read_definition_files(path: str) -> DefinitionFiles:
     """The Kartas and the customizations in a file, a folder, standard input or at a URL."""
     check_path(path)
     folder = Folder(Path(path), DefinitionFile)
-    if path == STDIN or is_url(path):
+    content = read_stream(path)
+    if content is None:
+        folder = folder.read()
+    else:
         # A path cannot have the two slashes of a scheme.
-        name, content = ("stdin", read_stdin()) if path == STDIN else (path.partition("://")[2], read_url(path))
+        name = "stdin" if path == STDIN else path.rpartition("://")[2]
         file = DefinitionFile(Path(name)).holding(content)
         folder = replace(folder, files={file.path: file})
-    else:
-        folder = folder.read()
     layer = layer_of(folder)
     customizations = tuple(found for file in folder.files.values() for found in _customizations(file))
     places = {("not-a-karta", found.source, found.line) for found in customizations}

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from http.client import HTTPException
 from itertools import starmap
 from pathlib import Path
@@ -68,11 +68,10 @@ def read_items(path: str) -> tuple[StatusItem, ...]:
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
     """The name and the text of a file, of each file in a folder, or of standard input."""
     check_path(path)
-    if path == STDIN:
-        yield "stdin", _text(read_stdin(), "stdin")
-        return
-    if is_url(path):
-        yield path, _text(read_url(path), path)
+    content = read_stream(path)
+    if content is not None:
+        name = "stdin" if path == STDIN else path
+        yield name, _text(content, name)
         return
     listing = list_files(Path(path))
     for place, reason in listing.unreadable:
@@ -103,16 +102,31 @@ def read_url(url: str) -> bytes:
         raise Problem(f"error: {url}: {getattr(error, 'reason', error)}") from error
 
 
-def read_stdin() -> bytes:
-    """The content of standard input: the same for each kind that its definitions are looked up for."""
-    if sys.stdin is None:  # a process may be started without one
+def read_stream(path: str) -> bytes | None:
+    """The content of standard input, of a URL or of a pipe, such as ``<(…)`` of a shell; None for files and folders.
+
+    What can be read once is kept, as definitions are looked up again for each kind.
+    """
+    if is_url(path):
+        return read_url(path)
+    if path == STDIN and sys.stdin is None:  # a process may be started without one
         raise UsageProblem("error: standard input is closed")
-    return _content(sys.stdin.buffer)
+    try:
+        if path == STDIN:
+            return _content(sys.stdin.buffer)
+        return _piped(path, Path(path).stat().st_ino) if Path(path).is_fifo() else None
+    except OSError as error:
+        raise UsageProblem(f"error: {path}: {error.strerror}") from error
 
 
 @lru_cache(1)
 def _content(stream: BinaryIO) -> bytes:
     return stream.read()
+
+
+@cache
+def _piped(path: str, _: int) -> bytes:
+    return Path(path).read_bytes()
 
 
 @contextmanager
