@@ -61,6 +61,7 @@ def test_the_version(run: Run) -> None:
         pytest.param(["unregister", "--name", ""], id="no name, which would stand for all configurations"),
         pytest.param(["unregister", "--name", "a/../b"], id="a name that leads to another object"),
         pytest.param(["doctor", "--name", ""], id="no name to examine"),
+        pytest.param(["doctor", "--wait", "nan"], id="a time that never ends"),
         pytest.param(["serve", "--registration-name", ""], id="no name to register"),
         pytest.param(
             ["export", "webhook-configuration", "--url", "https://a", "--name", "A b"], id="a name with a blank"

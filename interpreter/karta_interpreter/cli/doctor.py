@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.cli.options import ObjectName, control_plane, output
+from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, written
 from karta_interpreter.doctor import Level, Result, check_url, examine
@@ -43,7 +43,7 @@ Examples:
 )
 @click.option(
     "--wait",
-    type=click.FloatRange(min=0, max=86_400),
+    type=Decimal(min=0, max=86_400),
     default=0,
     metavar="SECONDS",
     help="Look again until there is no problem, for this long at most.",

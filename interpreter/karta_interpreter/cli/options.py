@@ -1,5 +1,6 @@
 """Options of several commands."""
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,17 @@ class Number(click.IntRange):
         except click.BadParameter:
             bounds = f"from {self.min} up" if self.max is None else f"from {self.min} to {self.max}"
             self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
+
+
+class Decimal(click.FloatRange):
+    """A number in a range; click takes "nan" for one in any range, as it is neither less nor more."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's signature
+        """The number; a usage error for anything else."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is no number", param, ctx)
+        return number
 
 
 _KUBECONFIG = "That of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."

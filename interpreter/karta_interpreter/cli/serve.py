@@ -1,7 +1,6 @@
 """``karta-interpreter serve``: the webhook server."""
 
 import json
-import math
 import os
 import re
 import shlex
@@ -14,7 +13,7 @@ from typing import Any, cast
 
 import click
 
-from karta_interpreter.cli.options import FILE, FOLDER, PATH, HostPort, Number, ObjectName
+from karta_interpreter.cli.options import FILE, FOLDER, PATH, Decimal, HostPort, Number, ObjectName
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, one_line, table
 from karta_interpreter.errors import InterpreterError
@@ -36,16 +35,6 @@ _PREFIX = "KARTA_INTERPRETER_"
 _OF_KUBERNETES = re.compile(rf"{_PREFIX}(SERVICE_(HOST|PORT)|PORT_[0-9]+_)")
 
 
-class _Limited(click.FloatRange):
-    """A number in a range; click takes "nan" for one in any range, as it is neither less nor more."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
-        number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value} is no number", param, ctx)
-        return number
-
-
 class _Address(click.types.StringParamType):
     """A text that is not empty: Python listens on all addresses for an empty one."""
 
@@ -54,10 +43,10 @@ class _Address(click.types.StringParamType):
 
 
 # A day is long enough for every setting, and a timer of the event loop can still be set to it.
-_SECONDS = _Limited(min=0, max=86_400)
-_SOME_SECONDS = _Limited(min=0, min_open=True, max=86_400)
+_SECONDS = Decimal(min=0, max=86_400)
+_SOME_SECONDS = Decimal(min=0, min_open=True, max=86_400)
 # A thousand years; no certificate can end after the year 9999.
-_DAYS = _Limited(min=0, min_open=True, max=365_000)
+_DAYS = Decimal(min=0, min_open=True, max=365_000)
 
 
 def _option(
