@@ -4,8 +4,8 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 import click
 
@@ -32,17 +32,11 @@ _EXCERPT = 160
 _SILENT = "not answered"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A question with different answers; ``differences`` has each place of them."""
 
     question: Question
     differences: tuple[Difference, ...]
-
-    @property
-    def operation(self) -> Operation:
-        """The operation that was asked."""
-        return self.question.call.operation
 
 
 @click.command("diff", epilog=_EXAMPLES)
@@ -108,14 +102,14 @@ def command(before: str, after: str, paths: tuple[str, ...], desired_replica: in
 
 
 def _one_more(side: Side, obj: Object) -> int:
-    interpreter = side.find(GVK.of(obj))
+    interpreter = side(GVK.of(obj))
     outcome = interpreter and ask(interpreter, Call(Operation.INTERPRET_REPLICA, obj))
     counted = outcome.results.get("replica") if outcome and outcome.results else 0
     return counted + 1 if isinstance(counted, int) else 1
 
 
 def _change(sides: tuple[Side, Side], question: Question) -> Change:
-    before, after = (_answer(side.find(question.gvk), question) for side in sides)
+    before, after = (_answer(side(question.gvk), question) for side in sides)
     return Change(question, tuple(_differences(before, after)))
 
 
@@ -145,7 +139,7 @@ def _verdict(outcome: Outcome | None) -> JSON:
 def _text(change: Change) -> str:
     question = change.question
     place = click.style(f"{question.source}:{question.line}:", bold=True)
-    lines = [f"{place} {question.gvk.kind} {question.title}: {change.operation}"]
+    lines = [f"{place} {question.gvk.kind} {question.title}: {question.call.operation}"]
     for each in change.differences:
         if each.path:
             lines.append(f"  {field_path(each.path)}")
@@ -169,7 +163,7 @@ def _record(change: Change) -> JSON:
         "line": question.line,
         **question.gvk.type_meta,
         "name": question.title,
-        "operation": str(change.operation),
+        "operation": str(question.call.operation),
         "differences": [
             {"path": format_path(each.path)}
             | {side: value for side, value in (("from", each.expected), ("to", each.actual)) if value is not NOTHING}

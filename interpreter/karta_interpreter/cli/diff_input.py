@@ -105,12 +105,8 @@ _FOLDER = "kartas"
 """Where a repository has the catalogue, a folder for each group, version and kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One side: its name, and what answers for a kind, None where nothing does."""
-
-    name: str
-    find: Callable[[GVK], Interpreter | None]
+Side = Callable[[GVK], Interpreter | None]
+"""One side: what answers for a kind, None where nothing does."""
 
 
 def side_of(text: str, opened: ExitStack) -> Side:
@@ -120,14 +116,14 @@ def side_of(text: str, opened: ExitStack) -> Side:
     ``@REVISION`` after either takes the catalogue from a git revision. ``opened`` removes what was checked out.
     """
     if text == STDIN or is_url(text) or Path(text).exists():
-        return Side(text, cache(lambda gvk: _given(gvk, [text])))
+        return cache(lambda gvk: _given(gvk, [text]))
     name, at, revision = text.partition("@")
     if at and not revision:
         raise UsageProblem(f"error: {text}: give a git revision after the @")
     if name != CATALOGUE and not revision:
         _check_kind(name)
-    find = partial(_at_revision, _checked_out(revision, opened)) if revision else _in_catalogue
-    return Side(text, cache(lambda gvk: find(gvk) if _is_about(name, gvk) else None))
+    find = partial(_at_revision, _checked_out(revision, opened)) if revision else partial(_given, paths=[])
+    return cache(lambda gvk: find(gvk) if _is_about(name, gvk) else None)
 
 
 def _is_about(name: str, gvk: GVK) -> bool:
@@ -146,10 +142,6 @@ def _given(gvk: GVK, paths: list[str]) -> Interpreter | None:
         return interpreter_for(gvk, paths, [])
     except NoDefinition:
         return None
-
-
-def _in_catalogue(gvk: GVK) -> Interpreter | None:
-    return _given(gvk, [])
 
 
 def _at_revision(folder: Path, gvk: GVK) -> Interpreter | None:

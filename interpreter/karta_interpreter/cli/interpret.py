@@ -10,11 +10,9 @@ from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, calls_for
 from karta_interpreter.cli.definitions import read_customizations
-from karta_interpreter.cli.explain import STRICT, exit_if_strict
+from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
 from karta_interpreter.cli.explain import show as show_explanations
-from karta_interpreter.cli.explanations import warnings_text
-from karta_interpreter.cli.files import check_stdin, read_items, read_object, read_objects
-from karta_interpreter.cli.live import Connection, live, read_live
+from karta_interpreter.cli.files import Connection, check_stdin, live, read_items, read_live, read_object, read_objects
 from karta_interpreter.cli.options import LATER, complete_operations, definitions, inputs, karta, old_spelling
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written

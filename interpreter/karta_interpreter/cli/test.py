@@ -13,7 +13,7 @@ import click
 
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
-from karta_interpreter.cli.explanations import explanations_text, warnings_text, width
+from karta_interpreter.cli.explain import explanations_text, warnings_text
 from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -278,5 +278,5 @@ def _notes(interpreter: Interpreter, case: Case, *, explains: bool) -> tuple[str
     """Explain a failure by the warnings about the case's object or, if asked for, by the whole chain."""
     entry = interpreter.entry
     explanation = explain(entry.definition, case.call, origin=entry.origin, reader=Known.of(case.references))
-    text = explanations_text([explanation], width()) if explains else warnings_text(explanation.warnings)
+    text = explanations_text([explanation]) if explains else warnings_text(explanation.warnings)
     return tuple(text.splitlines())

@@ -8,9 +8,8 @@ import click
 
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for
-from karta_interpreter.cli.explanations import warnings_text
-from karta_interpreter.cli.files import check_stdin, read_object, read_objects
-from karta_interpreter.cli.live import Connection, live, read_live
+from karta_interpreter.cli.explain import warnings_text
+from karta_interpreter.cli.files import Connection, check_stdin, live, read_live, read_object, read_objects
 from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, karta, old_spelling, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
