@@ -16,18 +16,16 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 """Characters that XML 1.0 cannot contain."""
 
 
-def github(findings: Sequence[Finding], files: Iterable[str]) -> str:
+def github(findings: Sequence[Finding], _files: Iterable[str]) -> str:
     """Return a workflow command for each finding, which GitHub shows at its line of a pull request.
 
     Source: GitHub's "Workflow commands for GitHub Actions".
     """
-    del files  # every format of `FORMATS` gets the same arguments
     return "".join(f"::{each.severity} {_properties(each)}::{_command(_message(each))}\n" for each in findings)
 
 
-def sarif(findings: Sequence[Finding], files: Iterable[str]) -> str:
+def sarif(findings: Sequence[Finding], _files: Iterable[str]) -> str:
     """Return a SARIF 2.1.0 document, which code scanning and editors read."""
-    del files  # as above
     rules = [{"id": rule} for rule in sorted({each.rule for each in findings})]
     driver = {"name": "karta-interpreter", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": [*map(_result, findings)]}

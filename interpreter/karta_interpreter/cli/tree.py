@@ -44,7 +44,7 @@ class _Branch:
 
 def tree_text(tree: WorkloadTree) -> str:
     """The tree drawn with lines, pods as its leaves."""
-    root = _branch(tree.root, _lacks(tree))
+    root = _root(tree)
     head = f"{click.style(_title(tree), bold=True)}: {', '.join([_status(tree), *_counts(root)])}"
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
 
@@ -53,7 +53,7 @@ def tree_table(tree: WorkloadTree) -> str:
     """A row for each component and instance, indented below its owner."""
     rows = [
         (_INDENT * depth + branch.name, branch.kind, branch.counted, branch.each, _there(branch))
-        for depth, branch in _walk(_branch(tree.root, _lacks(tree)))
+        for depth, branch in _walk(_root(tree))
     ]
     header = ("COMPONENT", "KIND", "REPLICAS", "EACH", "PODS")
     width = len(header) if any(pods for *_, pods in rows) else len(header) - 1
@@ -64,7 +64,7 @@ def tree_table(tree: WorkloadTree) -> str:
 
 def mermaid(tree: WorkloadTree) -> str:
     """The tree as a Mermaid flowchart, which many forges draw in Markdown."""
-    root = _branch(tree.root, _lacks(tree))
+    root = _root(tree)
     boxes = _boxes(replace(root, name=_title(tree)), "part", _status(tree))
     return "".join(f"{one_line(line)}\n" for line in ("flowchart TD", *boxes))
 
@@ -78,8 +78,9 @@ def _status(tree: WorkloadTree) -> str:
     return ", ".join(tree.status.matched) if tree.status else "no status"
 
 
-def _lacks(tree: WorkloadTree) -> _Lacks:
-    return {(fact.component, fact.instance): fact.note for fact in _warnings(tree) if fact.rule == NO_PODS}
+def _root(tree: WorkloadTree) -> _Branch:
+    lacks = {(fact.component, fact.instance): fact.note for fact in _warnings(tree) if fact.rule == NO_PODS}
+    return _branch(tree.root, lacks)
 
 
 def _warnings(tree: WorkloadTree) -> tuple[Fact, ...]:

@@ -27,9 +27,9 @@ class QuestionError(InterpreterError):
 class Questions:
     """Answers questions in child processes, each of which a newer request may end."""
 
-    def __init__(self, seconds: float = SECONDS, *, idle_seconds: float = _IDLE_SECONDS) -> None:
+    def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
-        self.pool: Final = child.processes(_PROCESSES, idle_seconds)
+        self.pool: Final = child.processes(_PROCESSES, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
     async def ask(self, body: bytes) -> bytes:

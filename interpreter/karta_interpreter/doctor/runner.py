@@ -89,7 +89,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[Result]:
     try:
         configurations = await api.list(CONFIGURATIONS)
     except ClusterError as error:
-        advice = _NO_KARMADA if _is_missing(error) else _SKIPPED
+        advice = _NO_KARMADA if error.status == HTTPStatus.NOT_FOUND else _SKIPPED
         return [*results, problem(_CONTROL_PLANE, str(error), advice), *await _server_at(url)]
     webhooks = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
@@ -153,7 +153,7 @@ async def _existing(answer: Awaitable[Answer]) -> Answer | None:
     try:
         return await answer
     except ClusterError as error:
-        if _is_missing(error):
+        if error.status == HTTPStatus.NOT_FOUND:
             return None
         raise
 
@@ -163,10 +163,6 @@ def _advice(error: ClusterError) -> str:
     # A proxy may answer with a status that HTTP does not define.
     by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
     return by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
-
-
-def _is_missing(error: ClusterError) -> bool:
-    return error.status == HTTPStatus.NOT_FOUND
 
 
 async def _precedence(plane: _ControlPlane, ours: Sequence[Webhook], others: Sequence[Webhook]) -> list[Result]:

@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, Protocol
@@ -101,12 +100,6 @@ class TokenFile:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    until: float
-    value: JSON
-
-
 class ClusterAccess:
     """Asks the API server for the user of a token (TokenReview), and for that user's rights (SubjectAccessReview).
 
@@ -117,7 +110,8 @@ class ClusterAccess:
     def __init__(self, api: ApiServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._api = api
         self._clock = clock
-        self._kept: dict[tuple[str, str], _Kept] = {}
+        self._kept: dict[tuple[str, str], tuple[float, JSON]] = {}
+        """The answer to each question, behind the moment until which it is used."""
 
     async def user(self, token: str) -> str:
         """The name of the user, as RBAC knows it."""
@@ -147,18 +141,18 @@ class ClusterAccess:
         """The status of a review."""
         # No token stays in memory for longer than its request.
         key, now = (hashlib.sha256(about[0].encode()).hexdigest(), about[1]), self._clock()
-        kept = self._kept.get(key)
-        if kept and now < kept.until:
-            return kept.value
+        until, answer = self._kept.get(key, (now, None))
+        if now < until:
+            return answer
         try:
             answer = (await self._api.create(path, review)).get("status")
         except ClusterError as error:
             raise unavailable("the API server cannot be asked about the token") from error
         # When it is full of valid answers, no new one is kept: a flood of tokens must not displace those of others.
         if len(self._kept) >= _MOST_KEPT:
-            self._kept = {name: each for name, each in self._kept.items() if now < each.until}
+            self._kept = {name: each for name, each in self._kept.items() if now < each[0]}
         if len(self._kept) < _MOST_KEPT:
-            self._kept[key] = _Kept(now + _KEPT_SECONDS, answer)
+            self._kept[key] = now + _KEPT_SECONDS, answer
         return answer
 
 

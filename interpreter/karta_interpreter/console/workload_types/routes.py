@@ -140,19 +140,16 @@ class Routes:
         found = await self.judge.explanations(entry.definition, reader, self.options, body, entry.origin)
         return sent(Explanations(explanations=[dict(each) for each in found]))
 
-    async def categories(self, asked: Asked) -> Response:
+    async def categories(self, _: Asked) -> Response:
         """The categories."""
-        del asked
         return sent(Categories(categories=[*self.choices.categories.values()]))
 
-    async def priorities(self, asked: Asked) -> Response:
+    async def priorities(self, _: Asked) -> Response:
         """The priorities."""
-        del asked
         return sent(Priorities(priorities=[*self.choices.priorities.values()]))
 
-    async def openapi(self, asked: Asked) -> Response:
+    async def openapi(self, _: Asked) -> Response:
         """The description of this API."""
-        del asked
         return Response(body=document(self.choices), content_type="application/json")
 
     async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[StoredType, list[FindingOutput]]:
