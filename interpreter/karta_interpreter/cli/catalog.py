@@ -7,12 +7,11 @@ from typing import Unpack
 
 import click
 
-from karta_interpreter.cli.definitions import Sources, chosen, load_sources, sources
+from karta_interpreter.cli.definitions import Sources, chosen, definitions_named, load_sources, sources
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.registration.description import describe, summarize
-from karta_interpreter.sources.files import load_catalogue
 from karta_interpreter.sources.snapshot import Entry
 
 
@@ -54,8 +53,7 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
 
     YAML is printed as it was written, with its comments. Without KIND all are printed.
     """
-    known = load_catalogue().entries
-    wanted = [entry.definition for entry in (chosen(known, kinds) if kinds else known)]
+    wanted = definitions_named(kinds, ())
     if output == "json":
         items = [definition.manifest for definition in wanted]
         click.echo(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)

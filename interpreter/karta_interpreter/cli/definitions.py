@@ -110,8 +110,7 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     # In two steps, for two precedences: scripts of the given files over their Kartas, those of `overrides` over both.
     below = combine(layers, scripts_of(weaker))
     found = combine([Layer(tuple(below.entries.values()))], scripts_of(stronger))
-    findings = (*below.findings, *found.findings, *(each for broken in below.quarantined for each in broken.findings))
-    click.echo(findings_text(findings), err=True, nl=False)
+    _print_findings(below, found)
     if gvk not in found.entries:
         known = {gvk for each in given for gvk in _kinds(each)}
         defined = ", ".join(map(str, sorted(known))) or "no usable kind"
@@ -119,6 +118,12 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         raise NoDefinition(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
     answered = frozenset(operation for each in stronger for operation in each.scripts.operations)
     return Interpreter(found.entries[gvk], _broken(weaker, answered) | _broken(stronger))
+
+
+def _print_findings(*snapshots: Snapshot) -> None:
+    found = [finding for each in snapshots for finding in each.findings]
+    found += [finding for each in snapshots for broken in each.quarantined for finding in broken.findings]
+    click.echo(findings_text(found), err=True, nl=False)
 
 
 def _broken(
@@ -157,25 +162,24 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
     Raises Problem when a given file has a definition with errors, which are printed on stderr.
     """
     entries = _usable(paths) if paths else load_catalogue().entries
-    return [entry.definition for entry in (chosen(entries, kinds) if kinds else entries)]
+    return [entry.definition for entry in chosen(entries, kinds)]
 
 
 def _usable(paths: Sequence[str]) -> list[Entry]:
     snapshot = combine(read_definition_files(path).layer for path in paths)
-    findings = [finding for each in snapshot.quarantined for finding in each.findings]
-    click.echo(findings_text([*snapshot.findings, *findings]), err=True, nl=False)
+    _print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
         raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used")
     return [snapshot.entries[gvk] for gvk in snapshot.kinds()]
 
 
 def chosen(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:
-    """The entries whose kind, ``apiVersion/Kind`` or definition is named, in their own order."""
+    """The entries whose kind, ``apiVersion/Kind`` or definition is named, in their own order; all without names."""
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
             known = sorted({entry.definition.gvk.kind for entry in entries})
             raise UsageProblem(f"error: there is no definition for {kind}; {did_you_mean(kind, known)}")
-    return [entry for entry in entries if _is_named(entry, kinds)]
+    return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
 
 
 def _is_named(entry: Entry, names: Sequence[str]) -> bool:
@@ -214,8 +218,7 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
     else:
         store = Store(given["kartas"], overrides=given["overrides"], catalogue=given["catalogue"], selection=selection)
         snapshot = store.load()
-    broken = [finding for each in snapshot.quarantined for finding in each.findings]
-    click.echo(findings_text([*snapshot.findings, *broken]), err=True, nl=False)
+    _print_findings(snapshot)
     return snapshot
 
 
