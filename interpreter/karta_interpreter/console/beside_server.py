@@ -4,7 +4,7 @@ import asyncio
 import time
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from itertools import accumulate
 from typing import Final
@@ -68,15 +68,9 @@ class LastHour:
         present = self._read()
         cells: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
         for (operation, kind, outcome), values in present.series.items():
-            calls, seconds, slow = (
-                value - old
-                for value, old in zip(values, before.series.get((operation, kind, outcome), (0, 0, 0)), strict=True)
-            )
-            cell = cells[operation, kind]
-            cell[0] += calls
-            cell[1] += 0 if outcome == _SUCCESS else calls
-            cell[2] += seconds
-            cell[3] += slow
+            calls, seconds, slow = _less(values, before.series.get((operation, kind, outcome)))
+            added = (calls, 0 if outcome == _SUCCESS else calls, seconds, slow)
+            cells[operation, kind] = [old + more for old, more in zip(cells[operation, kind], added, strict=True)]
         return {
             "seconds": round(now - since),
             "calls": [
@@ -99,11 +93,11 @@ class LastHour:
         }
 
 
-def _less(now: tuple[int, ...], before: tuple[int, ...] | None) -> list[int]:
+def _less(now: Sequence[float], before: Sequence[float] | None) -> list[float]:
     return [value - old for value, old in zip(now, before or (0,) * len(now), strict=True)]
 
 
-def _quantile(counts: list[int], share: float) -> float | None:
+def _quantile(counts: list[float], share: float) -> float | None:
     """The upper bound in milliseconds of the bucket in which a quantile lies, None above the last bound.
 
     >>> _quantile([0, 9, 1, *[0] * 9], 0.5)
