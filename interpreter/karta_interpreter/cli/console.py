@@ -7,7 +7,7 @@ import click
 
 from karta_interpreter.cli.definitions import snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
-from karta_interpreter.cli.options import LATER, Number, definitions
+from karta_interpreter.cli.options import Number, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.console.application import Served, Texts, run
 from karta_interpreter.console.catalogue import text_of, to_text
@@ -31,7 +31,7 @@ Examples:
 )
 @click.option("--open/--no-open", "is_opened", default=True, help="Whether to open a browser.")
 @definitions
-@click.option("--object", "path", type=LATER, metavar="PATH", help='The workload in the editor: file or "-".')
+@file_option("--object", "path", help='The workload in the editor: file or "-".')
 def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opened: bool) -> None:
     """Edit a Karta in the browser and see its answers.
 

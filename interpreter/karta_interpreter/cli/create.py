@@ -9,7 +9,7 @@ import click
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.files import check_stdin, read_crds, read_objects, write_files
-from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, inputs
+from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, inputs, output_dir_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.cli.validate import contradictions
@@ -32,9 +32,7 @@ def command() -> None:
 
 
 @command.command("karta")
-@click.option(
-    "--crd", type=LATER, required=True, metavar="PATH", help='File, folder, URL or "-" with the CRD of the kind.'
-)
+@file_option("--crd", required=True, help='File, folder, URL or "-" with the CRD of the kind.')
 @click.option("--kind", metavar="KIND", help="The kind to draft for, among CRDs of several.")
 @click.option("--version", metavar="VERSION", help="Its version; default: the stored one.")
 def karta_command(crd: str, kind: str | None, version: str | None) -> None:
@@ -96,12 +94,7 @@ Examples:
 @command.command("suite", epilog=_EXAMPLES)
 @definitions
 @inputs("--object", "paths", text="Workloads to ask about")
-@click.option(
-    "--output-dir",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write a file for each operation there.",
-)
+@output_dir_option(help="Write a file for each operation there.")
 def suite_command(filenames: tuple[str, ...], paths: tuple[str, ...], output_dir: Path | None) -> None:
     """Draft golden cases for a definition, with today's answers as expected outputs.
 

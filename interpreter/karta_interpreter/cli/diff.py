@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from karta_interpreter.cli.calls import Outcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.diff_input import Question, Side, read_questions, side_of
 from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.options import LATER, Number, complete_kinds_and_files, output
+from karta_interpreter.cli.options import Number, complete_kinds_and_files, file_option, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.findings import count, format_path
@@ -39,38 +40,16 @@ class Change(NamedTuple):
     differences: tuple[Difference, ...]
 
 
+_side = partial(click.option, required=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
+_OBJECTS = "Objects and suites to ask about: file, folder or -; may be repeated."
+_REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from counts."
+
+
 @click.command("diff", epilog=_EXAMPLES)
-@click.option(
-    "--from",
-    "before",
-    required=True,
-    metavar="SIDE",
-    shell_complete=complete_kinds_and_files,
-    help="The definition before.",
-)
-@click.option(
-    "--to",
-    "after",
-    required=True,
-    metavar="SIDE",
-    shell_complete=complete_kinds_and_files,
-    help="The definition after.",
-)
-@click.option(
-    "--object",
-    "paths",
-    type=LATER,
-    multiple=True,
-    required=True,
-    metavar="PATH",
-    help="Objects and suites to ask about: file, folder or -; may be repeated.",
-)
-@click.option(
-    "--desired-replica",
-    type=Number(0),
-    metavar="N",
-    help="For ReviseReplica of plain objects. Default: one more than --from counts.",
-)
+@_side("--from", "before", help="The definition before.")
+@_side("--to", "after", help="The definition after.")
+@file_option("--object", "paths", multiple=True, required=True, help=_OBJECTS)
+@click.option("--desired-replica", type=Number(0), metavar="N", help=_REPLICAS)
 @output("table", "yaml", "json", "markdown")
 def command(before: str, after: str, paths: tuple[str, ...], desired_replica: int | None, output: str) -> None:
     """Show where two definitions answer differently about the same objects.

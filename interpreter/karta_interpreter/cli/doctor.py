@@ -15,6 +15,7 @@ from karta_interpreter.cli.render import one_line, table, written
 from karta_interpreter.doctor import Level, Result, check_url, examine
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.values import JSON
+from karta_interpreter.registration.configuration import KIND, NAME
 from karta_interpreter.sources.api_server import ApiServer
 
 _PAUSE_SECONDS = 2.0
@@ -31,12 +32,7 @@ Examples:
 @click.command("doctor", epilog=_EXAMPLES)
 @control_plane
 @click.option(
-    "--name",
-    type=ObjectName(),
-    default="karta-interpreter",
-    show_default=True,
-    metavar="NAME",
-    help="The ResourceInterpreterWebhookConfiguration to examine.",
+    "--name", type=ObjectName(), default=NAME, show_default=True, metavar="NAME", help=f"The {KIND} to examine."
 )
 @click.option(
     "--url", default="", metavar="URL", help="Dial this, such as a forwarded port, not the registered address."

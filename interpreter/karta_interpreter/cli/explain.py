@@ -19,11 +19,11 @@ from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, p
 from karta_interpreter.cli.definitions import Interpreter, definitions_named
 from karta_interpreter.cli.files import STDIN, check_stdin, is_url, read_items, read_object, read_objects
 from karta_interpreter.cli.options import (
-    LATER,
     complete_kinds_and_files,
-    complete_operations,
     definitions,
+    file_option,
     inputs,
+    operation_option,
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -51,9 +51,9 @@ Examples:
 
 @click.command("explain", epilog=_EXAMPLES)
 @click.argument("target", required=False, metavar="[KIND|FILE]", shell_complete=complete_kinds_and_files)
-@click.option("--object", "path", type=LATER, metavar="PATH", help='The workload, instead of FILE: file or "-".')
-@click.option("--operation", metavar="NAME", shell_complete=complete_operations, help="Explain one operation.")
-@click.option("--observed-file", type=LATER, metavar="PATH", help="The object as a member cluster has it, for Retain.")
+@file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
+@operation_option("--operation", help="Explain one operation.")
+@file_option("--observed-file", help="The object as a member cluster has it, for Retain.")
 @options.status_file
 @options.desired_replica
 @options.references

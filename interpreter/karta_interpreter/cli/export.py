@@ -8,7 +8,7 @@ import click
 from karta_interpreter.cli.definitions import Sources, load_sources, sources
 from karta_interpreter.cli.export_definitions import argocd_health_command, customization_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.options import FILE, Number, ObjectName, complete_kinds, inputs, output
+from karta_interpreter.cli.options import FILE, Number, ObjectName, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, to_json, written
 from karta_interpreter.errors import ServeError
@@ -25,19 +25,10 @@ def command() -> None:
     """Print manifests for GitOps, and schemas."""
 
 
-_KINDS = 'Use only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
-
-
 @command.command("webhook-configuration")
 @sources
-@click.option("--kinds", multiple=True, metavar="KIND", shell_complete=complete_kinds, help=_KINDS)
-@click.option(
-    "--without",
-    multiple=True,
-    metavar="KIND",
-    shell_complete=complete_kinds,
-    help="A kind to leave out; may be repeated.",
-)
+@kind_option("--kinds", help='Use only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.')
+@kind_option("--without", help="A kind to leave out; may be repeated.")
 @click.option("--url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT].")
 @click.option("--service", metavar="NAMESPACE/NAME[:PORT]", help="The Service that Karmada calls, instead of a URL.")
 @click.option("--ca-file", type=FILE, metavar="FILE", help="The CA of the server's certificate, PEM.")

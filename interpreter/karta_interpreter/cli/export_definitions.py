@@ -10,7 +10,7 @@ import click
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import definitions_named
 from karta_interpreter.cli.files import write_files
-from karta_interpreter.cli.options import Command, complete_kinds, complete_operations, inputs, output
+from karta_interpreter.cli.options import Command, complete_kinds, inputs, operation_option, output, output_dir_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, to_json, watched, written
 from karta_interpreter.errors import ExportError
@@ -44,21 +44,14 @@ Check = TypeVar("Check")
 @click.command("customization", epilog=_EXAMPLES)
 @_kinds
 @_files
-@click.option(
-    "--operations",
-    metavar="NAMES",
-    shell_complete=complete_operations,
-    help="Only these operations, separated by commas.",
-)
+@operation_option("--operations", metavar="NAMES", help="Only these operations, separated by commas.")
 @click.option(
     "--multiple-pod-templates",
     is_flag=True,
     help="Karmada's feature gate MultiplePodTemplatesScheduling is on.",
 )
 @click.option("--check", is_flag=True, help="List which operations can be exported, or why not.")
-@click.option(
-    "--output-dir", type=click.Path(path_type=Path), metavar="DIR", help="Write a file for each kind into this folder."
-)
+@output_dir_option(help="Write a file for each kind into this folder.")
 @output("yaml", "json")
 def customization_command(
     *,

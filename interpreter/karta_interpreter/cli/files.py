@@ -9,8 +9,7 @@ from http.client import HTTPException
 from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, TypeVar
-from typing import TypedDict, TypeVar, Unpack
+from typing import BinaryIO, TypedDict, TypeVar, Unpack
 from urllib.error import HTTPError
 from urllib.request import urlopen
 

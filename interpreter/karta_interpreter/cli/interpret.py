@@ -13,7 +13,7 @@ from karta_interpreter.cli.definitions import read_customizations
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
 from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.files import Connection, check_stdin, live, read_items, read_live, read_object, read_objects
-from karta_interpreter.cli.options import LATER, complete_operations, definitions, inputs, karta, old_spelling
+from karta_interpreter.cli.options import definitions, file_option, inputs, karta, old_spelling, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
 from karta_interpreter.explain import Fact, warnings_about
@@ -49,20 +49,10 @@ class _Given(Connection):
 
 @click.command("interpret", epilog=_EXAMPLES)
 @live
-@click.option(
-    "--operation",
-    metavar="NAME",
-    shell_complete=complete_operations,
-    help="Ask one operation and print as karmadactl does.",
-)
-@click.option("--desired-file", type=LATER, metavar="PATH", help='The object as the template has it; "-" is stdin.')
-@click.option(
-    "--observed-file",
-    "--object",
-    "observed_file",
-    type=LATER,
-    metavar="PATH",
-    help='The object as a member cluster has it; "-" is stdin.',
+@operation_option("--operation", help="Ask one operation and print as karmadactl does.")
+@file_option("--desired-file", help='The object as the template has it; "-" is stdin.')
+@file_option(
+    "--observed-file", "--object", "observed_file", help='The object as a member cluster has it; "-" is stdin.'
 )
 @options.status_file
 @options.desired_replica

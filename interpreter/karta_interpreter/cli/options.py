@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,13 @@ from karta_interpreter.k8s.values import MOST_REPLICAS
 from karta_interpreter.karta.loading import catalogue_files
 from karta_interpreter.operations import Operation
 
+Command = Callable[..., None]
+
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PATH = click.Path(exists=True, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it; shells complete it."""
-
-
-FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _LAST_PORT = 65_535
 _OBJECT_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 
@@ -74,56 +75,6 @@ class Decimal(click.FloatRange):
         return number
 
 
-_KUBECONFIG = "That of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
-_CONTEXT = "Context of the kubeconfig; default: its current one."
-
-Command = Callable[..., None]
-
-
-def control_plane(function: Command) -> Command:
-    """Add the options for the connection to karmada-apiserver."""
-    for name, kind, metavar, text in (
-        ("context", click.STRING, "NAME", _CONTEXT),
-        ("kubeconfig", click.Path(path_type=Path), "FILE", _KUBECONFIG),
-    ):
-        variable = f"KARTA_INTERPRETER_{name.upper()}"
-        option = click.option(f"--{name}", type=kind, envvar=variable, show_envvar=True, metavar=metavar, help=text)
-        function = option(function)
-    return function
-
-
-def inputs(*names: str, text: str) -> Callable[[Command], Command]:
-    """Add an option for paths of files and folders, or "-", which may be repeated."""
-    text = f'{text}: file, folder, URL or "-"; may be repeated.'
-    return click.option(*names, type=LATER, multiple=True, metavar="PATH", help=text)
-
-
-definitions = inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of the catalogue")
-"""The option for definitions, of every command that reads some; a workload is in ``--object``."""
-
-references = inputs("--reference-file", "references", text="Objects that the definition may look up")
-status_file = click.option("--status-file", type=LATER, metavar="PATH", help="One AggregatedStatusItem per document.")
-desired_replica = click.option(
-    "--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help="Number for ReviseReplica."
-)
-
-NO_WORKLOAD = 'error: give the workload: --object PATH, "-" for stdin'
-karta = click.option("--karta", "kartas", type=LATER, multiple=True, hidden=True)
-"""The spelling of ``-f`` in release 0.1.0."""
-
-
-def old_spelling(old: str, new: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the values of an option's old spelling; a note on stderr names the new one."""
-    if values:
-        click.echo(f"note: {old} is {new} now; the next release no longer accepts {old}", err=True)
-    return values
-
-
-def output(*forms: str) -> Callable[[Command], Command]:
-    """Add the option for the form of what is printed, by default the first one."""
-    return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
-
-
 # click calls the completers of options with three arguments, of which a list of words needs the last one.
 def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """The operations that complete a word, or the last one of a list with commas."""
@@ -141,3 +92,53 @@ def complete_kinds_and_files(ctx: click.Context, param: click.Parameter, incompl
     """The kinds of the catalogue that complete a word, or else the files."""
     kinds = [CompletionItem(kind) for kind in complete_kinds(ctx, param, incomplete)]
     return kinds or [CompletionItem(incomplete, type="file")]
+
+
+def output(*forms: str) -> Callable[[Command], Command]:
+    """Add the option for the form of what is printed, by default the first one."""
+    return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
+
+
+# Options that several commands have with other names or texts.
+file_option = partial(click.option, type=LATER, metavar="PATH")
+kind_option = partial(click.option, metavar="KIND", multiple=True, shell_complete=complete_kinds)
+operation_option = partial(click.option, metavar="NAME", shell_complete=complete_operations)
+output_dir_option = partial(click.option, "--output-dir", type=click.Path(path_type=Path), metavar="DIR")
+
+_KUBECONFIG = "That of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
+_CONTEXT = "Context of the kubeconfig; default: its current one."
+
+
+def control_plane(function: Command) -> Command:
+    """Add the options for the connection to karmada-apiserver."""
+    option = partial(click.option, show_envvar=True)
+    function = option("--context", envvar="KARTA_INTERPRETER_CONTEXT", metavar="NAME", help=_CONTEXT)(function)
+    file, variable = click.Path(path_type=Path), "KARTA_INTERPRETER_KUBECONFIG"
+    return option("--kubeconfig", type=file, envvar=variable, metavar="FILE", help=_KUBECONFIG)(function)
+
+
+def inputs(*names: str, text: str) -> Callable[[Command], Command]:
+    """Add an option for paths of files and folders, or "-", which may be repeated."""
+    text = f'{text}: file, folder, URL or "-"; may be repeated.'
+    return click.option(*names, type=LATER, multiple=True, metavar="PATH", help=text)
+
+
+definitions = inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of the catalogue")
+"""The option for definitions, of every command that reads some; a workload is in ``--object``."""
+
+references = inputs("--reference-file", "references", text="Objects that the definition may look up")
+status_file = file_option("--status-file", help="One AggregatedStatusItem per document.")
+desired_replica = click.option(
+    "--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help="Number for ReviseReplica."
+)
+
+NO_WORKLOAD = 'error: give the workload: --object PATH, "-" for stdin'
+karta = click.option("--karta", "kartas", type=LATER, multiple=True, hidden=True)
+"""The spelling of ``-f`` in release 0.1.0."""
+
+
+def old_spelling(old: str, new: str, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values of an option's old spelling; a note on stderr names the new one."""
+    if values:
+        click.echo(f"note: {old} is {new} now; the next release no longer accepts {old}", err=True)
+    return values

@@ -7,7 +7,7 @@ import orjson
 
 from karta_interpreter.cli.answers import changes, short
 from karta_interpreter.cli.files import read_object
-from karta_interpreter.cli.options import LATER, output
+from karta_interpreter.cli.options import file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, written
 from karta_interpreter.jq import Location, Query, Verdict
@@ -23,7 +23,7 @@ _MEANINGS = {
 
 @click.command("query")
 @click.argument("expression", metavar="EXPRESSION")
-@click.option("--object", "path", type=LATER, metavar="PATH", help='The workload: a file or "-".')
+@file_option("--object", "path", help='The workload: a file or "-".')
 @click.option("--assign", metavar="JSON", help="Show what writing this value through the expression changes.")
 @output("table", "yaml", "json")
 def command(expression: str, path: str | None, assign: str | None, output: str) -> None:

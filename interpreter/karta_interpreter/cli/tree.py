@@ -10,7 +10,7 @@ from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for
 from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import Connection, check_stdin, live, read_live, read_object, read_objects
-from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, karta, old_spelling, output
+from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, karta, old_spelling, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
 from karta_interpreter.explain import NO_PODS, Fact, warnings_about
@@ -171,8 +171,8 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
 
 @click.command("tree")
 @live
-@click.option("--object", "path", type=LATER, metavar="PATH", help='The workload: file or "-".')
-@click.option("--pods", type=LATER, metavar="PATH", help='The pods of the workload: file, folder or "-".')
+@file_option("--object", "path", help='The workload: file or "-".')
+@file_option("--pods", help='The pods of the workload: file, folder or "-".')
 @definitions
 @karta
 @options.references
