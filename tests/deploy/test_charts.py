@@ -84,6 +84,8 @@ TYPOS = [
 """What the schema of a chart rejects, and its complaint; Helm prints all complaints at once."""
 CONTRADICTIONS = [
     ("server.healthPort=8443", "server.healthPort and server.port are the same"),
+    ("typesApi.enabled=true,typesApi.servicePort=443", "typesApi.servicePort and service.port are the same"),
+    ("certificate.selfSigned.days=365,certificate.selfSigned.authorityDays=1459", "is less than four times"),
     (r"podLabels.app\.kubernetes\.io/name=x", "the selector of the Deployment uses this label"),
     ("autoscaling.enabled=true,autoscaling.minReplicas=7", "is more than autoscaling.maxReplicas"),
     ("autoscaling.enabled=true,resources.requests.cpu=null", "needs resources.requests.cpu"),
