@@ -170,9 +170,14 @@ def test_the_opposite_of_a_condition(condition: str, opposite: str) -> None:
     ("features", "is_there", "is_left_out"),
     [
         pytest.param(
-            {"ids", "added"}, ["instance_ids(component, obj)", "with_added("], ['local ids = {""}'], id="with both"
+            {"ids", "added"},
+            ["instance_ids(component, obj)", "with_added("],
+            ['ids = component.name, {""}'],
+            id="with both",
         ),
-        pytest.param(set(), ['local ids = {""}'], ["instance_ids", "with_added", "minimum[i] = "], id="with neither"),
+        pytest.param(
+            set(), ['ids = component.name, {""}'], ["instance_ids", "with_added", "minimum[i]"], id="with neither"
+        ),
     ],
 )
 def test_a_script_has_no_code_for_what_the_definition_lacks(

@@ -4,19 +4,24 @@ local function instance_ids(component, obj)
   local ids, seen = component.ids(obj), {}
   if #ids > 999 then error("more than 999 results") end
   for _, id in ipairs(ids) do
-    if type(id) ~= "string" or id == "" then
-      error(component.name .. ": an instance id must be a string that is not empty", 0)
+    if type(id) ~= "string" or id == "" or seen[id] then
+      error(component.name .. ": the instances need different ids, which are strings that are not empty", 0)
     end
-    if seen[id] then error(component.name .. ": two instances have the id " .. id, 0) end
     seen[id] = true
   end
   return ids
 end
 
--- The result for each instance, by position.
+-- The result for each instance, by position; nil in the place of null.
 local function aligned(component, values, size, may_lack)
-  if #values == size or (may_lack and #values == 0) then return values end
-  error(component.name .. ": " .. #values .. " results for " .. size .. " instances", 0)
+  if #values ~= size and not (may_lack and #values == 0) then
+    error(component.name .. ": " .. #values .. " results for " .. size .. " instances", 0)
+  end
+  local found = {}
+  for i, value in ipairs(values) do
+    if value ~= null then found[i] = value end
+  end
+  return found
 end
 
 local function check_object(component, value)
@@ -28,14 +33,13 @@ end
 
 -- The pod spec of each instance; nil for an instance without pods.
 local function pod_specs(component, obj, size)
-  local found = {}
-  local values = aligned(component, component.pods(obj), size, not component.ids)
+  local found = aligned(component, component.pods(obj), size, not component.ids)
   local metadata = component.metadata and aligned(component, component.metadata(obj), size, true) or {} -- with metadata
   for i = 1, size do
-    local value = check_object(component.name, non_null(values[i]))
-    check_object(component.name, non_null(metadata[i])) -- with metadata
-    found[i] = value and not component.is_spec and check_object(component.name, value.spec) or nil
-    if component.is_spec then found[i] = value end -- with is_spec
+    local value = check_object(component.name, found[i])
+    check_object(component.name, metadata[i]) -- with metadata
+    if value and not component.is_spec then found[i] = check_object(component.name, value.spec) end -- with is_spec
+    found[i] = value and check_object(component.name, value.spec) -- without is_spec
   end
   return found
 end
@@ -47,14 +51,6 @@ local function count(component, value)
     error(component .. ": the replicas must be an integer from 0 to 2147483647", 0)
   end
   return number
-end
-
-local function counts(component, values, size, may_lack)
-  local found = {}
-  if not values then return found end
-  values = aligned(component, values, size, may_lack)
-  for i = 1, size do found[i] = count(component.name, non_null(values[i])) end
-  return found
 end
 
 -- The pod spec with the containers that the operator adds at the end.
@@ -71,27 +67,25 @@ end
 
 -- Appends a pod set for each instance of a component that has pods.
 local function add_pod_sets(sets, component, obj)
-  local ids = {""} -- without ids
-  local ids = instance_ids(component, obj) -- with ids
-  local found = pod_specs(component, obj, #ids)
-  if next(found) == nil then return end
-  local replicas, minimum = counts(component, component.replicas and component.replicas(obj), #ids, false), {}
-  for i = 1, #ids do -- with minimum
-    if not replicas[i] and component.minimum then
-      minimum = counts(component, component.minimum(obj), #ids, true)
-      break
+  local name, ids = component.name, {""} -- without ids
+  local name, ids = component.name, instance_ids(component, obj) -- with ids
+  local specs, replicas = pod_specs(component, obj, #ids), {}
+  if next(specs) == nil then return end
+  if component.replicas then replicas = aligned(component, component.replicas(obj), #ids) end
+  local minimum = nil -- with minimum
+  for i = 1, #ids do
+    replicas[i] = count(name, replicas[i])
+    if not replicas[i] and component.minimum then -- with minimum
+      minimum = minimum or aligned(component, component.minimum(obj), #ids, true)
     end
   end
-  for i = 1, #ids do
-    if found[i] then
-      local spec = found[i]
-      if component.added then spec = with_added(component.name, spec, component.added(obj)) end -- with added
-      sets[#sets + 1] = {
-        component = component.name,
-        instance = ids[i],
-        replicas = replicas[i] or minimum[i] or 1,
-        spec = spec,
-      }
+  for i, id in ipairs(ids) do
+    local spec = specs[i]
+    local least = minimum and count(name, minimum[i]) -- with minimum
+    if spec then
+      if component.added then spec = with_added(name, spec, component.added(obj)) end -- with added
+      sets[#sets + 1] = {component = name, instance = id, replicas = replicas[i] or 1, spec = spec} -- without minimum
+      sets[#sets + 1] = {component = name, instance = id, replicas = replicas[i] or least or 1, spec = spec} -- with minimum
     end
   end
 end

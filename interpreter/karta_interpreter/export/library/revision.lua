@@ -53,9 +53,9 @@ local function counts_and_places(component, find, obj, size, may_lack)
   local numbers, found = {}, {}
   if not find then return numbers, found end
   local values, origins = find(obj)
-  aligned(component, values, size, may_lack)
+  values = aligned(component, values, size, may_lack)
   for i = 1, size do
-    numbers[i] = count(component.name, non_null(values[i]))
+    numbers[i] = count(component.name, values[i])
     if is_place(origins.parts[i]) then found[i] = origins.parts[i] end
   end
   return numbers, found
