@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.errors import ExportError, LuaRunError
 from karta_interpreter.export.patterns import lua_pattern
 from karta_interpreter.export.script import Script as Compiler
 from karta_interpreter.jq import Query
@@ -17,11 +17,11 @@ def _compiler() -> Compiler:
     return Compiler(definition)
 
 
-def _outputs(expression: str, obj: Any, *, has_paths: bool) -> Any:
-    """All outputs of an expression, computed by its Lua."""
+def _outputs(expression: str, obj: Any, *, has_paths: bool = False, of_counts: bool = False) -> Any:
+    """Return all outputs of an expression, computed by its Lua."""
     compiler = _compiler()
     compiler.has_paths = has_paths
-    name = compiler.list_of(Query.compile(expression), "found")
+    name = compiler.list_of(Query.compile(expression), "found", of_counts=of_counts)
     compiler.add(f"function ReflectStatus(obj)\n  return {{found = {name}(obj)}}\nend")
     script = Script("InterpretStatus", compiler.text(), "toy")
     return answer([script], object=obj)["status"].get("found", [])
@@ -81,6 +81,73 @@ def test_the_lua_of_an_expression_gives_its_outputs(expression: str, obj: Any, o
     assert list(Query.compile(expression).evaluate(obj)) == outputs
     assert _outputs(expression, obj, has_paths=False) == outputs
     assert _outputs(expression, obj, has_paths=True) == outputs
+
+
+@pytest.mark.parametrize(
+    ("expression", "output"),
+    [
+        pytest.param(
+            "{a: .x, b: {c: .x, k: 1}, d: [{e: .x, k: 2}]}", {"b": {"k": 1}, "d": [{"k": 2}]}, id="at any depth"
+        ),
+        pytest.param(
+            "{limits: {a: .x}, b: {requests: {c: .x}}}",
+            {"limits": {"a": "0"}, "b": {"requests": {"c": "0"}}},
+            id="a null amount is 0",
+        ),
+        pytest.param("{a: .x} | keys", ["a"], id="an object that is read has its nulls"),
+        pytest.param(
+            "{a: {b: .x, k: 1}, c: ({b: .x, k: 1} | length)}",
+            {"a": {"k": 1}, "c": 2},
+            id="so has one that is equal to one of the result",
+        ),
+        pytest.param("{a: 1} + {a: .x, k: 1}", {"k": 1}, id="a null replaces a value"),
+    ],
+)
+def test_a_result_is_without_nulls(expression: str, output: Any) -> None:
+    assert _outputs(expression, {}) == [output]
+
+
+@pytest.mark.parametrize(
+    ("expression", "output"),
+    [
+        pytest.param("[.one // 0, .two // 0] | max", 2, id="the largest number"),
+        pytest.param("[([.one // 0, .two // 0] | max), (.nine // empty)] | min", 2, id="of one list in another"),
+        pytest.param("([.one // 0, .two // 0] | max) * 3", 6, id="a factor"),
+        pytest.param('[.digits // "1", "9"] | max', "9", id="texts of digits are compared as texts"),
+        pytest.param("[(.nine // empty), .two // 0] | min", 2, id="a value that may be absent"),
+        pytest.param("[.no // false, .one // 0] | min", None, id="values of different types"),
+        pytest.param("[.list // [], .list // []] | max", None, id="lists, which are no counts"),
+        pytest.param("[.object // {}, .object // {}] | min", None, id="objects, which are no counts"),
+    ],
+)
+def test_the_largest_and_the_smallest_count(expression: str, output: Any) -> None:
+    obj = {"one": 1, "two": 2, "digits": "10", "list": [1], "object": {"a": 1}}
+    assert "extreme_count" in _text_of_counts(expression)
+    if output is None:
+        with pytest.raises(LuaRunError):
+            _outputs(expression, obj, of_counts=True)
+    else:
+        assert [*Query.compile(expression).evaluate(obj)] == [output]
+        assert _outputs(expression, obj, of_counts=True) == [output]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param("[.one, .two // 0] | max", id="a value may be null"),
+        pytest.param("([.no // false, .no // false] | max) // 7", id="false has a default"),
+        pytest.param("[[.list // []] | max | length, 1] | max", id="what is counted may be no number"),
+    ],
+)
+def test_the_largest_count_of_anything_else_is_that_of_jq(expression: str) -> None:
+    obj = {"one": None, "two": 2, "no": False, "list": [1]}
+    assert _outputs(expression, obj, of_counts=True) == [*Query.compile(expression).evaluate(obj)]
+
+
+def _text_of_counts(expression: str) -> str:
+    compiler = _compiler()
+    compiler.list_of(Query.compile(expression), "found", of_counts=True)
+    return compiler.text()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Final
 
 from karta_interpreter.export.lua_text import bare, key_text, quoted
 from karta_interpreter.export.places import Places
+from karta_interpreter.export.results import Results
 from karta_interpreter.export.traits import (
     comparison,
     equality,
@@ -48,6 +49,7 @@ class Emitter(Places):
         super().__init__(taken, traced=traced)
         self.singles = Singles()
         self._share = share
+        self.results = Results()
 
     def each(self, node: Node, here: Value, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write what is done with every output of an expression for the input ``here``."""
@@ -79,8 +81,8 @@ class Emitter(Places):
                 self.choices(branches, otherwise or ast.Identity(), here, sink)
             case ast.Try(body, None):
                 self.tried(body, here, sink)
-            case ast.Object(entries):
-                self._objects(entries, here, sink)
+            case ast.Object():
+                self._objects(node, here, sink)
             case ast.Call():
                 self.call(node, here, sink)
             case ast.Binary(operator, left, right) if operator not in ("and", "or"):
@@ -115,6 +117,8 @@ class Emitter(Places):
                 return Value(f"#{self.bind(self.value(left, here), 'found').text}")
             case ast.Pipe(ast.Array(body), ast.Call("max" | "min" as name, ())) if numbers := numbers_of(body):
                 return Value(f"math.{name}({', '.join(self.value(number, here).text for number in numbers)})")
+            case ast.Pipe(ast.Array() as left, ast.Call(name)) if node in self.results.extremes:
+                return Value(f"extreme_count({self.value(left, here).text}, {1 if name == 'max' else -1})")
             case ast.Pipe(left, right):
                 return self.value(right, self.entered(self.value(left, here), left))
             case ast.Alternative():
@@ -130,10 +134,7 @@ class Emitter(Places):
             case ast.Array(body):
                 return Value("{}", "nil") if body is None else self.collected(body, here)
             case ast.Object(entries):
-                fields = [
-                    f"{self._key(entry.key, here)} = {field_text(entry.value, self.value(entry.value, here))}"
-                    for entry in entries
-                ]
+                fields = [self._field(node, entry, here, self.value(entry.value, here)) for entry in entries]
                 return Value(f"{{{', '.join(fields)}}}")
             case ast.Text(parts, None):
                 return Value(" .. ".join(self._piece(part, here) for part in parts) or '""')
@@ -186,11 +187,7 @@ class Emitter(Places):
         self.lines += [f"  {line}" for line in lines]
 
     def _pairs(self, left: Node, right: Node, here: Value, use: "Callable[[Value, Value], None]") -> None:
-        self.each(
-            right,
-            here,
-            Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))),
-        )
+        self.each(right, here, Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))))
 
     def _comma(self, node: Node, here: Value, sink: Sink) -> None:
         if not sink.short:
@@ -250,17 +247,20 @@ class Emitter(Places):
         ]
         return Value(self.bind(Value(f"multiply({left.text}, {right.text})"), "product").text, f"({' or '.join(ways)})")
 
-    def _objects(self, entries: Sequence[ast.Entry], here: Value, sink: Sink, done: tuple[str, ...] = ()) -> None:
-        if not entries:
+    def _objects(self, node: ast.Object, here: Value, sink: Sink, done: tuple[str, ...] = ()) -> None:
+        if len(done) == len(node.entries):
             sink.write(Value(f"{{{', '.join(done)}}}"))
             return
-        entry, *rest = entries
+        entry = node.entries[len(done)]
 
         def use(value: Value) -> None:
-            field = f"{self._key(entry.key, here)} = {field_text(entry.value, self.bind(value))}"
-            self._objects(rest, here, sink, (*done, field))
+            self._objects(node, here, sink, (*done, self._field(node, entry, here, self.bind(value))))
 
         self.each(entry.value, here, Sink(use))
+
+    def _field(self, node: ast.Object, entry: ast.Entry, here: Value, value: Value) -> str:
+        text = value.text if node in self.results.objects else field_text(entry.value, value)
+        return f"{self._key(entry.key, here)} = {text}"
 
     def _key(self, node: Node, here: Value) -> str:
         if isinstance(node, ast.Literal) and isinstance(node.value, str):

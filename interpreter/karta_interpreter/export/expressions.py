@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import Final
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.comments import Comment
@@ -10,6 +11,7 @@ from karta_interpreter.export.functions import Functions
 from karta_interpreter.export.library import LIBRARY, words_of
 from karta_interpreter.export.lua_text import bare, lua_name
 from karta_interpreter.export.paths import Path, paths_of
+from karta_interpreter.export.results import Results, results_of
 from karta_interpreter.export.shared import is_large, name_of, repeated
 from karta_interpreter.export.traits import is_boolean
 from karta_interpreter.export.writer import Sink, Value, flattened
@@ -31,6 +33,8 @@ _RESERVED = frozenset(
         *["end", "and", "or", "not", "nil", "in", "if", "do", "for"],
     }
 )
+
+_NO_RESULTS: Final = Results()
 
 
 def _value(emitter: Functions, node: Node, here: Value) -> str:
@@ -68,8 +72,8 @@ class Expressions:
         """Add lines of Lua."""
         self.parts.append(text)
 
-    def list_of(self, query: Query, name: str, parameter: str = "obj") -> str:
-        """A function that gives a list of all outputs of an expression."""
+    def list_of(self, query: Query, name: str, parameter: str = "obj", *, of_counts: bool = False) -> str:
+        """Return the name of a function that gives a list of all outputs of an expression."""
         paths = _named_paths(query) if self.has_paths else None
         if paths and self._traced:
             return self.places_of(query, name, parameter)
@@ -78,7 +82,7 @@ class Expressions:
             return known
         if paths and len(paths) == 1:
             return self._path(query, name, f"values_at({paths[0].arguments})")
-        return self._function(query, name, "list", parameter)
+        return self._function(query, name, "counts" if of_counts else "list", parameter)
 
     def first_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """A function that gives the first output of an expression, null without one, and whether there is one."""
@@ -99,18 +103,20 @@ class Expressions:
         """Write a function that returns whether an expression with one output holds, and return its name."""
         return self._function(query, name, "condition", "obj")
 
-    def value_of(self, query: Query, name: str) -> str:
-        """The first output of an expression for ``obj``; null without one."""
-        written = self._in_place(query, name, _value) if self.has_one_output(query) else ""
-        return written or f"{self.first_of(query, name)}(obj)"
+    def value_of(self, query: Query, name: str, *, is_count: bool = False) -> str:
+        """Return Lua for the first output of an expression for ``obj``; null without one."""
+        written = self._in_place(query, name, _value, is_count=is_count) if self.has_one_output(query) else ""
+        return written or f"{self._function(query, name, 'count' if is_count else 'first', 'obj')}(obj)"
 
     def has_one_output(self, query: Query) -> bool:
         """Whether an expression has one output, whatever the object is."""
         return query.node in Singles()
 
-    def _in_place(self, query: Query, name: str, write: Callable[[Functions, Node, Value], str]) -> str:
-        """An expression with one output as one of Lua; nothing for one that takes several lines, or makes null."""
-        emitter = self._emitter(name, traced=False)
+    def _in_place(
+        self, query: Query, name: str, write: Callable[[Functions, Node, Value], str], *, is_count: bool = False
+    ) -> str:
+        """Return Lua for an expression with one output; nothing for one that takes several lines, or makes null."""
+        emitter = self._emitter(name, traced=False, results=results_of(query.node, is_count=is_count))
         if query.is_plain:
             with suppress(ExportError):  # that of the function names the field
                 written = write(emitter, query.node, Value("obj"))
@@ -161,17 +167,19 @@ class Expressions:
     def _written(self, query: Query, name: str, form: str, parameter: str) -> str:
         if not query.is_plain:
             raise ExportError(f"`{query.text}`: it may run without an end, and a script has no process of its own")
-        emitter = self._emitter(name, traced=form in ("place", "places"))
+        traced = form in ("place", "places")
+        results = Results() if traced else results_of(query.node, is_count=form in ("count", "counts"))
+        emitter = self._emitter(name, traced=traced, results=results)
         here = Value(parameter, "at()" if emitter.traced else None)
         with emitter.block(f"local function {name}({parameter})"):
-            if form == "first":
+            if form in ("first", "count"):
                 self._write_first(emitter, query, here)
             elif form == "condition":
                 emitter.line(f"return {bare(emitter.condition(query.node, here))}")
             elif form == "place":
                 placed = emitter.value(query.node, here)
                 emitter.line(f"return {bare(placed.text)}, {placed.origin or 'nil'}")
-            elif form == "list":
+            elif form in ("list", "counts"):
                 found = emitter.collected(query.node, here).text
                 makes_null = self._makes_null(*emitter.lines, found)
                 emitter.line(f"return cleaned_all({found})" if makes_null else f"return {found}")
@@ -215,7 +223,9 @@ class Expressions:
         made = f"cleaned({found})" if self._makes_null(*emitter.lines) else found
         emitter.line(f"return {made}, {is_there}")
 
-    def _emitter(self, name: str, *, traced: bool, own: Node | None = None) -> Functions:
+    def _emitter(
+        self, name: str, *, traced: bool, own: Node | None = None, results: Results = _NO_RESULTS
+    ) -> Functions:
         """An emitter that calls the functions of repeated parts, except for the part that it writes itself."""
 
         def share(node: Node, traced: bool) -> str | None:
@@ -226,7 +236,9 @@ class Expressions:
                 self._shared[key] = self._part(node, self.new(name_of(node, name)), traced=traced)
             return self._shared[key]
 
-        return Functions({"value", "origin"} if own else None, traced=traced, share=share)
+        emitter = Functions({"value", "origin"} if own else None, traced=traced, share=share)
+        emitter.results = results
+        return emitter
 
     def _part(self, node: Node, name: str, *, traced: bool) -> str:
         emitter = self._emitter(name, traced=traced, own=node)

@@ -86,7 +86,7 @@ def _count(script: Script, component: Component) -> str:
     ways: list[str] = []
     for query, field in ((component.replicas, "replicas"), (component.min_replicas, "minimum")):
         if query:
-            value = script.value_of(query, f"{component.name} {field}")
+            value = script.value_of(query, f"{component.name} {field}", is_count=True)
             ways.append(value if value.isdigit() else f"count({quoted(component.name)}, {value})")
             if is_present(query.node):  # always a number, so that what follows would never be reached
                 return " or ".join(ways)

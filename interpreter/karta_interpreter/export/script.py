@@ -1,6 +1,7 @@
 """One script of a definition, put together from its expressions and the functions of the library."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.comments import Comment
@@ -60,7 +61,8 @@ class Script(Expressions):
         counts = {"replicas": component.replicas, "minimum": component.min_replicas}
         if bounds:
             counts["maximum"] = component.max_replicas
-        read = self.places_of if bounds else self.list_of  # a function with places gives the numbers, too
+        # a function with places gives the numbers, too
+        read = self.places_of if bounds else partial(self.list_of, of_counts=True)
         fields = {field: read(query, f"{component.name} {field}") for field, query in counts.items() if query}
         return fields | ({"has_default": "true"} if bounds and has_default(component) else {})
 

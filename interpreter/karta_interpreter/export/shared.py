@@ -38,11 +38,12 @@ def is_large(node: Node) -> bool:
     """Return whether a part is worth a function; this takes less time than its hash."""
     if isinstance(node, _SMALL):
         return False
-    large = (part for part in _parts(node) if not isinstance(part, _SMALL))
+    large = (part for part in parts_of(node) if not isinstance(part, _SMALL))
     return len([*islice(large, _LEAST)]) == _LEAST
 
 
-def _parts(node: Node) -> Iterator[Node]:
+def parts_of(node: Node) -> Iterator[Node]:
+    """Yield a node and all below it."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -62,7 +63,7 @@ def name_of(node: Node, otherwise: str) -> str:
         return f"{otherwise} part" if hint == "value" else hint
     kinds = dict.fromkeys(
         part.value
-        for part in reversed([*_parts(node)])
+        for part in reversed([*parts_of(node)])
         if isinstance(part, ast.Literal) and isinstance(part.value, str) and _KIND.fullmatch(part.value)
     )
     name = ""

@@ -6,6 +6,7 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export.lua_text import bare, quoted
 from karta_interpreter.export.writer import Value
 from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import terms_of
@@ -17,6 +18,7 @@ COMPARISONS: Final = frozenset({"==", "!=", *_ORDERS_OF_JQ})
 _BOOLEAN_CALLS: Final = frozenset(
     {"not", "any", "all", "IN", "test", "has", "startswith", "endswith", "contains", "isempty"}
 )
+_EXTREMES: Final = (ast.Call("max"), ast.Call("min"))
 _THERE_CALLS: Final = _BOOLEAN_CALLS | {"length", "keys", "tostring", "tonumber", "floor", "ceil", "split", "join"}
 
 
@@ -139,13 +141,19 @@ def is_present(node: Node) -> bool:
             return is_present(right) or right == ast.Call("empty") or is_present(left)
         case ast.Binary(operator):
             return operator not in {"+", "-"}
-        case ast.Pipe(_, right):
-            return is_present(right)
+        case ast.Pipe(left, right):
+            return is_present(right) or (right in _EXTREMES and _has_present(left))
         case ast.Call(name):
             return name in _THERE_CALLS
         case ast.If(branches, otherwise):
             return otherwise is not None and all(map(is_present, (otherwise, *(then for _, then in branches))))
     return False
+
+
+def _has_present(node: Node) -> bool:
+    """Whether a list has an element, and none that is null."""
+    terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
+    return any(term in Singles() for term in terms) and all(map(is_present, terms))
 
 
 def is_truthy(node: Node) -> bool:

@@ -77,6 +77,16 @@ local function extreme(value, sign)
   return found
 end
 
+-- The smallest of some numbers, with `sign` 1 the largest; texts of digits are compared as texts.
+local function extreme_count(values, sign)
+  local found = values[1]
+  for _, value in ipairs(values) do
+    if type(value) ~= type(found) then error("only values of one type can be compared") end
+    if sign == 1 and value > found or sign == -1 and value < found then found = value end
+  end
+  return found
+end
+
 -- The indices of the elements, sorted by their keys; the sort is stable.
 local function order_by(values, key)
   local keys, order = {}, {}
