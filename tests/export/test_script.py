@@ -14,6 +14,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition, load_documents
 from karta_interpreter.lua.script import Script
 from karta_interpreter.operations import Call, Operation, interpret
+from tests.catalogue.entries import entries
 from tests.scripts import answer
 
 TOY = """\
@@ -246,6 +247,34 @@ def test_a_count_at_a_plain_path_is_written(replicas: int, size: int | str | Non
     expected = interpret(toy, Call(Operation.REVISE_REPLICA, obj, replicas=replicas))
     assert answer([script], object=obj, replicas=replicas) == expected
     assert expected["revised"]["spec"]["replicas"] == changed
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(["n" * 32, "n" * 33], id="32 characters fit"),
+        pytest.param([f"a group with a rather long name, number {number}" for number in range(3)], id="long ones"),
+        pytest.param(["ü" * 33, "€" * 40, "x" * 22 + "ü" * 20], id="characters of several bytes"),
+        pytest.param(["n" * 500], id="one of many bytes"),
+        pytest.param(["head"], id="that of a component"),
+    ],
+)
+def test_components_have_the_names_of_the_karta(names: list[str]) -> None:
+    definition = _of_catalogue("ray.io", "RayCluster")
+    script = Script("InterpretComponent", script_of(definition, Operation.INTERPRET_COMPONENT), "ray")
+    template = {"spec": {"containers": [{"name": "c", "image": "c"}]}}
+    groups = [{"groupName": name, "replicas": 1, "template": template} for name in names]
+    spec = {"headGroupSpec": {"template": template}, "workerGroupSpecs": groups}
+    obj = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "x"}, "spec": spec}
+
+    expected = interpret(definition, Call(Operation.INTERPRET_COMPONENT, obj))["components"]
+    found = answer([script], object=obj)["components"]
+    assert [each["name"] for each in found] == [each["name"] for each in expected]
+
+
+def _of_catalogue(group: str, kind: str) -> Definition:
+    (found,) = (each.definition for each in entries() if each.definition and each.definition.gvk[::2] == (group, kind))
+    return found
 
 
 def test_a_function_of_many_variables_keeps_its_blocks() -> None:

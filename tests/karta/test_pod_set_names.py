@@ -32,6 +32,11 @@ def test_long_names_that_begin_alike_stay_apart() -> None:
     assert first != second
 
 
+def test_long_names_that_differ_in_four_characters_stay_apart() -> None:
+    numbered = [("w", f"{'n' * 40}-{number:04}-{'m' * 8}") for number in range(10_000)]
+    assert len(set(unique_names(numbered))) == len(numbered)
+
+
 def test_a_name_that_looks_like_a_qualified_one() -> None:
     names = unique_names([("a", "x"), ("b", "x"), ("c", "a-x")])
     assert len(set(names)) == 3
