@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -115,14 +116,21 @@ def test_a_result_is_without_nulls(expression: str, output: Any) -> None:
         pytest.param("([.one // 0, .two // 0] | max) * 3", 6, id="a factor"),
         pytest.param('[.digits // "1", "9"] | max', "9", id="texts of digits are compared as texts"),
         pytest.param("[(.nine // empty), .two // 0] | min", 2, id="a value that may be absent"),
+        pytest.param("[.one // 0, .two // 0] | add", 3, id="a sum"),
+        pytest.param("([.one // 0, .two // 0] | add) // 7", 3, id="a sum with a default"),
+        pytest.param("([.nine // empty] | add) // 7", 7, id="a default for the sum of nothing"),
+        pytest.param("([.no // false] | add) // 7", 7, id="a default for false"),
+        pytest.param('[.digits // "1", "9"] | add', "109", id="texts follow one another, as in jq"),
+        pytest.param("([.list // [], .list // []] | add) // 7", None, id="a sum of lists, which is no count"),
+        pytest.param('[.one // 1, "9"] | add', None, id="a sum of a number and a text"),
         pytest.param("[.no // false, .one // 0] | min", None, id="values of different types"),
         pytest.param("[.list // [], .list // []] | max", None, id="lists, which are no counts"),
         pytest.param("[.object // {}, .object // {}] | min", None, id="objects, which are no counts"),
     ],
 )
-def test_the_largest_and_the_smallest_count(expression: str, output: Any) -> None:
+def test_the_largest_count_the_smallest_one_and_the_sum(expression: str, output: Any) -> None:
     obj = {"one": 1, "two": 2, "digits": "10", "list": [1], "object": {"a": 1}}
-    assert "extreme_count" in _text_of_counts(expression)
+    assert re.search("extreme_count|sum_of_counts", _text_of_counts(expression))
     if output is None:
         with pytest.raises(LuaRunError):
             _outputs(expression, obj, of_counts=True)
@@ -136,6 +144,7 @@ def test_the_largest_and_the_smallest_count(expression: str, output: Any) -> Non
     [
         pytest.param("[.one, .two // 0] | max", id="a value may be null"),
         pytest.param("([.no // false, .no // false] | max) // 7", id="false has a default"),
+        pytest.param("[.one, .two // 0] | add", id="null adds nothing"),
         pytest.param("[[.list // []] | max | length, 1] | max", id="what is counted may be no number"),
     ],
 )

@@ -36,7 +36,7 @@ _ORDERS: Final = {
     "<=": "not less({1}, {0})",
     ">=": "not less({0}, {1})",
 }
-
+_COUNTS: Final = {"add": "sum_of_counts({0})", "max": "extreme_count({0}, 1)", "min": "extreme_count({0}, -1)"}
 
 Share = Callable[[Node, bool], str | None]
 """The function of a part of an expression that the script has more than once; with places, if these are followed."""
@@ -117,8 +117,8 @@ class Emitter(Places):
                 return Value(f"#{self.bind(self.value(left, here), 'found').text}")
             case ast.Pipe(ast.Array(body), ast.Call("max" | "min" as name, ())) if numbers := numbers_of(body):
                 return Value(f"math.{name}({', '.join(self.value(number, here).text for number in numbers)})")
-            case ast.Pipe(ast.Array() as left, ast.Call(name)) if node in self.results.extremes:
-                return Value(f"extreme_count({self.value(left, here).text}, {1 if name == 'max' else -1})")
+            case ast.Pipe(left, ast.Call(name)) if node in self.results.counts:
+                return Value(_COUNTS[name].format(self.value(left, here).text))
             case ast.Pipe(left, right):
                 return self.value(right, self.entered(self.value(left, here), left))
             case ast.Alternative():

@@ -15,10 +15,10 @@ _AMOUNTS: Final = ("requests", "limits")
 
 
 class Results(NamedTuple):
-    """``objects``: a null field of them may be absent; ``extremes``: an error for anything but numbers and texts."""
+    """``objects``: a null field of them may be absent; ``counts``: an error for anything but numbers and texts."""
 
     objects: frozenset[Node] = frozenset()
-    extremes: frozenset[Node] = frozenset()
+    counts: frozenset[Node] = frozenset()
 
 
 def results_of(node: Node, *, is_count: bool) -> Results:
@@ -27,11 +27,11 @@ def results_of(node: Node, *, is_count: bool) -> Results:
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> len(results_of(parse("{a: {b: .c}} | {d: ., e: {f: .g}}"), is_count=False).objects)
     2
-    >>> len(results_of(parse("[.a // 1, .b // 1] | max"), is_count=True).extremes)
+    >>> len(results_of(parse("[.a // 1, .b // 1] | max"), is_count=True).counts)
     1
     """
-    extremes = [*_extremes(node)] if is_count else []
-    return Results(_found_nowhere_else([*_objects(node)], node), _found_nowhere_else(extremes, node))
+    counts = [*_counts(node)] if is_count else []
+    return Results(_found_nowhere_else([*_objects(node)], node), _found_nowhere_else(counts, node))
 
 
 def _found_nowhere_else(found: Sequence[Node], whole: Node) -> frozenset[Node]:
@@ -59,20 +59,24 @@ def _objects(node: Node) -> Iterator[Node]:
                 yield from _objects(then)
 
 
-def _extremes(node: Node) -> Iterator[Node]:
+def _counts(node: Node) -> Iterator[Node]:
     match node:
-        case ast.Pipe(ast.Array(ast.Node() as body), ast.Call("max" | "min", ())):
+        case ast.Pipe(ast.Array(ast.Node() as body), ast.Call("max" | "min" | "add" as name, ())):
             terms = terms_of(body)
             if all(map(is_present, terms)):
                 yield node
-            for term in terms:
-                yield from _extremes(term)
-        # Not the left side of an alternative, where the largest of some booleans is no error.
-        case ast.Pipe(_, right) | ast.Alternative(_, right):
-            yield from _extremes(right)
+            for term in terms if name != "add" else ():
+                yield from _counts(term)
+        case ast.Alternative(left, right):
+            # The largest of some booleans is no error there; a sum of several is.
+            if isinstance(left, ast.Pipe) and left.right == ast.Call("add"):
+                yield from _counts(left)
+            yield from _counts(right)
+        case ast.Pipe(_, right):
+            yield from _counts(right)
         case ast.If(branches, otherwise):
             for then in (*(then for _, then in branches), *([otherwise] if otherwise else [])):
-                yield from _extremes(then)
+                yield from _counts(then)
         case ast.Binary("*", left, right) if not is_merge(node):
-            yield from _extremes(left)
-            yield from _extremes(right)
+            yield from _counts(left)
+            yield from _counts(right)

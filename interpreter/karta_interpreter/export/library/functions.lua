@@ -87,6 +87,19 @@ local function extreme_count(values, sign)
   return found
 end
 
+-- The sum of some numbers, or texts of digits one after the other; nil without any.
+local function sum_of_counts(values)
+  local found = values[1]
+  for i = 2, #values do
+    if type(found) == "string" and type(values[i]) == "string" then
+      found = found .. values[i]
+    else
+      found = finite(number(found) + number(values[i]))
+    end
+  end
+  return found
+end
+
 -- The indices of the elements, sorted by their keys; the sort is stable.
 local function order_by(values, key)
   local keys, order = {}, {}

@@ -90,37 +90,34 @@ local function add_pod_sets(sets, component, obj)
   end
 end
 
--- What a container requires; the resources that it names are added to `named`.
-local function demand_of(container, named)
-  local resources = get(container, "resources") or {}
-  for _, field in ipairs({"requests", "limits"}) do
-    for name, amount in pairs(get(resources, field) or {}) do
-      if type(amount) == "table" then error("a quantity is needed, not a table", 0) end
-      named[name] = true
+-- What each container requires; the resources that they name are added to `named`.
+local function demands_of(containers, named)
+  local found = {}
+  for i, container in pairs(containers == nil and {} or containers) do
+    local resources = get(container, "resources") or {}
+    for _, field in ipairs({"requests", "limits"}) do
+      for name, amount in pairs(get(resources, field) or {}) do
+        if type(amount) == "table" then error("a quantity is needed, not a table", 0) end
+        named[name] = true
+      end
     end
+    found[i] = {name = "c", resources = resources}
   end
-  return {name = "c", resources = resources}
+  return found
 end
 
 -- What one pod requires, as kube-scheduler reserves it.
 local function requirements(spec)
-  local containers, init, sidecars, named = {}, {}, {}, {}
-  local running, waiting = get(spec, "containers"), spec.initContainers
-  if running == nil then running = {} end
-  if waiting == nil then waiting = {} end
-  for i, container in pairs(running) do containers[i] = demand_of(container, named) end
-  if waiting[1] == nil and next(waiting) ~= nil then error("initContainers must be a list", 0) end
-  for _, container in ipairs(waiting) do
-    local demand = demand_of(container, named)
-    if container.restartPolicy == "Always" then
-      -- To Karmada a sidecar is an init container like any other; in a pod it goes on to run beside the containers.
-      containers[#containers + 1], sidecars[#sidecars + 1] = demand, demand
-    else
-      if sidecars[1] then
-        local sum = kube.accuratePodRequirements({spec = {containers = {demand, unpack(sidecars)}}}) or {}
-        demand = {name = "c", resources = {requests = sum.resourceRequest}}
-      end
-      init[#init + 1] = demand
+  local sidecars, named = {}, {}
+  local containers, init = demands_of(get(spec, "containers"), named), demands_of(spec.initContainers, named)
+  for i, demand in ipairs(init) do
+    -- To Karmada a sidecar is an init container like any other; in a pod it goes on to run beside the containers, and
+    -- beside the init containers after it.
+    if spec.initContainers[i].restartPolicy == "Always" then
+      containers[#containers + 1], sidecars[#sidecars + 1], init[i] = demand, demand, {name = "c"}
+    elseif sidecars[1] then
+      local sum = kube.accuratePodRequirements({spec = {containers = {demand, unpack(sidecars)}}}) or {}
+      init[i] = {name = "c", resources = {requests = sum.resourceRequest}}
     end
   end
   if spec.resources then
