@@ -99,7 +99,7 @@ dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/ (wit
 	$(BIN)/python -m hatchling build --target sdist --directory dist
 	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-index --wheel-dir dist dist/karta_interpreter-*.tar.gz
 
-package-test: .venv/dev.stamp ## Install the package into new environments and use it there (needs a package index)
+package-test: .venv/dev.stamp ## Test the wheel, and the package in new environments (needs a package index)
 	$(BIN)/python -m tests.packages -rs
 
 image: ## Build the image with podman, docker or buildah (BASE=debian: without a registry)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.waiting import HANG
 
+TOP = Path(__file__).parents[2]
 # Not that of a virtual environment, which would find packages by itself.
 PYTHON = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 LARGE = 3 * 2**20
@@ -32,8 +33,11 @@ def serving() -> Iterator[int]:
         "0",
         "--grace-period",
         "0",
+        "--no-catalogue",  # to load all of it takes half of the start
+        "--kartas",
+        str(TOP / "kartas" / "apps" / "v1" / "Deployment" / "karta.yaml"),
     ]
-    path = os.pathsep.join([str(Path(__file__).parents[2] / "interpreter"), *filter(None, sys.path)])
+    path = os.pathsep.join([str(TOP / "interpreter"), *filter(None, sys.path)])
     with subprocess.Popen(command, env={"PYTHONPATH": path}, stderr=subprocess.PIPE, text=True, cwd="/") as server:
         assert server.stderr
         try:
