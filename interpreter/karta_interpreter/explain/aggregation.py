@@ -11,7 +11,7 @@ from karta_interpreter.karta.annotations import AggregateRule, PathPattern
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call, Options, Results
 from karta_interpreter.operations.aggregate.member_status import Part, Report, reports_of
-from karta_interpreter.operations.aggregate.merge import Merging, are_conditions
+from karta_interpreter.operations.aggregate.merge import Merging, Present, are_conditions, of_all
 from karta_interpreter.operations.aggregate.reduce import is_time
 from karta_interpreter.operations.aggregate.status_history import has_ended
 
@@ -24,9 +24,9 @@ class _Recorded(Merging):
         self.parts: dict[PathPattern, Sequence[Part]] = {}
 
     # Every field is merged through `value`, so that overriding it sees them all, and no rule is written here again.
-    def value(self, path: PathPattern, parts: Sequence[Part]) -> JSON:
-        self.parts[path] = parts
-        return super().value(path, parts)
+    def value(self, path: PathPattern, present: Present, asked: Sequence[Part]) -> JSON:
+        self.parts[path] = of_all(present, asked, None)
+        return super().value(path, present, asked)
 
 
 def aggregation_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:

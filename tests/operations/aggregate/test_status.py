@@ -1,12 +1,15 @@
 """AggregateStatus: one status out of many."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.operations.aggregate import merge
+from karta_interpreter.operations.aggregate.member_status import Part
 from tests.both_ways import ask
 from tests.operations.conftest import Define, component
 
@@ -164,6 +167,36 @@ def test_the_generation_of_the_template_is_not_that_of_a_member(define: Define) 
     current, waiting = {"phase": "Active", "seen": 2}, {"phase": "Pending", "seen": 9}
     merged = aggregate(definition, template(generation=7), current, waiting)
     assert merged["status"]["phase"] == "Pending", "the other one is not behind: its object may have generation 2"
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param(lambda number: {f"field{number}": number}, id="numbers"),
+        pytest.param(lambda number: {"nodes": {f"node{number}": {"pods": 1}}}, id="keys of a map"),
+        pytest.param(lambda number: {"conditions": [condition(f"Type{number}", "True")]}, id="conditions"),
+    ],
+)
+def test_the_work_does_not_grow_with_what_clusters_do_not_have(
+    train: Definition, monkeypatch: pytest.MonkeyPatch, status: Callable[[int], Any]
+) -> None:
+    made: list[Part] = []
+
+    def make(*fields: Any) -> Part:
+        made.append(Part(*fields))
+        return made[-1]
+
+    monkeypatch.setattr(merge, "Part", make)
+
+    def work(clusters: int) -> int:
+        made.clear()
+        interpret(train, Call(Operation.AGGREGATE_STATUS, template(), items=items(clusters)))
+        return len(made)
+
+    def items(clusters: int) -> tuple[StatusItem, ...]:
+        return tuple(StatusItem(f"c{number}", status(number)) for number in range(clusters))
+
+    assert work(80) < 5 * work(20), "16 times as much would be by clusters and by fields"
 
 
 def test_the_same_status_again_changes_nothing(train: Definition) -> None:

@@ -6,6 +6,8 @@ annotation precedes them, and ``observedGeneration`` is never merged: it means n
 
 import json
 from collections.abc import Sequence
+from functools import cache, partial
+from typing import NamedTuple
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON
@@ -30,6 +32,10 @@ _GOING_ON = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
 
 
+Present = dict[int, Part]
+"""The values of a field by the positions of the clusters that have it."""
+
+
 class Merging:
     """Merges statuses by the rules of one definition."""
 
@@ -42,29 +48,28 @@ class Merging:
         """Return the merged status of two or more reports."""
         return self._objects(("status",), [Part(report, report.status) for report in reports])
 
-    def value(self, path: PathPattern, parts: Sequence[Part]) -> JSON:
-        """Return the merged value of one field, None for none."""
-        present = [part for part in parts if part.value is not None]
-        values = [part.value for part in present]
+    def value(self, path: PathPattern, present: Present, asked: Sequence[Part]) -> JSON:
+        """Return the merged value of one field, None for none; ``asked`` are the clusters that could have it."""
+        values, is_everywhere = [part.value for part in present.values()], len(present) == len(asked)
         if not values:
             return None
         if path in self._rules:
-            return self._ruled(path, present)
+            return self._ruled(path, [*present.values()])
         kinds = set(map(type, values))  # not isinstance, by which a bool is an int
         if kinds == {bool}:
-            return len(present) == len(parts) and all(values)
+            return is_everywhere and all(values)
         if kinds <= {int, float}:
             return total(values)
         if kinds == {dict}:
-            objects = [Part(part.report, part.value or {}) for part in parts]
-            return self._objects(path, objects) or (None if any(values) else {})
+            return self._objects(path, of_all(present, asked, {})) or (None if any(values) else {})
         if kinds == {list}:
-            return self._lists(path, parts)
+            return self._lists(path, of_all(present, asked, []))
         if all(map(is_time, values)):
-            return reduce_times(str(path[-1]), values, is_complete=len(values) == len(parts))
+            return reduce_times(str(path[-1]), values, is_complete=is_everywhere)
         # Text, or values of several types. A cluster without the field does not agree, and may be the worst.
-        is_agreed = len(kinds) == 1 and all(part.value == values[0] for part in parts)
-        return values[0] if is_agreed else min(parts, key=lambda part: part.report.severity).value
+        is_agreed = is_everywhere and len(kinds) == 1 and all(value == values[0] for value in values)
+        worst = 0 if is_agreed else min(range(len(asked)), key=lambda position: asked[position].report.severity)
+        return present[worst].value if worst in present else None
 
     def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
         rule = self._rules[path]
@@ -77,20 +82,25 @@ class Merging:
             raise InterpretationError(f"definition {self._name}, annotation aggregate, {field}: {error}") from error
 
     def _objects(self, path: PathPattern, parts: Sequence[Part]) -> dict[str, JSON]:
-        keys = dict.fromkeys(key for part in parts for key in part.value if key != "observedGeneration")
+        present = _present(parts)
         between = _between_revisions(parts)
+        revision = _present(between)
         # The keys of a map are names, such as those of nodes, of which a cluster has its own. The absence of any other
         # field counts: where one cluster has no end time, not all have ended.
         is_map = len(path) > 1 and all(isinstance(value, dict) for part in parts for value in part.value.values())
         merged: dict[str, JSON] = {}
-        for key in keys:
-            whose = between if between and key in _REVISION else parts
-            found = [Part(part.report, part.value.get(key)) for part in whose if not is_map or key in part.value]
-            merged[key] = self.value((*path, key), found)
+        for key, found in present.items():
+            if key == "observedGeneration":
+                continue
+            if between and key in _REVISION:
+                merged[key] = self.value((*path, key), revision.get(key, {}), between)
+            elif is_map:
+                merged[key] = self.value((*path, key), dict(enumerate(found.values())), [*found.values()])
+            else:
+                merged[key] = self.value((*path, key), found, parts)
         return {key: value for key, value in merged.items() if value is not None}
 
-    def _lists(self, path: PathPattern, parts: Sequence[Part]) -> list[JSON]:
-        lists = [Part(part.report, part.value or []) for part in parts]
+    def _lists(self, path: PathPattern, lists: Sequence[Part]) -> list[JSON]:
         elements = [element for part in lists for element in part.value]
         if are_conditions([element for element in elements if element is not None]):
             return _conditions(self._polarity, lists)
@@ -104,6 +114,22 @@ class Merging:
             for element in part.value:
                 named.setdefault(element["name"], []).append(Part(part.report, element))
         return [self._objects((*path, None), same) for same in named.values()]
+
+
+def _present(parts: Sequence[Part]) -> dict[str, Present]:
+    """Return the values of each field; there may be hundreds of clusters, each with fields of its own."""
+    present: dict[str, Present] = {}
+    for position, part in enumerate(parts):
+        for key, value in part.value.items():
+            found = present.setdefault(key, {})
+            if value is not None:
+                found[position] = Part(part.report, value)
+    return present
+
+
+def of_all(present: Present, asked: Sequence[Part], absent: JSON) -> list[Part]:
+    """Return the values of all clusters, ``absent`` for those that do not have the field."""
+    return [present.get(position) or Part(part.report, absent) for position, part in enumerate(asked)]
 
 
 def _between_revisions(parts: Sequence[Part]) -> list[Part]:
@@ -157,26 +183,44 @@ def are_conditions(elements: Sequence[JSON]) -> bool:
 
 def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
     """Return the merged conditions, in the order in which the clusters first name their types."""
+    reports = [part.report for part in parts]
     # Of a type that is there twice the last one counts, as Karta's status rules read them.
-    found = [(part, {condition["type"]: condition for condition in part.value if condition}) for part in parts]
-    types = dict.fromkeys(name for _, conditions in found for name in conditions)
-    parts_of = {name: [Part(part.report, known.get(name, {})) for part, known in found] for name in types}
-    merged = (_condition(polarity, name, same) for name, same in parts_of.items())
+    found: dict[str, Present] = {}
+    for position, part in enumerate(parts):
+        for condition in filter(None, part.value):
+            found.setdefault(condition["type"], {})[position] = Part(part.report, condition)
+    asked = cache(partial(_asked, reports))
+    merged = (
+        _condition(polarity, name, known, asked(polarity.may_complete(name), Status.RUNNING in polarity.means(name)))
+        for name, known in found.items()
+    )
     return [condition for condition in merged if condition is not None]
 
 
-def _condition(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
-    """Merge the conditions of one type; they are empty where a cluster does not have it."""
-    if not polarity.may_complete(name):
-        # A cluster without a status only keeps the workload from being complete.
-        parts = [part for part in parts if part.report.status]
-    if Status.RUNNING in polarity.means(name):
+class _Asked(NamedTuple):
+    """The clusters that count for a condition, by their positions; ``any_fails``: one of them is in trouble."""
+
+    positions: frozenset[int]
+    any_fails: bool
+
+
+def _asked(reports: Sequence[Report], may_complete: bool, runs: bool) -> _Asked:
+    # A cluster without a status only keeps the workload from being complete.
+    counted = [position for position, report in enumerate(reports) if may_complete or report.status]
+    if runs:
         # What has completed runs no more, which is no reason for the whole not to run.
-        parts = [part for part in parts if Status.COMPLETED not in part.report.matched] or parts
-    status = _status(polarity, name, parts)
+        counted = [position for position in counted if Status.COMPLETED not in reports[position].matched] or counted
+    any_fails = any(not _FAILING.isdisjoint(reports[position].matched) for position in counted)
+    return _Asked(frozenset(counted), any_fails)
+
+
+def _condition(polarity: Polarity, name: str, known: Present, asked: _Asked) -> JSON:
+    """Merge the conditions of one type, which are ``known`` by the positions of their clusters."""
+    parts = [part for position, part in known.items() if position in asked.positions]
+    status = _status(polarity, name, parts, asked)
     if status is None:
         return None
-    contributing = [part for part in parts if part.value and part.value["status"] == status]
+    contributing = [part for part in parts if part.value["status"] == status]
     worst = min(contributing, key=_worst_first).value
     condition: dict[str, JSON] = {key: value for key, value in worst.items() if key != "observedGeneration"}
     # The message names its clusters, so that a user knows where to look; there is one condition for all of them.
@@ -186,20 +230,20 @@ def _condition(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
     return condition
 
 
-def _status(polarity: Polarity, name: str, parts: Sequence[Part]) -> JSON:
+def _status(polarity: Polarity, name: str, parts: Sequence[Part], asked: _Asked) -> JSON:
     failing = [part for part in parts if not _FAILING.isdisjoint(part.report.matched)]
-    if blamed := [part for part in failing if polarity.fails(name, part.value.get("status"))]:
+    if blamed := [part for part in failing if polarity.fails(name, part.value["status"])]:
         return min(blamed, key=_worst_first).value["status"]
-    statuses = [part.value.get("status") for part in parts]
-    mapped = [status for status in statuses if status is not None and polarity.means(name, status)]
+    statuses = [part.value["status"] for part in parts]
+    mapped = [status for status in statuses if polarity.means(name, status)]
     # Mapped to waiting alone, it holds for the whole as soon as it does somewhere; the least by name, for any order.
     if going_on := [status for status in mapped if polarity.means(name, status) <= _GOING_ON]:
         return min(going_on)
     # Work goes on while it does in one cluster: in a job, and not readiness.
     runs_somewhere = polarity.completes and Status.RUNNING in polarity.means(name) and "running" in name.lower()
-    if runs_somewhere and "True" in statuses and not failing:
+    if runs_somewhere and "True" in statuses and not asked.any_fails:
         return "True"
-    if all(status == statuses[0] for status in statuses):
+    if len(parts) == len(asked.positions) and len(set(statuses)) == 1:
         return statuses[0]
     sounds_like_failure = any(word in name.lower() for word in _SOUNDS_LIKE_FAILURE)
     if sounds_like_failure and not polarity.means(name) and "True" in statuses:
