@@ -122,6 +122,7 @@ _MAX_WARNING = 120
 _MAX_WARNINGS = 30
 """Their sum stays below the 4096 characters that an API server passes on."""
 _MAX_MESSAGE = 32_768
+"""As many as the message of a condition may have (``metav1.Condition``), where the status of a Karta has the reason."""
 
 
 def refusal(kind: str, name: str, findings: Iterable[Finding]) -> str:

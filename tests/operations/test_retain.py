@@ -83,12 +83,12 @@ def test_the_counts_of_many_instances_are_read_a_few_times(define: Define, monke
     groups |= {"instanceIdPath": ".spec.groups[].name"}
     groups["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.group"}
     reads: list[Any] = []
-    monkeypatch.setattr(
-        sys.modules[retain_steps.__module__],
-        "scale_locations",
-        lambda *asked: reads.append(asked) or scale_locations(*asked),
-    )
 
+    def read(*asked: Any) -> Any:
+        reads.append(asked)
+        return scale_locations(*asked)
+
+    monkeypatch.setattr(sys.modules[retain_steps.__module__], "scale_locations", read)
     named = [{"name": f"g{number}", "template": template()} for number in range(30)]
     observed = obj(groups=[{**group, "replicas": 3} for group in named])
     call = Call(Operation.RETAIN, obj(groups=named), observed=observed)

@@ -109,7 +109,7 @@ def test_pods_that_do_not_exist_are_not_half_made(make: Make) -> None:
         ),
         *(
             pytest.param(
-                PodChanges(**{field: {"a": value}}),  # type: ignore[arg-type] # the wrong types are the point
+                PodChanges(**{field: {"a": value}}),  # type: ignore[arg-type] # the wrong type is the point
                 WorkloadError,
                 f"the value of a must be a string, not of type {type(value).__name__}",
                 id=f"{field} that are no text",
