@@ -69,6 +69,22 @@ async def test_what_a_client_without_a_name_writes_is_put_back(rig: Rig, clock: 
     assert "changed by a client without a name" in rig.said("warning")[0]
 
 
+async def test_an_error_of_this_program_is_logged_and_outlived(
+    rig: Rig, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    async with rig.registrar():
+        await until(lambda: rig.plane.applied)
+        with monkeypatch.context() as patch:
+            patch.setattr("karta_interpreter.registration.registrar.left_out", fail)
+            rig.define(DOLL)
+            await until(lambda: "ZeroDivisionError" in caplog.text)
+        await clock.advance(MINUTE)
+        await until(lambda: rig.plane.operations("Doll"))
+
+
 async def test_one_that_insists_is_noticed(rig: Rig, clock: Clock) -> None:
     plane = rig.plane
 

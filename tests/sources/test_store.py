@@ -8,6 +8,7 @@ import pytest
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.script import Scripts
+from karta_interpreter.sources import file_scan
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from tests.waiting import HANG
@@ -246,6 +247,24 @@ async def test_a_reload_that_fails_keeps_the_snapshot_and_is_logged(
         (folder / "c.yaml").write_text(karta("C"))
         await watched.until("ABC")
     assert "could not be read again" in caplog.text
+
+
+async def test_an_error_of_the_watch_is_logged_and_outlived(
+    folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    errors = iter((ZeroDivisionError,))
+    listing = file_scan.list_files
+
+    def fail_once(root: Path) -> file_scan.Listing:
+        for error in errors:
+            raise error
+        return listing(root)
+
+    monkeypatch.setattr(file_scan, "list_files", fail_once)
+    async with _watching(folder, rescan=0.01) as watched:
+        (folder / "a.yaml").write_text(karta("A"))
+        await watched.until("A")
+    assert "ZeroDivisionError" in caplog.text
 
 
 _SCRIPT = """\

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from http import HTTPStatus
 
 from karta_interpreter.errors import ClusterError
@@ -18,6 +19,7 @@ from karta_interpreter.registration.configuration import NAME, Endpoint, left_ou
 from karta_interpreter.registration.conflicts import Messages, RateLimit, rival
 from karta_interpreter.registration.operations import Served, served_kinds
 from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.background import keep_running
 from karta_interpreter.sources.informer import Informer, Pace
 from karta_interpreter.sources.store import Store
 
@@ -115,11 +117,15 @@ class Registrar:
         self._started = asyncio.get_running_loop().time()
         unsubscribe = self._store.subscribe(lambda _: self.wake())
         try:
+            works: list[Callable[[], Awaitable[None]]] = [
+                partial(self._crds.follow, self.wake),
+                partial(self._present.follow, self.wake),
+                self._keep,
+                self._admission.run,
+            ]
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._crds.follow(self.wake))
-                tasks.create_task(self._present.follow(self.wake))
-                tasks.create_task(self._keep())
-                tasks.create_task(self._admission.run())
+                for work in works:
+                    tasks.create_task(keep_running("registers", work, _PACE.longest))
         finally:
             unsubscribe()
 

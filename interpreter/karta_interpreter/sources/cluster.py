@@ -24,6 +24,7 @@ from karta_interpreter.karta import loading
 from karta_interpreter.karta.loading import Loaded
 from karta_interpreter.karta.schema import gvk_of, name_of
 from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.background import keep_running
 from karta_interpreter.sources.informer import Informer, Pace
 from karta_interpreter.sources.reference_cache import ReferenceCache
 from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined
@@ -126,29 +127,21 @@ class Cluster:
     async def run(self, changed: Callable[[], None]) -> None:
         """Keep in step until cancelled; ``changed`` is called when `layer` has become another one."""
         moved, settled = self._moved, asyncio.Event()
+        works: list[Callable[[], Awaitable[None]]] = [
+            partial(self._current.follow, moved.set),
+            partial(self._older.follow, moved.set),
+            partial(self._load, moved, settled, changed),
+            partial(self._reporter.run, self._oldest_first, settled),
+            self.referenced.run,
+        ]
         async with asyncio.TaskGroup() as group:
-            for collection in (self._current, self._older):
-                self._keep(group, partial(collection.follow, moved.set))
-            self._keep(group, partial(self._load, moved, settled, changed))
-            self._keep(group, partial(self._reporter.run, self._oldest_first, settled))
-            self._keep(group, self.referenced.run)
+            for work in works:
+                group.create_task(keep_running("reads the Kartas of the cluster", work, self._pace.longest))
 
     def take(self, obj: Object) -> None:
         """Take a Karta as the API server has just answered it, before the watch does."""
         self._current.put(obj)
         self._moved.set()
-
-    def _keep(self, group: asyncio.TaskGroup, work: Callable[[], Awaitable[None]]) -> None:
-        async def keep() -> None:
-            while True:
-                try:
-                    await work()
-                except Exception:
-                    _logger.exception("an error in this program while it reads the Kartas of the cluster; it goes on")
-                # Work that ends has failed: a pause, so that a failure that comes back at once does not fill the log.
-                await asyncio.sleep(self._pace.longest)
-
-        group.create_task(keep())
 
     async def _load(self, moved: asyncio.Event, settled: asyncio.Event, changed: Callable[[], None]) -> None:
         while True:

@@ -5,11 +5,13 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.reference_resolver import Reader
+from karta_interpreter.sources.background import keep_running
 from karta_interpreter.sources.file_scan import changes
 from karta_interpreter.sources.files import DefinitionFile, Folder, OverrideFile, layer_of, load_catalogue, overrides_of
 from karta_interpreter.sources.snapshot import EVERYTHING, Layer, Selection, Snapshot, combine
@@ -99,7 +101,8 @@ class Store:
         """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds."""
         async with asyncio.TaskGroup() as group:
             if self._folders or self._overrides:
-                group.create_task(self._watch_folders(rescan))
+                watch = partial(self._watch_folders, rescan)
+                group.create_task(keep_running("watches the folders of definitions", watch, rescan))
             if self._cluster:
                 group.create_task(self._cluster.run(self._publish))
 
