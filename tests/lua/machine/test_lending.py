@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from karta_interpreter.errors import LuaRunError
 from karta_interpreter.k8s.values import JSON
 from tests.lua.machine import machine
 
@@ -173,6 +174,11 @@ def test_a_function_of_the_host_gets_an_untouched_object_and_a_touched_one_alike
     )
     machine.run_call(machine.call(script, (value,), {"take": take}))
     assert seen == [value["t"], value["t"], value["t"], value]
+
+
+def test_an_index_in_an_object_is_named_by_all_of_its_keys() -> None:
+    with pytest.raises(LuaRunError, match="mixed or invalid key types"):
+        machine.run("o[0] = 1 return o", {"a": 1})
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ end
 
 -- Why a table is neither an array nor an object; gopher-json meets the keys 1, 2, 3 ... first.
 local function complaint(object)
+  touch(object) -- fields that are not converted have keys, too
   local array, highest, numbers, others = kinds(object)
   if array < highest or (array > 0 or numbers > 0) and others == 0 then
     return "cannot encode sparse array"
