@@ -22,6 +22,7 @@ def of_service(spec: Any, *, port: int = 8443) -> Address | Result:
         pytest.param("https://a.test:8443/interpret", "a.test", 8443, "/interpret", id="all said"),
         pytest.param("https://a.test/interpret/", "a.test", 443, "/interpret", id="port by default, slash dropped"),
         pytest.param("https://a.test", "a.test", 443, "/", id="no path"),
+        pytest.param("https://a.test/mühle/%2F", "a.test", 443, "/m%C3%BChle/%2F", id="a path that is not ASCII"),
         pytest.param("https://[::1]:8443/interpret", "::1", 8443, "/interpret", id="IPv6"),
     ],
 )

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
 from typing import cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from cryptography import x509
 
@@ -26,6 +26,8 @@ SECONDS = 10.0
 _MAX_ANSWER = 1 << 20
 _CHECK = "address"
 _FORM = "write https://HOST[:PORT][/PATH]"
+_SAFE = "/%:@!$&'()*+,;=~"
+"""What stays as it is in a path; Go, too, escapes what is not ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def _of_url(url: str) -> Address | Result:
         return problem(_CHECK, f'"{url}" is no URL that Karmada calls', _FORM)
     if "@" in parts.netloc or "?" in url or "#" in url:
         return problem(_CHECK, f'"{url}" has a user, a query or a fragment', "remove it; Karmada rejects it")
-    path = parts.path.rstrip("/") or "/"
+    path = quote(parts.path.rstrip("/"), _SAFE) or "/"
     return Address(host, port, host, path, f"{url} is registered", "check that the host of the URL is the right one")
 
 
