@@ -47,9 +47,9 @@ def settings() -> str:
     return f"""{WRITTEN_BY}
 # Settings of the server
 
-Each option of `{NAME} serve` is also an environment variable. An option takes precedence over its variable; in a
-variable, spaces separate the values of an option that may be repeated. [The server](server.md) explains them; the
-charts [set them from values](install.md).
+Each option of `{NAME} serve` is also an environment variable. An option takes precedence over its variable. In the
+variable of an option that may be repeated, colons separate paths, and spaces other values. [The server](server.md) explains
+them; the charts [set them from values](install.md).
 
 {table(["option and variable", "default", "what"], rows)}"""
 
